@@ -65,7 +65,7 @@ async function strip(file: string): Promise<void> {
   })
 }
 
-/** What `lib/code-cache.ts` saves when a server has started, on the same V8 with the same flags. */
+/** What `lib/process/code-cache.ts` saves when a server has started, on the same V8 with the same flags. */
 async function compiledCode(main: string, dir: string): Promise<string> {
   const cache = join(dir, 'cache')
   mkdirSync(cache)

@@ -131,7 +131,7 @@ export async function buildPackage(
     throw new Error(
       `${outdir} has other things in it, which a build would remove: name an empty folder`,
     )
-  // What `lib/code-cache.ts` runs, and what it loads.
+  // What `lib/process/code-cache.ts` runs, and what it loads.
   const program = await buildFunction({ program: join(root, 'src', 'main.ts') }, outdir)
   const library = hasExecutable
     ? []

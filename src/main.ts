@@ -12,11 +12,11 @@ import {
 } from './entry/commands/parts.ts'
 import { progressLine } from './entry/commands/progress-line.ts'
 import { Signals } from './entry/commands/signals.ts'
-import { cacheFolder } from './lib/cache-folder.ts'
-import { systemClock } from './lib/clock.ts'
-import { linesTo, LogSink } from './lib/log-sink.ts'
-import { nodeFault } from './lib/node-version.ts'
-import { readOwnFile } from './lib/own-files.ts'
+import { cacheFolder } from './lib/process/cache-folder.ts'
+import { systemClock } from './lib/time/clock.ts'
+import { linesTo, LogSink } from './lib/telemetry/log-sink.ts'
+import { nodeFault } from './lib/process/node-version.ts'
+import { readOwnFile } from './lib/process/own-files.ts'
 
 /** What the entry of the package started before it loaded this program (`packaged-main.ts`). From sources there is no such name. */
 declare const storeThread: Worker | undefined

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process'
 import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { systemTime } from '../../src/lib/timers.ts'
+import { systemTime } from '../../src/lib/time/timers.ts'
 import { OpenedEvents } from '../../src/storage/opened-events.ts'
 import { identity, type Transformer } from '../../src/storage/transform.ts'
 import { root } from '../../test/support/harness/plain-cache.ts'

@@ -1,7 +1,7 @@
 /** Encryption as a server has it, metrics included, of one provider for Secrets. */
-import { silent } from '../../src/lib/log.ts'
-import { Metrics } from '../../src/lib/metrics.ts'
-import { systemTime } from '../../src/lib/timers.ts'
+import { silent } from '../../src/lib/telemetry/log.ts'
+import { Metrics } from '../../src/lib/telemetry/metrics.ts'
+import { systemTime } from '../../src/lib/time/timers.ts'
 import {
   ConfiguredProviders,
   type ProviderConfig,

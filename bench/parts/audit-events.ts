@@ -10,8 +10,8 @@ import { LogSink } from '../../src/request/audit/log-sink.ts'
 import { addAuditMetrics } from '../../src/request/audit/metrics.ts'
 import { compilePolicy } from '../../src/request/audit/policy.ts'
 import { requestInfo } from '../../src/request/filters/request-info.ts'
-import { Metrics } from '../../src/lib/metrics.ts'
-import { systemTime } from '../../src/lib/timers.ts'
+import { Metrics } from '../../src/lib/telemetry/metrics.ts'
+import { systemTime } from '../../src/lib/time/timers.ts'
 
 const TURNS = 20_000
 const WARM_UP_TURNS = 10_000

@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
 import { defaultGates } from '../../src/api/gates.ts'
 import { requestInfo } from '../../src/request/filters/request-info.ts'
 import { RequestMetrics } from '../../src/request/filters/request-metrics.ts'
-import { Metrics } from '../../src/lib/metrics.ts'
+import { Metrics } from '../../src/lib/telemetry/metrics.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 
 const ROUNDS = 400_000

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { SignerMetrics } from '../../src/access/authentication/signer/signer-metrics.ts'
 import { DialerMetrics } from '../../src/net/egress/metrics.ts'
 import { checkArgs } from '../../src/config/config.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { type MetricOptions, Metrics } from '../../src/lib/metrics.ts'
+import { systemClock } from '../../src/lib/time/clock.ts'
+import { type MetricOptions, Metrics } from '../../src/lib/telemetry/metrics.ts'
 import { addReloadMetrics } from '../../src/server/reload-metrics.ts'
 import { realEnvironment } from '../../src/server/environment.ts'
 import { startServer } from '../../src/server/server.ts'
@@ -94,7 +94,7 @@ export async function registeredMetrics(): Promise<readonly Registered[]> {
     })
   stop()
   const missed = globSync('**/*.ts', { cwd: src })
-    .filter((file) => !file.endsWith('.test.ts') && file !== 'lib/metrics.ts')
+    .filter((file) => !file.endsWith('.test.ts') && file !== 'lib/telemetry/metrics.ts')
     .filter((file) =>
       /\bmetrics\s*\.(counter|gauge|histogram|summary)\(/.test(
         readFileSync(join(src, file), 'utf8'),

@@ -9,8 +9,8 @@ import {
   type KubeObject,
   textOf,
 } from '../api/object.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
-import { Slices } from '../lib/slices.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
+import { Slices } from '../lib/scheduling/slices.ts'
 import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'

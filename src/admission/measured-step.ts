@@ -1,7 +1,7 @@
 /** A step of admission for one operation on one resource: what runs, in its order, and how that is counted. */
 import { handles, isCounted, type Operation, type StepType } from './handled-operations.ts'
 import type { AdmissionMetrics, Label } from './metrics.ts'
-import type { Distribution } from '../lib/metrics.ts'
+import type { Distribution } from '../lib/telemetry/metrics.ts'
 
 /** Reads the clock once for each plugin. */
 export class Stopwatch {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anObject, attributes } from '../../test/support/harness/admission.ts'
-import { Metrics } from '../lib/metrics.ts'
+import { Metrics } from '../lib/telemetry/metrics.ts'
 import { Admission, type Plugin } from './admission.ts'
 import { AdmissionMetrics } from './metrics.ts'
 

@@ -1,5 +1,5 @@
 /** The metrics of admission: how long each step took, and each plugin. */
-import type { Distribution, Histogram, Metrics, Summary } from '../lib/metrics.ts'
+import type { Distribution, Histogram, Metrics, Summary } from '../lib/telemetry/metrics.ts'
 import type { StepType } from './handled-operations.ts'
 
 /** In seconds: upstream's. */

@@ -4,8 +4,8 @@
  */
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { Clock } from '../lib/time/clock.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import { type Attributes, type Plugin, shownName } from './admission.ts'
 import { isOfNamespaces } from './match/namespaces.ts'
 

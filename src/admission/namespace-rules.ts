@@ -3,9 +3,9 @@
  * etcd is read once in a while, since one may just have been created through another replica.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../lib/time/clock.ts'
 import type { Objects, ResourceId } from '../api/object-access.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
 /** How long the absence is cached, as upstream. */
 const NONE_MS = 30_000

@@ -5,7 +5,7 @@
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Resource } from '../registry/resource.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'

@@ -1,9 +1,9 @@
 /** The built-in plugins, in upstream's order, in which they run (config/admission-plugins.ts). */
 import type { Gates } from '../api/gates.ts'
 import type { AdmissionConfig } from '../config/admission.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { systemTime } from '../lib/timers.ts'
+import type { Clock } from '../lib/time/clock.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { systemTime } from '../lib/time/timers.ts'
 import type { Plugin } from './admission.ts'
 import { alwaysAdmit } from './always-admit.ts'
 import { alwaysDeny } from './always-deny.ts'

@@ -5,7 +5,7 @@
 import { JsonScanner } from './json-scanner.ts'
 import { parseText } from './json-value.ts'
 import { type Fields, isFields, type Json } from './object.ts'
-import type { Steps } from '../lib/slices.ts'
+import type { Steps } from '../lib/scheduling/slices.ts'
 
 /** Values that are skipped in one step. */
 const STEP_VALUES = 512

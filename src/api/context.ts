@@ -3,10 +3,10 @@
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/errors.ts'
-import { inParts } from '../lib/parts.ts'
-import { runningWork, type Work } from '../lib/running-work.ts'
-import { Slices } from '../lib/slices.ts'
-import { systemTime, TIMER_MS_MAX } from '../lib/timers.ts'
+import { inParts } from '../lib/scheduling/parts.ts'
+import { runningWork, type Work } from '../lib/scheduling/running-work.ts'
+import { Slices } from '../lib/scheduling/slices.ts'
+import { systemTime, TIMER_MS_MAX } from '../lib/time/timers.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
 import type { ApiRequest } from './request.ts'

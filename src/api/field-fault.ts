@@ -1,5 +1,5 @@
 /** Validation errors of single fields. Validation returns lists of them and never throws. */
-import { eachItem, isDivided } from '../lib/parts.ts'
+import { eachItem, isDivided } from '../lib/scheduling/parts.ts'
 import { quote } from './quote.ts'
 
 export type FaultReason =

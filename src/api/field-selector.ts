@@ -1,5 +1,5 @@
 /** Field selectors: `metadata.name=x,status.phase!=Active`, with backslash before `\`, `,` and `=` in values. */
-import { BACKSLASH, COMMA } from '../lib/ascii.ts'
+import { BACKSLASH, COMMA } from '../lib/bytes/ascii.ts'
 import { badRequest } from './errors.ts'
 
 export type FieldTerm = {

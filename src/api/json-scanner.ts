@@ -11,8 +11,8 @@ import {
   NINE,
   QUOTE,
   ZERO,
-} from '../lib/ascii.ts'
-import { isDivided, repeat } from '../lib/parts.ts'
+} from '../lib/bytes/ascii.ts'
+import { isDivided, repeat } from '../lib/scheduling/parts.ts'
 import type { Json } from './object.ts'
 import { quote } from './quote.ts'
 

@@ -1,7 +1,7 @@
 /** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
-import { BACKSLASH, COLON, SPACE } from '../lib/ascii.ts'
-import { isDivided, repeat } from '../lib/parts.ts'
-import type { Steps } from '../lib/slices.ts'
+import { BACKSLASH, COLON, SPACE } from '../lib/bytes/ascii.ts'
+import { isDivided, repeat } from '../lib/scheduling/parts.ts'
+import type { Steps } from '../lib/scheduling/slices.ts'
 import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'

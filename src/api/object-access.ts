@@ -1,5 +1,5 @@
 /** How plugins read other objects: from the cache and, before they refuse something because of them, in their latest state. */
-import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
 import type { KubeObject } from './object.ts'
 

@@ -1,5 +1,5 @@
 /** The shape that all Kubernetes objects share. An object that came from the cache is shared by all readers: copy it, never change it. */
-import { mapEach, once } from '../lib/parts.ts'
+import { mapEach, once } from '../lib/scheduling/parts.ts'
 
 export type Json =
   | string

@@ -1,6 +1,6 @@
 /** Requests of the server to itself, so that its own writes pass through the same chain as those of clients. */
-import { inSlices, Slices } from '../lib/slices.ts'
-import { systemTime } from '../lib/timers.ts'
+import { inSlices, Slices } from '../lib/scheduling/slices.ts'
+import { systemTime } from '../lib/time/timers.ts'
 import { parseInSteps, parseJson } from './json-value.ts'
 import type { Fields, Json } from './object.ts'
 import type { ApiRequest, ApiResponse, Handler } from './request.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestLongestTurnMs } from '../../test/support/harness/turns.ts'
-import { inParts } from '../lib/parts.ts'
-import { Slices } from '../lib/slices.ts'
-import { systemTime } from '../lib/timers.ts'
+import { inParts } from '../lib/scheduling/parts.ts'
+import { Slices } from '../lib/scheduling/slices.ts'
+import { systemTime } from '../lib/time/timers.ts'
 import { isSameList, printResourceList, readResourceList } from './resource-list.ts'
 
 test('a long resource list is printed and compared in short turns', async () => {

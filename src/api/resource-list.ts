@@ -1,5 +1,5 @@
 /** Resource lists, amounts by name of the resource: `{ cpu: '500m', memory: '1Gi' }`. */
-import { eachItem, eachKey, everyItem, isDivided, once } from '../lib/parts.ts'
+import { eachItem, eachKey, everyItem, isDivided, once } from '../lib/scheduling/parts.ts'
 import { fieldsOf, type Json, textOf } from './object.ts'
 import {
   addQuantities,

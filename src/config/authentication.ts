@@ -1,6 +1,6 @@
 /** Reads and validates the authentication flags and the files that they name. All errors are reported, with upstream's messages. */
 import type { Gates } from '../api/gates.ts'
-import { formatDuration } from '../lib/duration.ts'
+import { formatDuration } from '../lib/time/duration.ts'
 import {
   type AnonymousConfiguration,
   type AuthenticationConfiguration,

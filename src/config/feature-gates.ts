@@ -2,7 +2,7 @@
 import { olderGates } from '../api/gate-history.ts'
 import { type GateRow, gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
-import { parseGoBoolean } from '../lib/go-literals.ts'
+import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { MINOR } from './emulation.ts'
 
 type Gate = {

@@ -1,5 +1,5 @@
 /** Flow control: whether requests are served by priority levels, and how many at once. Errors have upstream's texts. */
-import { parseGoBoolean } from '../lib/go-literals.ts'
+import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import type { Values } from './values.ts'
 
 export type FlowControlConfig = {

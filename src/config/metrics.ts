@@ -1,7 +1,7 @@
 /** Which metrics are shown, and with which values of their labels. */
 import { messageOf } from '../lib/errors.ts'
 import { parseYaml } from '../objects/codec/yaml-parse.ts'
-import type { AllowedLabels, MetricChoice } from '../lib/metrics.ts'
+import type { AllowedLabels, MetricChoice } from '../lib/telemetry/metrics.ts'
 import { parseCsv } from './csv.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'

@@ -1,5 +1,5 @@
 /** `--runtime-config`: which versions and resources are served. Errors have upstream's texts. */
-import { parseGoBoolean } from '../lib/go-literals.ts'
+import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**

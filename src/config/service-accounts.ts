@@ -2,7 +2,7 @@
 import type { Gates } from '../api/gates.ts'
 import { quote } from '../api/quote.ts'
 import { parseGoUrl } from '../api/url.ts'
-import { formatDuration } from '../lib/duration.ts'
+import { formatDuration } from '../lib/time/duration.ts'
 import { readSigningKey, readVerifyingKeys } from '../lib/jwt.ts'
 import { readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'

@@ -1,7 +1,7 @@
 /** The values of flags, converted to their types. A value that cannot be converted is an error with Go's text. */
 import { isIP } from 'node:net'
-import { parseDuration } from '../lib/duration.ts'
-import { parseGoBoolean } from '../lib/go-literals.ts'
+import { parseDuration } from '../lib/time/duration.ts'
+import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { parseCsv } from './csv.ts'
 import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'

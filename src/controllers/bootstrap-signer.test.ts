@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import { silent } from '../lib/log.ts'
-import { Metrics } from '../lib/metrics.ts'
+import { silent } from '../lib/telemetry/log.ts'
+import { Metrics } from '../lib/telemetry/metrics.ts'
 import { builtIn, MemoryControlPlane } from '../../test/support/harness/memory-control-plane.ts'
 import { signClusterInfo, tokenOf, withSignatures } from './bootstrap-signer.ts'
-import { QueueMetrics } from '../lib/queue-metrics.ts'
+import { QueueMetrics } from '../lib/telemetry/queue-metrics.ts'
 import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 
 const clusterInfo = (data: Fields): KubeObject => ({

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../api/request.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 import { removeOldApiServices } from './old-api-services.ts'
 import { create, type Wanted } from './wanted.ts'
 

@@ -6,7 +6,7 @@ import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 
 /** Upstream's interval. */
 export const RANGE_CHECK_MS = 10_000

@@ -5,7 +5,7 @@ import { parseJson } from '../api/json-value.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
-import type { Time, Timer } from '../lib/timers.ts'
+import type { Time, Timer } from '../lib/time/timers.ts'
 import { Election, ownLease } from './election.ts'
 
 /** Timers and a clock that the test advances. */

@@ -7,9 +7,9 @@ import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { microTime } from '../api/timestamps.ts'
-import type { Log } from '../lib/log.ts'
-import { orAborted } from '../lib/or-aborted.ts'
-import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { orAborted } from '../lib/concurrency/or-aborted.ts'
+import { deadline, sleep, systemTime, type Time } from '../lib/time/timers.ts'
 import { ObservedLease } from './observed-lease.ts'
 
 /** How often the leases are looked at, which the cache has. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
-import { type Log, silent } from '../lib/log.ts'
+import { type Log, silent } from '../lib/telemetry/log.ts'
 import { SteppedTime } from '../../test/support/harness/stepped-time.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 

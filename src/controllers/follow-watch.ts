@@ -1,7 +1,7 @@
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
-import { beginWork, Restores } from '../lib/restores.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
+import { beginWork, Restores } from '../lib/concurrency/restores.ts'
 
 export type Followed = {
   readonly path: string

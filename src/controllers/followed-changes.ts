@@ -2,9 +2,9 @@
  * The changes of a resource from now on, from a watch of the cache: for controllers that keep nothing of its objects. When the watch ended, changes
  * may have been missed, and whoever follows has to look at everything again.
  */
-import type { Log } from '../lib/log.ts'
-import { Restores } from '../lib/restores.ts'
-import { sleep, systemTime } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { Restores } from '../lib/concurrency/restores.ts'
+import { sleep, systemTime } from '../lib/time/timers.ts'
 import type { Shown, WatchEvent } from '../storage/cache/event.ts'
 import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
 import type { CacheAccess } from './cache-access.ts'

@@ -5,7 +5,7 @@
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import { parseGoBoolean } from '../lib/go-literals.ts'
+import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 

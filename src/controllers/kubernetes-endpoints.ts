@@ -3,10 +3,10 @@ import { type Fields, fieldsOf, type Json } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { parseIp } from '../api/ip.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 import { validateTarget } from '../registry/rules/addresses.ts'
 import { isSame } from '../objects/schema/equal.ts'
-import { Loop } from '../lib/loop.ts'
+import { Loop } from '../lib/concurrency/loop.ts'
 
 /** Upstream's interval. */
 const RECONCILE_MS = 10_000

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Handler } from '../api/request.ts'
-import { silent } from '../lib/log.ts'
-import { Metrics } from '../lib/metrics.ts'
+import { silent } from '../lib/telemetry/log.ts'
+import { Metrics } from '../lib/telemetry/metrics.ts'
 import { builtIn, MemoryControlPlane } from '../../test/support/harness/memory-control-plane.ts'
 import { answering } from '../../test/support/harness/remote-api-server.ts'
 import { until } from '../../test/support/harness/until.ts'
 import { ObjectController } from './object-controller.ts'
-import { QueueMetrics } from '../lib/queue-metrics.ts'
+import { QueueMetrics } from '../lib/telemetry/queue-metrics.ts'
 
 test('a write that is refused as a conflict, though nobody has changed the object, is not made again at once', async () => {
   const configMaps = builtIn('configmaps')

@@ -15,7 +15,7 @@ import {
 } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
 import { endOfString, endOfValue } from '../objects/codec/json-bytes.ts'
-import { QUOTE } from '../lib/ascii.ts'
+import { QUOTE } from '../lib/bytes/ascii.ts'
 
 /** An object of more bytes can have so many owners that parsing them takes longer than a slice. Its head is kept with its item. */
 const LONG_BYTES = 32 << 10

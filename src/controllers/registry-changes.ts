@@ -1,5 +1,5 @@
-import { Restores } from '../lib/restores.ts'
-import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
+import { Restores } from '../lib/concurrency/restores.ts'
+import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 
 /** Definitions come by the hundred, and each look at all resources takes as long as there are many. */

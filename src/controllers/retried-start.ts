@@ -1,6 +1,6 @@
 /** Starts something and, if that fails, tries it again until it succeeds or is not wanted any more. */
-import type { Log } from '../lib/log.ts'
-import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 
 /** Waits double from the first to the longest. */
 const RETRY_MS_FIRST = 1_000

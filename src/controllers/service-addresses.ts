@@ -6,10 +6,10 @@
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
 import { objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 import { followWatch } from './follow-watch.ts'
-import { Loop } from '../lib/loop.ts'
-import { WorkQueue } from '../lib/work-queue.ts'
+import { Loop } from '../lib/concurrency/loop.ts'
+import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 
 const servicesPath = '/api/v1/services'
 const addressesPath = '/apis/networking.k8s.io/v1/ipaddresses'

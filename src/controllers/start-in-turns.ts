@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { systemTimers } from '../lib/timers.ts'
+import { systemTimers } from '../lib/time/timers.ts'
 
 /** Undefined: there is nothing to start after all. */
 type Start = () => AsyncDisposable | undefined

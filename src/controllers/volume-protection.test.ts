@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { KubeObject } from '../api/object.ts'
 import { Item } from '../storage/cache/item.ts'
-import { isDivided } from '../lib/parts.ts'
+import { isDivided } from '../lib/scheduling/parts.ts'
 import { ResourceKeys } from '../storage/keys.ts'
 import { isClaimUsed } from './volume-protection.ts'
 

@@ -4,7 +4,7 @@
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
-import { Slices } from '../lib/slices.ts'
+import { Slices } from '../lib/scheduling/slices.ts'
 import { volumeClaimName, volumeClaimNames } from '../registry/kinds/core/pod/references.ts'
 import { FollowedChanges } from './followed-changes.ts'
 import { headOf } from './object-head.ts'

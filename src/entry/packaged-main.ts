@@ -1,9 +1,9 @@
 /** The entry of the built package: starts the program that the build put beside it, with code compiled earlier. */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { cacheFolder } from '../lib/cache-folder.ts'
-import { runWithCodeCache } from '../lib/code-cache.ts'
-import { optimizeWhenUsed } from '../lib/optimize-when-used.ts'
+import { cacheFolder } from '../lib/process/cache-folder.ts'
+import { runWithCodeCache } from '../lib/process/code-cache.ts'
+import { optimizeWhenUsed } from '../lib/process/optimize-when-used.ts'
 
 /** The build puts a checksum of the program in its place. */
 declare const PROGRAM_ID: string

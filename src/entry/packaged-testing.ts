@@ -7,8 +7,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { cachedDataVersionTag } from 'node:v8'
 import { runInThisContext } from 'node:vm'
-import { cacheFolder } from '../lib/cache-folder.ts'
-import { loadWithCodeCache } from '../lib/code-cache.ts'
+import { cacheFolder } from '../lib/process/cache-folder.ts'
+import { loadWithCodeCache } from '../lib/process/code-cache.ts'
 import type * as Testing from './testing/index.ts'
 
 /** The build puts a checksum of the library in its place. */

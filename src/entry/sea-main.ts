@@ -1,9 +1,9 @@
 /** The entry of the single executable (scripts/binary.ts): starts what the build put into it, as `bin/keelson` and `packaged-main.ts` do for the package. */
 import { basename, dirname, join } from 'node:path'
 import { getRawAsset } from 'node:sea'
-import { cacheFolder } from '../lib/cache-folder.ts'
-import { runWithCodeCache } from '../lib/code-cache.ts'
-import { optimizeWhenUsed } from '../lib/optimize-when-used.ts'
+import { cacheFolder } from '../lib/process/cache-folder.ts'
+import { runWithCodeCache } from '../lib/process/code-cache.ts'
+import { optimizeWhenUsed } from '../lib/process/optimize-when-used.ts'
 
 /** The build puts a checksum of the program in its place. */
 declare const PROGRAM_ID: string

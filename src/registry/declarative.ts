@@ -7,9 +7,9 @@ import { type FieldFault, internalFault, invalidValue, required } from '../api/f
 import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import type { Count, Metrics } from '../lib/metrics.ts'
-import { isPause, once } from '../lib/parts.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import type { Count, Metrics } from '../lib/telemetry/metrics.ts'
+import { isPause, once } from '../lib/scheduling/parts.ts'
 import type { KindRules } from './kind-rules.ts'
 
 /** The validation tags of a field in `spec`. */

@@ -4,7 +4,7 @@
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
-import { eachItem, isDivided } from '../lib/parts.ts'
+import { eachItem, isDivided } from '../lib/scheduling/parts.ts'
 import type { Field, FieldGate, Schema, Struct } from '../objects/schema/schema.ts'
 import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'

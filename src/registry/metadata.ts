@@ -29,8 +29,8 @@ import {
 } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
-import { addAll } from '../lib/long-lists.ts'
-import { eachItem, eachKey } from '../lib/parts.ts'
+import { addAll } from '../lib/scheduling/long-lists.ts'
+import { eachItem, eachKey } from '../lib/scheduling/parts.ts'
 
 /** The limit for all keys and values of the annotations of one object. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024

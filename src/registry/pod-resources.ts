@@ -1,7 +1,7 @@
 /** The requests and limits of a Pod as a whole. */
 import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
 import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
-import { eachItem, mapEach } from '../lib/parts.ts'
+import { eachItem, mapEach } from '../lib/scheduling/parts.ts'
 import { isHugePages } from './rules/resources.ts'
 
 export type Amounts = 'requests' | 'limits'

@@ -2,7 +2,7 @@
 import { ApiError, internalError, TextError, toStatus } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { printError, printUntyped } from './discovery/print.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 
 export function errorResponse(
   error: unknown,

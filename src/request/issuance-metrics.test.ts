@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
-import { Metrics } from '../lib/metrics.ts'
+import { Metrics } from '../lib/telemetry/metrics.ts'
 import { createAuthority } from '../lib/x509/certificates.ts'
 
 /** Valid for ten years and two days or three. */

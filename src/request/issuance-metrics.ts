@@ -1,7 +1,7 @@
 /** Counts issued certificates whose requests asked for a duration, and those whose signer kept to it. */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import type { Counter, Metrics } from '../lib/metrics.ts'
+import type { Counter, Metrics } from '../lib/telemetry/metrics.ts'
 import { decodePem } from '../lib/x509/pem.ts'
 
 /** A signer may date a certificate back by this, and round by a twentieth of what was asked for. */

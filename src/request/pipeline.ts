@@ -11,10 +11,10 @@ import {
   type Handler,
   type Headers,
 } from '../api/request.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../lib/time/clock.ts'
 import { assert } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import type { MaybePromise } from '../lib/maybe-promise.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import { errorResponse } from './error-response.ts'
 import type { Cors } from './filters/cors.ts'
 import { authenticateRequest, beginAudit, beginSpan, impersonateUser } from './filters/identify.ts'

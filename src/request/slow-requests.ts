@@ -1,7 +1,7 @@
 /** One log line for each slow request, with where its time went; not more of them than somebody can read. */
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 
 /** As upstream's traces in its log. */
 const SLOW_MS = 500

@@ -9,7 +9,7 @@ import type { ApiRequest, Handler } from '../api/request.ts'
 import { readVerbs } from '../api/verbs.ts'
 import { errorResponse } from './error-response.ts'
 import { requestInfo } from './filters/request-info.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 
 const MESSAGE =
   'the server cannot read its roles, policies, webhooks and definitions yet: /readyz tells whether a KMS plugin is away'

@@ -1,5 +1,5 @@
 /** Connects a control plane with the server around it: storage, tokens, and documents about the server. */
-import { type Dial, dialDirect } from '../lib/dial.ts'
+import { type Dial, dialDirect } from '../lib/net/dial.ts'
 import type { Egress } from '../net/egress/dialer.ts'
 import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'
 import type { Audit } from '../request/audit/audit.ts'

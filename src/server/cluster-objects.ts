@@ -9,8 +9,8 @@ import { type Cluster, firstObjects, otherObjects } from '../controllers/bootstr
 import { ensureRoles, type RolesParts } from '../controllers/bootstrap-roles.ts'
 import { DefaultServiceRange } from '../controllers/default-service-range.ts'
 import type { OwnLoopsParts } from '../controllers/own-loops.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
+import type { Clock } from '../lib/time/clock.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 import { rbacGroup } from '../access/rbac/role.ts'
 
 /** The port of the Service kubernetes if a test lets the system choose a port. */

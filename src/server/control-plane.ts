@@ -7,7 +7,7 @@ import type { ClientAuthorities } from '../access/authentication/client-authorit
 import type { ConfiguredAuthorizers } from '../access/authorization/configured.ts'
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
 import type { CacheAccess } from '../controllers/cache-access.ts'
-import type { InProgress } from '../lib/in-progress.ts'
+import type { InProgress } from '../lib/concurrency/in-progress.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { ServiceAllocators } from '../request/allocators/create-allocators.ts'

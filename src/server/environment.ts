@@ -1,10 +1,10 @@
 import type { Handler } from '../api/request.ts'
 import type { RequestContext } from '../api/context.ts'
 import { type Ids, randomIds } from '../api/ids.ts'
-import { type Clock, systemClock } from '../lib/clock.ts'
-import { lookUp } from '../lib/hosts.ts'
-import type { Log } from '../lib/log.ts'
-import type { Verbosity } from '../lib/verbosity.ts'
+import { type Clock, systemClock } from '../lib/time/clock.ts'
+import { lookUp } from '../lib/net/hosts.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import type { Verbosity } from '../lib/telemetry/verbosity.ts'
 import { createFindHost, type FindHost } from '../request/verbs/subresources/find-host.ts'
 
 /** Inputs that do not come from the configuration. A test can replace and replay them. */

@@ -9,9 +9,9 @@ import type { Signers } from '../controllers/certificates/signers.ts'
 import { CoordinatedElection } from '../controllers/coordinated-election/controller.ts'
 import { controllerStarts } from '../controllers/elected-controllers.ts'
 import { type OwnLoopsParts, ownLoopStarts } from '../controllers/own-loops.ts'
-import { QueueMetrics } from '../lib/queue-metrics.ts'
+import { QueueMetrics } from '../lib/telemetry/queue-metrics.ts'
 import { startInTurns } from '../controllers/start-in-turns.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../lib/telemetry/metrics.ts'
 
 export type LoopsParts = Pick<OwnLoopsParts, 'uid' | 'clock' | 'timers' | 'log'> & {
   readonly records: OwnLoopsParts['endpoints']['records']

@@ -1,7 +1,7 @@
 /** The metrics of a configuration file that is reloaded, as upstream. */
 import { hash } from 'node:crypto'
 import type { Reloads } from '../config/files/reload.ts'
-import type { Metrics } from '../lib/metrics.ts'
+import type { Metrics } from '../lib/telemetry/metrics.ts'
 
 export type ReloadMetricsOptions = {
   readonly what: 'authentication' | 'authorization' | 'encryption'

@@ -10,8 +10,8 @@ import type { Config } from '../config/config.ts'
 import { loadOrCreateCertificate } from '../net/http/certificate.ts'
 import type { Listener } from '../net/http/listener.ts'
 import { FileReloader } from '../net/http/reload.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
+import type { Clock } from '../lib/time/clock.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 
 /** Of the CA at this place of the configuration. */

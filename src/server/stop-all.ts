@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
-import type { Log } from '../lib/log.ts'
-import { withTimeout } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { withTimeout } from '../lib/time/timers.ts'
 
 /**
  * The loops remove this server from objects that others read, which needs etcd: if etcd is down they are not waited for longer than

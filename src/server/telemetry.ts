@@ -1,7 +1,7 @@
 /** What a server records about requests and about itself: audit, traces, metrics of the process, debug pages. */
-import { named } from '../lib/log.ts'
-import { addProcessMetrics, addStartTime } from '../lib/process-metrics.ts'
-import type { ModuleLevel } from '../lib/verbosity.ts'
+import { named } from '../lib/telemetry/log.ts'
+import { addProcessMetrics, addStartTime } from '../lib/telemetry/process-metrics.ts'
+import type { ModuleLevel } from '../lib/telemetry/verbosity.ts'
 import type { Audit } from '../request/audit/audit.ts'
 import { createAudit } from '../request/audit/create-audit.ts'
 import { createDebugPages } from '../request/debug/debug-pages.ts'

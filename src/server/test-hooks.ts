@@ -1,5 +1,5 @@
 import type { Handler } from '../api/request.ts'
-import type { Timers } from '../lib/timers.ts'
+import type { Timers } from '../lib/time/timers.ts'
 import type { Listener } from '../net/http/listener.ts'
 import type { OpenedEngine } from '../storage/open-engine.ts'
 

@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from './etcd/client.ts'
 import { GrpcError } from '../net/grpc/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { TIMER_MS_MAX } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { TIMER_MS_MAX } from '../lib/time/timers.ts'
 import { compactionMarker, toBytes } from './keys.ts'
 
 /** Upstream's default of --etcd-compaction-interval. */

@@ -4,7 +4,7 @@
  */
 import { EtcdClient, type EtcdOptions } from './etcd/client.ts'
 import { isProgressReliable, unreliable } from './etcd/version.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 
 /** A member that does not answer in time may be down, which is no reason not to start. */
 const STATUS_TIMEOUT_MS = 3_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { systemClock } from '../lib/clock.ts'
-import { silent } from '../lib/log.ts'
+import { systemClock } from '../lib/time/clock.ts'
+import { silent } from '../lib/telemetry/log.ts'
 import type { Engine, FeedListener } from './engine.ts'
 import { Feed, SILENCE_MAX_MS } from './feed.ts'
 

@@ -3,10 +3,10 @@
  * compaction: it is reopened after the last revision that each range got, on another member if this one is silent. All events up to
  * `revision` have been delivered, for every key. A resource can be ahead of it by its own events.
  */
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../lib/time/clock.ts'
 import { assert } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { sleep, systemTimers, type Time, type Timer, type Timers } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { sleep, systemTimers, type Time, type Timer, type Timers } from '../lib/time/timers.ts'
 import type { Engine, FeedEvent, FeedStream, Key, Revision } from './engine.ts'
 import { StorageError } from './errors.ts'
 import { Prover } from './proof.ts'

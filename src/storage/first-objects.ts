@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { getAsset, isSea } from 'node:sea'
-import { readIfThere } from '../lib/files.ts'
+import { readIfThere } from '../lib/process/files.ts'
 import { type EngineState, MemoryEngine } from './memory/memory-engine.ts'
 
 /** In the folder of the program. Sources have none: there, the first cluster creates all of it. */

@@ -2,8 +2,8 @@
  * Compacts the history of a store that only this process writes: it is kept for one to two intervals, as with etcd. A store that outlives
  * the process keeps what was noted for the next compaction: processes that all end within an interval compact, too.
  */
-import type { Log } from '../lib/log.ts'
-import type { Time, Timer } from '../lib/timers.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import type { Time, Timer } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
 import { isCode } from './errors.ts'
 

@@ -3,7 +3,7 @@
  * time share one: it is granted a little longer than requested, and is shared until that surplus is used up. The figures are
  * upstream's, so that an event lives as long here as there.
  */
-import { type Clock, systemClock } from '../lib/clock.ts'
+import { type Clock, systemClock } from '../lib/time/clock.ts'
 import type { CallOptions } from './engine.ts'
 
 /** By which share of the time to live a shared lease may outlast it. */

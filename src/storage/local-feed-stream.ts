@@ -3,9 +3,9 @@
  * then gets each revision as it happens; events and progress share one queue, so progress never overtakes events; progress is
  * answered only while all ranges are synced.
  */
-import { Deque } from '../lib/deque.ts'
-import { thenMaybe } from '../lib/maybe-promise.ts'
-import type { Timers } from '../lib/timers.ts'
+import { Deque } from '../lib/collections/deque.ts'
+import { thenMaybe } from '../lib/concurrency/maybe-promise.ts'
+import type { Timers } from '../lib/time/timers.ts'
 import type {
   FeedEvent,
   FeedStreamOptions,

@@ -1,6 +1,6 @@
 /** Wraps an engine and measures its requests and their latency, under upstream's metric names. */
 import { Spent } from '../api/spent.ts'
-import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/metrics.ts'
+import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/telemetry/metrics.ts'
 import type {
   CallOptions,
   ConditionalWrite,

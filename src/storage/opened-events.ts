@@ -2,9 +2,9 @@
  * Decrypts the events of a resource between the feed and the cache, in their order. What can be decrypted at once passes in the same turn,
  * for as long as a slice of time lasts; the rest, and what a plugin has to be asked for, is held, and whatever follows waits behind it.
  */
-import { Deque } from '../lib/deque.ts'
-import { Slices } from '../lib/slices.ts'
-import { withTimeout, type Time } from '../lib/timers.ts'
+import { Deque } from '../lib/collections/deque.ts'
+import { Slices } from '../lib/scheduling/slices.ts'
+import { withTimeout, type Time } from '../lib/time/timers.ts'
 import type { FeedEvent, Revision } from './engine.ts'
 import { StorageError } from './errors.ts'
 import type { Transformer } from './transform.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemTimers } from '../lib/timers.ts'
+import { systemTimers } from '../lib/time/timers.ts'
 import { Prover } from './proof.ts'
 
 const turn = (): Promise<void> =>

@@ -3,7 +3,7 @@
  * proof was requested. All callers of one turn of the event loop, and all that come while another proof is under way, share the
  * next one: it is requested after they came, so it holds for all of them.
  */
-import type { Timers } from '../lib/timers.ts'
+import type { Timers } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
 
 export class Prover {

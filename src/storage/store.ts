@@ -5,12 +5,12 @@
  * A decision may start from a cached object, which can be stale. So only a successful compare ends a write on cached state: a
  * refusal or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
  */
-import { systemClock } from '../lib/clock.ts'
-import { Deque } from '../lib/deque.ts'
+import { systemClock } from '../lib/time/clock.ts'
+import { Deque } from '../lib/collections/deque.ts'
 import { assert } from '../lib/errors.ts'
-import { KeyedMutex } from '../lib/keyed-mutex.ts'
-import { Slices } from '../lib/slices.ts'
-import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
+import { KeyedMutex } from '../lib/concurrency/keyed-mutex.ts'
+import { Slices } from '../lib/scheduling/slices.ts'
+import { sleep, systemTimers, type Timers } from '../lib/time/timers.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
 import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
@@ -96,7 +96,7 @@ type ListOptions = ReadOptions & {
   readonly after?: Key | undefined
   /** Values that cannot be read do not fail the list. */
   readonly setsAsideUnreadable?: boolean
-  /** All clients of the resource wait for it (lib/slices.ts). */
+  /** All clients of the resource wait for it (lib/scheduling/slices.ts). */
   readonly isShared?: boolean
   /** Nobody waits for it. */
   readonly isBackground?: boolean

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { systemTime } from '../lib/timers.ts'
+import { systemTime } from '../lib/time/timers.ts'
 import { Subscription } from './subscription.ts'
 import { identity } from './transform.ts'
 

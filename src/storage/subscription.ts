@@ -2,7 +2,7 @@
  * The events of one prefix: decrypts them and delivers them to the consumers. Also has the position in the feed up to which they were
  * delivered, and the readers that wait for a later one. A kind that is served in two versions, such as events, has a consumer for each.
  */
-import type { Time } from '../lib/timers.ts'
+import type { Time } from '../lib/time/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
 import { type OpenedEvent, OpenedEvents } from './opened-events.ts'
 import type { Transformer } from './transform.ts'

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { ApiError } from '../../src/api/errors.ts'
 import type { Handler } from '../../src/api/request.ts'
 import { Listener } from '../../src/net/http/listener.ts'
-import { ByteBudget, unknownHolder } from '../../src/lib/byte-budget.ts'
-import { silent } from '../../src/lib/log.ts'
+import { ByteBudget, unknownHolder } from '../../src/lib/bytes/byte-budget.ts'
+import { silent } from '../../src/lib/telemetry/log.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import {
   END_HEADERS,

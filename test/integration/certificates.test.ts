@@ -12,7 +12,7 @@ import { connect, type ConnectionOptions, createServer as createTlsServer } from
 import { checkArgs } from '../../src/config/config.ts'
 import { defaultLimits } from '../../src/net/http/limits.ts'
 import { tlsOptions } from '../../src/net/http/tls-options.ts'
-import { silent } from '../../src/lib/log.ts'
+import { silent } from '../../src/lib/telemetry/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { realEnvironment } from '../../src/server/environment.ts'
 import { type Server, startServer } from '../../src/server/server.ts'

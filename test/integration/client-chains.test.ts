@@ -14,9 +14,9 @@ import { createVerifyCertificate } from '../../src/access/authentication/client-
 import { AuthenticationMetrics } from '../../src/access/authentication/metrics.ts'
 import { unknownToken } from '../../src/access/authentication/token-authenticator.ts'
 import { Listener } from '../../src/net/http/listener.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silent } from '../../src/lib/log.ts'
-import { Metrics } from '../../src/lib/metrics.ts'
+import { systemClock } from '../../src/lib/time/clock.ts'
+import { silent } from '../../src/lib/telemetry/log.ts'
+import { Metrics } from '../../src/lib/telemetry/metrics.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import {
   authorityExtensions,

@@ -8,7 +8,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
 import type { Limits } from '../../src/net/http/limits.ts'
 import { Listener } from '../../src/net/http/listener.ts'
-import { ByteBudget } from '../../src/lib/byte-budget.ts'
+import { ByteBudget } from '../../src/lib/bytes/byte-budget.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import {
   END_HEADERS,

@@ -1,4 +1,4 @@
-/** What the server keeps of a request, or of an object, does not keep all of the text that it is a part of (src/lib/own-text.ts). */
+/** What the server keeps of a request, or of an object, does not keep all of the text that it is a part of (src/lib/text/own-text.ts). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'

@@ -19,6 +19,7 @@ const innerLayers: { readonly [folder: string]: string } = {
   storage: 'cache | transfer > encryption | memory | sqlite > etcd',
   objects: 'apply | patch > codec > schema > cel',
   net: 'egress > grpc | http | outbound > http2',
+  lib: 'bytes | cache | concurrency | net | process > telemetry | x509 > scheduling > time > collections > text',
 }
 
 const src = join(import.meta.dirname, '..', '..', 'src')

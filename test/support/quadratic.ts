@@ -5,7 +5,7 @@
  *   - a scan of a list (`includes`, `find`, …) inside a loop, or a callback that is called for each item, where the list comes from outside;
  *   - a list of any length that is spread into the arguments of a call, such as `push(...list)`.
  *
- * Use a Set, a Map, or `addAll` of lib/long-lists.ts instead. A comment `// limit: …` in the same statement, or on the line before it, is an exception
+ * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// limit: …` in the same statement, or on the line before it, is an exception
  * and says what keeps the list short. Lists of modules, tuples and lists of literals are short, and so are lists of field errors.
  * Prints every fault and exits 1 if there is one.
  */

@@ -12,8 +12,8 @@ import { FlowRequest, oneSeat } from '../../../src/request/flow/flow-request.ts'
 import { FlowMetrics } from '../../../src/request/flow/metrics.ts'
 import { readLevel } from '../../../src/request/flow/priority-level.ts'
 import { Hand, handOf, hashOfFlow } from '../../../src/request/flow/shuffle-sharding.ts'
-import { Metrics } from '../../../src/lib/metrics.ts'
-import { systemTime } from '../../../src/lib/timers.ts'
+import { Metrics } from '../../../src/lib/telemetry/metrics.ts'
+import { systemTime } from '../../../src/lib/time/timers.ts'
 import type { Figure } from '../../report/figure.ts'
 
 const ROUNDS = 300_000

@@ -10,7 +10,7 @@ import { authorizeNode } from '../../../src/access/authorization/node/authorize-
 import { NodeGraph } from '../../../src/access/authorization/node/graph.ts'
 import { readPod } from '../../../src/access/authorization/node/read-objects.ts'
 import { Item, type ItemHome } from '../../../src/storage/cache/item.ts'
-import { SharedLists } from '../../../src/lib/shared-lists.ts'
+import { SharedLists } from '../../../src/lib/collections/shared-lists.ts'
 import { bootstrapRules } from '../../../src/access/rbac/bootstrap-rules.ts'
 import type { Figure } from '../../report/figure.ts'
 

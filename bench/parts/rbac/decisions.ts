@@ -10,7 +10,7 @@ import type { User } from '../../../src/api/user.ts'
 import { authorizeByRoles } from '../../../src/access/rbac/authorizer.ts'
 import { keptBinding, keptRules } from '../../../src/access/rbac/read-objects.ts'
 import { RoleIndex } from '../../../src/access/rbac/role-index.ts'
-import { SharedLists } from '../../../src/lib/shared-lists.ts'
+import { SharedLists } from '../../../src/lib/collections/shared-lists.ts'
 import type { Figure } from '../../report/figure.ts'
 
 const NAMESPACES = 5_000

@@ -1,5 +1,5 @@
 import type { JwtKey } from '../../lib/jwt.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /** The keys that verify service account tokens: of files, or of an external signer. */
 export interface AccountKeys {

@@ -1,5 +1,5 @@
 /** How often service account tokens of each kind were used, as upstream. */
-import type { Count, Metrics } from '../../lib/metrics.ts'
+import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 
 const help = {
   legacy_tokens_total: 'Cumulative legacy service account tokens used',

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { textOf } from '../../api/object.ts'
 import { type Jwt, type JwtKey, verifyJwt } from '../../lib/jwt.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { AccountKeys } from './account-keys.ts'
 import type { ParseToken } from './parse-token.ts'
 

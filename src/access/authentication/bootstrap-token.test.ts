@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { silent } from '../../lib/log.ts'
+import { silent } from '../../lib/telemetry/log.ts'
 import { createBootstrapTokens } from './bootstrap-token.ts'
 
 const nowMs = Date.parse('2026-06-01T00:00:00Z')

@@ -4,9 +4,9 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { parseTimestamp } from '../../objects/cel/time.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { type TokenResult, unknownToken } from './token-authenticator.ts'
 
 const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/

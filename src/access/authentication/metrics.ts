@@ -1,5 +1,11 @@
 /** The metrics of authentication, under upstream's names. */
-import type { Count, Counter, Distribution, Histogram, Metrics } from '../../lib/metrics.ts'
+import type {
+  Count,
+  Counter,
+  Distribution,
+  Histogram,
+  Metrics,
+} from '../../lib/telemetry/metrics.ts'
 
 const FIRST_BOUND = 0.001
 /** In seconds, from a millisecond to 16 seconds. */

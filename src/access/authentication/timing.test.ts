@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { silent } from '../../lib/log.ts'
+import { silent } from '../../lib/telemetry/log.ts'
 import { createBootstrapTokens } from './bootstrap-token.ts'
 import { createStaticTokens } from './static-tokens.ts'
 

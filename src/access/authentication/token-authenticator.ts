@@ -1,5 +1,5 @@
 /** A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each have one. */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Authenticated } from './attempt.ts'
 
 export type TokenResult =

@@ -3,8 +3,8 @@
  * the same token that come together share one lookup. The keys are keyed hashes, so that the cache contains no tokens.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '../../lib/clock.ts'
-import { TtlCache } from '../../lib/ttl-cache.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import { TtlCache } from '../../lib/cache/ttl-cache.ts'
 import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 

@@ -1,5 +1,5 @@
 /** The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever those before it said. */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import {
   type AuthenticateToken,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
-import { systemTime } from '../../lib/timers.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 import { CallError } from '../../net/outbound/call-error.ts'
 import type { TokenResult } from './token-authenticator.ts'
 import { createTokenWebhook, type ReviewVersion } from './token-webhook.ts'

@@ -2,7 +2,7 @@
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /** The request that waits for a decision: a decision that takes time ends with it. Its signal is created when it is read. */
 export type Waiting = { readonly signal: AbortSignal }

@@ -1,7 +1,7 @@
 /** RBAC as one authorizer of the chain. */
 import { present } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
-import { inSlices } from '../../lib/slices.ts'
+import { inSlices } from '../../lib/scheduling/slices.ts'
 import { authorizeByRoles, heldRules } from '../rbac/authorizer.ts'
 import { explainByRoles } from '../rbac/explain.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'

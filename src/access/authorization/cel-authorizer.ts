@@ -5,7 +5,7 @@
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
 import type { User } from '../../api/user.ts'
-import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import {
   type AccessCheck,
   authorizerValue,

@@ -5,9 +5,9 @@
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
-import type { Log } from '../../lib/log.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import type { Count } from '../../lib/metrics.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
+import type { Count } from '../../lib/telemetry/metrics.ts'
 import { allowed, type Authorizer, noOpinion, type Rights, type Waiting } from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
 

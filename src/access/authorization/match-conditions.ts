@@ -1,5 +1,5 @@
 /** The CEL conditions of a webhook: it is asked only if all of them are true. */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { accessReviewType } from '../../objects/cel/access.ts'
 import { valueOf } from '../../objects/cel/json-values.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics } from '../../lib/metrics.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { AuthorizationMetrics } from './metrics.ts'
 
 test('requests are counted by result: an error counts only if nobody allowed', () => {

@@ -1,6 +1,12 @@
 /** The metrics of authorizers, by their type and name. */
 import type { AccessDecision } from '../../api/access.ts'
-import type { Count, Counter, Distribution, Histogram, Metrics } from '../../lib/metrics.ts'
+import type {
+  Count,
+  Counter,
+  Distribution,
+  Histogram,
+  Metrics,
+} from '../../lib/telemetry/metrics.ts'
 
 /** In seconds: the default ones of Prometheus' clients, and upstream's for conditions. */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

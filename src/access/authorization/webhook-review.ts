@@ -1,6 +1,6 @@
 /** The SubjectAccessReview that a webhook is sent, and what its answer says. */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
-import { ownText } from '../../lib/own-text.ts'
+import { ownText } from '../../lib/text/own-text.ts'
 import { readReview, typeFault } from '../../net/outbound/review-answer.ts'
 import type { ReviewSpec } from './review-spec.ts'
 

@@ -7,7 +7,7 @@ import { cpuMsOf } from '../../../test/support/harness/turns.ts'
 import { authorizeByRoles, heldRules } from './authorizer.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
 import { RoleIndex } from './role-index.ts'
-import { SharedLists } from '../../lib/shared-lists.ts'
+import { SharedLists } from '../../lib/collections/shared-lists.ts'
 
 const shared = new SharedLists()
 const apiVersion = 'rbac.authorization.k8s.io/v1'

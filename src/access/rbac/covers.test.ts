@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inSlices } from '../../lib/slices.ts'
+import { inSlices } from '../../lib/scheduling/slices.ts'
 import { cpuMsOf } from '../../../test/support/harness/turns.ts'
 import { describeRule, joinVerbs, missingRights } from './covers.ts'
 import type { Rule } from './rule.ts'

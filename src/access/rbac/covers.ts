@@ -4,8 +4,8 @@
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
-import { addAll } from '../../lib/long-lists.ts'
-import type { Steps } from '../../lib/slices.ts'
+import { addAll } from '../../lib/scheduling/long-lists.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
 /** Comparisons of a permission with a rule, about half a second of work: lists of a few hundred entries multiply to billions. */

@@ -5,7 +5,7 @@
 import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
-import type { Steps } from '../../lib/slices.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Binding, Subject } from './binding.ts'
 import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'

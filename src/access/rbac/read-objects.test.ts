@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allSteps } from '../../../test/support/harness/turns.ts'
-import { SharedLists } from '../../lib/shared-lists.ts'
+import { SharedLists } from '../../lib/collections/shared-lists.ts'
 import { keptInSteps, keptRules } from './read-objects.ts'
 
 test('rules that are read in steps are the same as those that are read at once', () => {

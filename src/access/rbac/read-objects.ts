@@ -8,10 +8,10 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
-import { ownText } from '../../lib/own-text.ts'
-import { mapEach } from '../../lib/parts.ts'
-import type { SharedLists } from '../../lib/shared-lists.ts'
-import type { Steps } from '../../lib/slices.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import { mapEach } from '../../lib/scheduling/parts.ts'
+import type { SharedLists } from '../../lib/collections/shared-lists.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'

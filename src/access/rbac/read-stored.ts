@@ -8,7 +8,7 @@ import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { contentOf } from '../../storage/cache/followed-resource.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import { endOfValue } from '../../objects/codec/json-bytes.ts'
-import { COMMA } from '../../lib/ascii.ts'
+import { COMMA } from '../../lib/bytes/ascii.ts'
 import { isPlainMetadata, isText } from './plain-metadata.ts'
 import { rbacGroup } from './role.ts'
 

@@ -4,7 +4,7 @@
  * recreated, since a roleRef cannot change.
  */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../api/object.ts'
-import { inSlices } from '../../lib/slices.ts'
+import { inSlices } from '../../lib/scheduling/slices.ts'
 import { identityOf, isSame } from '../../objects/schema/equal.ts'
 import { missingRights } from './covers.ts'
 import { readRules } from './read-objects.ts'

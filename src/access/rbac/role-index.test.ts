@@ -8,7 +8,7 @@ import type { User } from '../../api/user.ts'
 import { authorizeByRoles, heldRules } from './authorizer.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
 import { RoleIndex } from './role-index.ts'
-import { SharedLists } from '../../lib/shared-lists.ts'
+import { SharedLists } from '../../lib/collections/shared-lists.ts'
 
 const namespaces = ['', 'n', 'm'] as const
 const names = ['a', 'b', 'c'] as const

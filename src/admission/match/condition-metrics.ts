@@ -1,5 +1,5 @@
 /** The metrics of match conditions. Those that all hold are not observed, as upstream. */
-import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Attributes } from '../admission.ts'
 import { allOperations } from '../handled-operations.ts'
 

@@ -2,7 +2,7 @@
 import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import type { Attributes } from '../admission.ts'
 import type { Objects } from '../../api/object-access.ts'
 import { invalidSelector, type MatchCriteria } from './criteria.ts'

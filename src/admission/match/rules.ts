@@ -1,7 +1,7 @@
 /** The rules of webhooks and policies: which operations on which resources they concern. */
 import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
-import { keysOf } from '../../lib/long-lists.ts'
-import { mapEach } from '../../lib/parts.ts'
+import { keysOf } from '../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../lib/scheduling/parts.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 

@@ -1,6 +1,6 @@
 /** Objects in the version that a webhook or a policy asks for (matchPolicy Equivalent). */
 import type { KubeObject } from '../../api/object.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 
 export type GroupVersionKind = {

@@ -1,6 +1,6 @@
 /** The metrics of PodSecurity: decisions by level, and what was exempt. */
 import type { LevelVersion } from '../../api/pod-security-level.ts'
-import type { Counter, Metrics } from '../../lib/metrics.ts'
+import type { Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 import { type Attributes, targetOf } from '../admission.ts'
 
 /** The minor version of Kubernetes whose API this server has. A level of a later one is counted as `future`. */

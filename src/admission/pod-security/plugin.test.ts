@@ -13,8 +13,8 @@ import {
   defaultPodSecurity,
   type PodSecurityConfiguration,
 } from '../../config/files/pod-security.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { Metrics } from '../../lib/metrics.ts'
+import { systemClock } from '../../lib/time/clock.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Attributes } from '../admission.ts'
 import { createPodSecurity } from './plugin.ts'
 import { PodSecurityMetrics } from './metrics.ts'

@@ -22,7 +22,7 @@ import {
 } from '../../api/pod-security-level.ts'
 import { quote } from '../../api/quote.ts'
 import type { PodSecurityConfiguration } from '../../config/files/pod-security.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from '../admission.ts'
 import { getOrLatest, type Objects } from '../../api/object-access.ts'
 import { printViolations, violations } from './evaluate.ts'

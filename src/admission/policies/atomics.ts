@@ -4,7 +4,7 @@
  */
 import { isFields, type Json } from '../../api/object.ts'
 import type { MergeType } from '../../objects/apply/merge-type.ts'
-import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 
 /** Their paths, with indexes of items. */

@@ -8,7 +8,7 @@ import {
   type NamedObjects,
 } from '../../storage/cache/follow-by-name.ts'
 import { type Followed, followedStore } from '../../storage/cache/followed-store.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { admissionGroup } from '../admission.ts'
 import { type Compile, Policy, readBinding } from './policy.ts'

@@ -1,5 +1,5 @@
 /** The metrics of validations that failed, by policy and binding. Validations that hold are not counted, as upstream. */
-import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 
 /** In seconds: upstream's. */
 const bounds = [0.0000005, 0.001, 0.01, 0.1, 1]

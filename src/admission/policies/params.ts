@@ -1,6 +1,6 @@
 /** The parameters that a binding refers to. */
 import type { KubeObject } from '../../api/object.ts'
-import { type MaybePromise, thenMaybe } from '../../lib/maybe-promise.ts'
+import { type MaybePromise, thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
 import type { Objects } from '../../api/object-access.ts'

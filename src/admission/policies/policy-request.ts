@@ -6,15 +6,15 @@ import {
   type MaybeAsync,
   type MaybePromise,
   runMaybeAsync,
-} from '../../lib/maybe-promise.ts'
+} from '../../lib/concurrency/maybe-promise.ts'
 import { lazyValueOf } from '../../objects/cel/json-values.ts'
 import type { CheckedResource } from '../../objects/cel/library/authorizer.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
 import type { Activation } from '../../objects/cel/run.ts'
 import { nowOrInTurns, type TurnTools, type Turns } from '../../objects/cel/turns.ts'
 import type { Result } from '../../objects/cel/values.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { Slices } from '../../lib/slices.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { WebhookError } from '../../net/outbound/call.ts'
 import type { Attributes } from '../admission.ts'

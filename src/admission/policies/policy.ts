@@ -1,7 +1,7 @@
 /** A validating or mutating policy and its bindings, as far as requests need them. */
 import type { Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import { nowOrInTurns, type Turns } from '../../objects/cel/turns.ts'
 import { requirementsOf } from '../../registry/rules/label-selector.ts'

@@ -6,7 +6,7 @@ import {
   type MaybePromise,
   runMaybeAsync,
   thenMaybe,
-} from '../../lib/maybe-promise.ts'
+} from '../../lib/concurrency/maybe-promise.ts'
 import { requestType } from '../../objects/cel/admission.ts'
 import { lazyValueOf, valueOf } from '../../objects/cel/json-values.ts'
 import { dyn } from '../../objects/cel/types.ts'

@@ -3,7 +3,7 @@
  * field `template` of an `Object.spec`. Nothing checks that before the evaluation.
  */
 import { quote } from '../../api/quote.ts'
-import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import { CelError, HashMap, isList, MadeStruct, type Value } from '../../objects/cel/values.ts'
 

@@ -8,7 +8,7 @@ import {
   type MaybeAsync,
   type MaybePromise,
   runMaybeAsync,
-} from '../../lib/maybe-promise.ts'
+} from '../../lib/concurrency/maybe-promise.ts'
 import { printString } from '../../objects/codec/json.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'

@@ -1,6 +1,6 @@
 /** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
 import { quote } from '../../api/quote.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type Evaluated, Evaluation } from '../../objects/cel/compile.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import { inTurns, type TurnTools } from '../../objects/cel/turns.ts'

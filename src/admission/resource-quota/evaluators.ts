@@ -2,7 +2,7 @@
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { createClaimEvaluator } from './claims.ts'

@@ -4,9 +4,9 @@
  */
 import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import type { LimitedResource } from '../../config/files/resource-quota.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Plugin } from '../admission.ts'
 import type { Objects } from '../../api/object-access.ts'
 import type { Charge } from './charge.ts'

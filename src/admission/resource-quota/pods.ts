@@ -10,7 +10,7 @@ import {
 } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import { isPodLevel, podResources, saidAmounts } from '../../registry/pod-resources.ts'
 import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
 import type { Attributes } from '../admission.ts'

@@ -10,7 +10,7 @@ import {
   type KubeObject,
   textOf,
 } from '../../api/object.ts'
-import { parseGoBoolean } from '../../lib/go-literals.ts'
+import { parseGoBoolean } from '../../lib/text/go-literals.ts'
 import { secretNames } from '../../registry/kinds/core/pod/references.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'

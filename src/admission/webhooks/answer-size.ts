@@ -3,7 +3,7 @@
  * of the answer, while 4 MB of empty warnings are more than a million and take 230 ms.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
-import { inSlices, type Steps } from '../../lib/slices.ts'
+import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 
 /** Shorter answers are decoded in some ms, whatever they hold. */
 const LENGTH_UNCHECKED = 64 << 10

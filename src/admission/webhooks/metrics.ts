@@ -1,5 +1,5 @@
 /** The metrics of admission webhooks, by the name of the webhook. */
-import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import { allOperations } from '../handled-operations.ts'
 
 /** In seconds: upstream's. */

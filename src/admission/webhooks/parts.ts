@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../../api/object-access.ts'
 import type { ValidatingPoliciesParts } from '../policies/validating-policies.ts'

@@ -1,7 +1,7 @@
 /** The objects of a request in the versions that webhooks ask for, each converted and printed once. */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { objectText } from '../../objects/codec/object.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'

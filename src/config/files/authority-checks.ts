@@ -1,5 +1,5 @@
 /** Validates CA bundles in configuration files. One of 150 certificates takes 50 ms, so those of a file that is reloaded are prepared first. */
-import { inSlices, type Steps } from '../../lib/slices.ts'
+import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { certificateBlocks, isCertificate, noCertificates } from '../../lib/x509/trust-anchors.ts'
 
 export class AuthorityChecks {

@@ -17,7 +17,7 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import { parseGoUrl } from '../../api/url.ts'
-import { parseDuration } from '../../lib/duration.ts'
+import { parseDuration } from '../../lib/time/duration.ts'
 import {
   type ConfigFileType,
   type FileRead,

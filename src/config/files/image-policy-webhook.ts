@@ -1,6 +1,6 @@
 /** The configuration of the plugin ImagePolicyWebhook, which has no apiVersion and no kind: `imagePolicy: {kubeConfigFile: …}`. */
 import { fieldsOf, numberOf, textOf } from '../../api/object.ts'
-import { formatDuration } from '../../lib/duration.ts'
+import { formatDuration } from '../../lib/time/duration.ts'
 import type { FileRead } from './config-file.ts'
 import { decodeUnversioned } from './decode-unversioned.ts'
 import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'

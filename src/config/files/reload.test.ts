@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { defaultGates } from '../../api/gates.ts'
 import { createAuthority } from '../../lib/x509/certificates.ts'
-import type { Timer, Timers } from '../../lib/timers.ts'
+import type { Timer, Timers } from '../../lib/time/timers.ts'
 import {
   type AuthenticationConfiguration,
   readAuthenticationConfiguration,

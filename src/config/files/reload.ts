@@ -2,12 +2,12 @@
  * Reloads a configuration file that changes while the server runs. An invalid file is reported once, and the old configuration stays in
  * use; a file that cannot be read, or a configuration that cannot be used yet, is retried.
  */
-import { formatDuration } from '../../lib/duration.ts'
+import { formatDuration } from '../../lib/time/duration.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { FileLooks, type FileLooksOptions } from '../../lib/file-looks.ts'
-import type { Log } from '../../lib/log.ts'
-import { type Clock, systemClock } from '../../lib/clock.ts'
-import { withTimeout, systemTimers } from '../../lib/timers.ts'
+import { FileLooks, type FileLooksOptions } from '../../lib/process/file-looks.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { type Clock, systemClock } from '../../lib/time/clock.ts'
+import { withTimeout, systemTimers } from '../../lib/time/timers.ts'
 import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'
 import { rereadBytes } from './read-file.ts'

@@ -13,7 +13,7 @@ import {
 import { objectOf, request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import { contentOf } from '../../storage/cache/followed-resource.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import {
   asksForNames,
   readPemRequest,

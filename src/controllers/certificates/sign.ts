@@ -13,7 +13,7 @@ import {
 } from '../../api/object.ts'
 import { createNow } from '../../api/timestamps.ts'
 import { contentOf } from '../../storage/cache/followed-resource.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import { readPemRequest, RequestError, type WholeRequest } from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
 import { faultOf } from './signer-rules.ts'

@@ -1,6 +1,6 @@
 /** What an election asks of a LeaseCandidate. Times that are absent or cannot be read are undefined. */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
-import { ownText } from '../../lib/own-text.ts'
+import { ownText } from '../../lib/text/own-text.ts'
 import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
 
 export type Candidate = {

@@ -1,6 +1,6 @@
 /** Which owners of an object still count. */
-import { Slices } from '../../lib/slices.ts'
-import type { Time } from '../../lib/timers.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, type Graph, type Key } from './graph.ts'
 import type { Found } from './source.ts'

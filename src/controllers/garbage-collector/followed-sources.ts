@@ -1,6 +1,6 @@
 /** Keeps the graph current by watches, one for each resource. Resources come and go with their definitions and remote servers. */
-import type { Log } from '../../lib/log.ts'
-import type { Time } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { Graph, Key } from './graph.ts'
 import type { FollowedObjects, Source } from './source.ts'
 import type { Sources } from './sources.ts'

@@ -6,8 +6,8 @@
  * An owner that a reference names but nobody has seen is a node without a key (upstream calls it virtual).
  */
 import type { Item } from '../../storage/cache/item.ts'
-import { ownText } from '../../lib/own-text.ts'
-import type { Steps } from '../../lib/slices.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { isRemoteKey } from '../remote/remote-keys.ts'
 

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { type Fields, itemsOf, type KubeObject } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { silent } from '../../lib/log.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import { Metrics } from '../../lib/metrics.ts'
+import { systemClock } from '../../lib/time/clock.ts'
+import { silent } from '../../lib/telemetry/log.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memory-control-plane.ts'
 import {
@@ -16,7 +16,7 @@ import {
   things,
 } from '../../../test/support/harness/remote-api-server.ts'
 import { until as untilWhat } from '../../../test/support/harness/until.ts'
-import { QueueMetrics } from '../../lib/queue-metrics.ts'
+import { QueueMetrics } from '../../lib/telemetry/queue-metrics.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 
 const configMaps = builtIn('configmaps')

@@ -1,7 +1,7 @@
 /** A resource whose objects the collector reads and follows: one of this server, or of a remote one. */
-import type { Log } from '../../lib/log.ts'
-import type { Steps } from '../../lib/slices.ts'
-import type { Time } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import type { RemoteObjects } from '../remote/remote-objects.ts'

@@ -2,7 +2,7 @@
 import type { Fields } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { systemTimers } from '../../lib/timers.ts'
+import { systemTimers } from '../../lib/time/timers.ts'
 import {
   askRemote,
   failureText,

@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { type OwnRequest, request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { deadline, type Timers } from '../../lib/timers.ts'
+import { deadline, type Timers } from '../../lib/time/timers.ts'
 
 /** An answer that is longer is a failure: lists are asked for in pages. */
 const ANSWER_BYTES_MAX = 32 << 20

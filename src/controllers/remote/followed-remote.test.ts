@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Handler } from '../../api/request.ts'
 import type { ApiResponse, FrameSource } from '../../api/request.ts'
-import { type Log, silent } from '../../lib/log.ts'
-import { systemTime, type Time } from '../../lib/timers.ts'
+import { type Log, silent } from '../../lib/telemetry/log.ts'
+import { systemTime, type Time } from '../../lib/time/timers.ts'
 import {
   answering,
   RemoteApiServer,

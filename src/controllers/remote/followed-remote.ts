@@ -3,8 +3,8 @@
  * what was known stays known. What a new list no longer has is told as gone.
  */
 import { request } from '../../api/own-request.ts'
-import { Slices } from '../../lib/slices.ts'
-import { deadline, sleep } from '../../lib/timers.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import { deadline, sleep } from '../../lib/time/timers.ts'
 import { askRemote, failureText, FAILURE } from './ask-remote.ts'
 import { acceptList, acceptObject, readEvent, readPage, type RemoteHead } from './remote-heads.ts'
 import type { RemoteObjects } from './remote-objects.ts'

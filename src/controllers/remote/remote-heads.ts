@@ -9,7 +9,7 @@ import {
 } from '../../api/bounded-json.ts'
 import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Json, numberOf, textOf } from '../../api/object.ts'
-import { inSlices, type Steps } from '../../lib/slices.ts'
+import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { headFrom, type ObjectHead } from '../object-head.ts'
 
 /** A server that does not know pages may list all that it has. */

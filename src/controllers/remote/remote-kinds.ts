@@ -1,5 +1,5 @@
 /** Which kinds remote servers have: what discovery said last of each version. A version whose server cannot be asked keeps its kinds. */
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { RemoteApis, RemoteResource, RemoteVersion } from './remote-content.ts'
 import { RemoteCalls, RemoteObjects, type RemoteObjectsParts } from './remote-objects.ts'
 

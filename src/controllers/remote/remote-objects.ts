@@ -5,8 +5,8 @@
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Time } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import {
   answeredObject,
   type Asked,

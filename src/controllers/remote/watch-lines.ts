@@ -1,5 +1,5 @@
 /** Cuts the JSON of a watch, which comes in pieces, into lines: each is an event. */
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 const LINE_FEED = 0x0a
 /** An event with its object; those of upstream have 1.5 MB at the most. */

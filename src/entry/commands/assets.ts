@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { messageOf } from '../../lib/errors.ts'
 import { assetsHelp, writeAssets } from '../envtest/assets.ts'
-import { readCommandFlags } from '../../lib/command-flags.ts'
+import { readCommandFlags } from '../../lib/process/command-flags.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 import { serveHelp } from './serve.ts'
 

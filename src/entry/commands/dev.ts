@@ -2,12 +2,12 @@ import { tmpdir } from 'node:os'
 import { messageOf } from '../../lib/errors.ts'
 import { devHelp, UsageError } from '../dev/dev-flags.ts'
 import { startDev } from '../dev/dev.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { collectWhenIdle } from '../../lib/collect-when-idle.ts'
-import type { Log } from '../../lib/log.ts'
+import { systemClock } from '../../lib/time/clock.ts'
+import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
-import { Verbosity } from '../../lib/verbosity.ts'
+import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(devHelp)

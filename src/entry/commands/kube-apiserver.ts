@@ -1,7 +1,7 @@
 /** What the `kube-apiserver` of `keelson assets` runs. */
 import { exitWithParent, parentVariable } from '../envtest/parent.ts'
 import { replaceStandIn } from '../envtest/stand-in.ts'
-import { collectWhenIdle } from '../../lib/collect-when-idle.ts'
+import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
 import type { CommandParts } from './parts.ts'
 import { serve } from './serve.ts'
 

@@ -1,8 +1,8 @@
 /** What every command is given of the process, which only main.ts touches, and the words they share. */
 import type { Worker } from 'node:worker_threads'
-import type { Log } from '../../lib/log.ts'
-import type { LogSink } from '../../lib/log-sink.ts'
-import type { Verbosity } from '../../lib/verbosity.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { LogSink } from '../../lib/telemetry/log-sink.ts'
+import type { Verbosity } from '../../lib/telemetry/verbosity.ts'
 import type { ProgressLine } from './progress-line.ts'
 
 export const USAGE_FAULT = 2

@@ -6,7 +6,7 @@ import { fstatSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'
 import { startCluster } from '../testing/index.ts'
 import { type CommandParts, FAILURE } from './parts.ts'
-import { Verbosity } from '../../lib/verbosity.ts'
+import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
 /** Any time: nothing happens then. */
 const KEPT_ALIVE_MS = 3_600_000

@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { FAILURE, type Stopping } from './parts.ts'
 
 export type SignalsParts = {

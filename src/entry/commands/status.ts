@@ -1,6 +1,6 @@
 import { listRunning } from '../dev/running.ts'
 import { describeRunning, statusHelp } from '../dev/status.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/time/clock.ts'
 import { notNoted, runningIndex } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 

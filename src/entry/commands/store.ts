@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { moveStore, storeHelp, StoreUsageError } from './move-store.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'

@@ -1,5 +1,5 @@
 /** The flags that only `keelson dev` has; all others are those of `keelson serve`. */
-import { missingValues, readCommandFlags } from '../../lib/command-flags.ts'
+import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 
 const DATA_DIR = './.keelson'
 const CONTEXT = 'keelson'

@@ -31,7 +31,7 @@ import {
   textOf,
 } from '../../api/object.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { makeFolders, readIfThere } from '../../lib/files.ts'
+import { makeFolders, readIfThere } from '../../lib/process/files.ts'
 import { printSorted } from '../../objects/codec/json.ts'
 import { parseYaml } from '../../objects/codec/yaml-parse.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'

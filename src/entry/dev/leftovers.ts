@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readIfThere } from '../../lib/files.ts'
+import { readIfThere } from '../../lib/process/files.ts'
 import { lockFolder } from '../../storage/sqlite/folder-lock.ts'
 import { type DataFolder, orExplain } from './data-folder.ts'
 

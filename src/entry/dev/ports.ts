@@ -1,7 +1,7 @@
 /** Ports for a server that was not told which one to take. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { readIfThere } from '../../lib/files.ts'
+import { readIfThere } from '../../lib/process/files.ts'
 
 const DEFAULT_PORT = 6443
 /** Of ports that the system says are free and others then take first: hundreds may start at once. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, textOf } from '../../api/object.ts'
-import { makeFolders, readIfThere } from '../../lib/files.ts'
+import { makeFolders, readIfThere } from '../../lib/process/files.ts'
 
 export type Running = {
   readonly pid: number

@@ -1,7 +1,7 @@
 /** `keelson stop`: ends what `keelson dev` runs, in order, and waits until it is gone. */
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { missingValues, readCommandFlags } from '../../lib/command-flags.ts'
+import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 import { UsageError } from './dev-flags.ts'
 import { listRunning, markOf, type Running } from './running.ts'
 

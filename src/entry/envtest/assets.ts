@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { messageOf } from '../../lib/errors.ts'
-import { makeFolders } from '../../lib/files.ts'
+import { makeFolders } from '../../lib/process/files.ts'
 import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]

@@ -2,9 +2,15 @@
  * The clock of a cluster. It goes as the real one does, and a test can move it forward: everything that is due by then happens at once.
  * How long requests may take is measured by the real one.
  */
-import { parseDuration } from '../../lib/duration.ts'
-import { type Clock, systemClock } from '../../lib/clock.ts'
-import { systemTimers, TIMER_MS_MAX, type Time, type Timer, type Timers } from '../../lib/timers.ts'
+import { parseDuration } from '../../lib/time/duration.ts'
+import { type Clock, systemClock } from '../../lib/time/clock.ts'
+import {
+  systemTimers,
+  TIMER_MS_MAX,
+  type Time,
+  type Timer,
+  type Timers,
+} from '../../lib/time/timers.ts'
 
 export type ClockParts = {
   /** From the real clock. */

@@ -1,7 +1,7 @@
 /** The configuration of a test cluster: that of `keelson serve` with the flags that `keelson dev` has, and the shared credentials. */
 import { mastersGroup, type TokenEntry } from '../../api/user.ts'
 import { checkArgs, type Config } from '../../config/config.ts'
-import { type Log, silent } from '../../lib/log.ts'
+import { type Log, silent } from '../../lib/telemetry/log.ts'
 import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {

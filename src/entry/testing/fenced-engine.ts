@@ -1,5 +1,5 @@
 /** Wraps an engine: work that began before a restore cannot write after it. */
-import type { Restores } from '../../lib/restores.ts'
+import type { Restores } from '../../lib/concurrency/restores.ts'
 import type {
   CallOptions,
   ConditionalWrite,

@@ -9,7 +9,7 @@ import { type ApiRequest, type Handler, firstHeader } from '../../api/request.ts
 import { parseFieldsV1 } from '../../objects/apply/fields-v1.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
 import { printElement } from '../../objects/apply/path-element.ts'
-import { Deque } from '../../lib/deque.ts'
+import { Deque } from '../../lib/collections/deque.ts'
 import type { FeedEvent, Key, Versioned } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 import type { Commit } from '../../storage/local-feed-stream.ts'

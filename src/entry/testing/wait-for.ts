@@ -1,5 +1,5 @@
 /** Waits for a condition: it is checked whenever something was written, and now and then for what is outside of the cluster. */
-import { TIMER_MS_MAX } from '../../lib/timers.ts'
+import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
 export type WaitOptions = {
   /** Fails when this time is over; 30 s by default, since a machine of CI may stand still for seconds. */

@@ -3,14 +3,14 @@
  * when either side ends.
  */
 import type { Duplex } from 'node:stream'
-import type { Address } from '../../lib/hosts.ts'
+import type { Address } from '../../lib/net/hosts.ts'
 import type { EgressConfig, EgressName, EgressProxy } from './egress-config.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Dial } from '../../lib/dial.ts'
-import type { Metrics } from '../../lib/metrics.ts'
-import { dialAborted, DialError } from '../../lib/dial-error.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Dial } from '../../lib/net/dial.ts'
+import type { Metrics } from '../../lib/telemetry/metrics.ts'
+import { dialAborted, DialError } from '../../lib/net/dial-error.ts'
 import { openTunnel } from './grpc-dial.ts'
-import { connectTunnel } from '../../lib/connect-tunnel.ts'
+import { connectTunnel } from '../../lib/net/connect-tunnel.ts'
 import { openProxy } from './http-connect.ts'
 import { DialerMetrics, type DialStage } from './metrics.ts'
 

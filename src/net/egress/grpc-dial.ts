@@ -1,8 +1,8 @@
 /** Opens a tunnel through konnectivity's proxy at a Unix domain socket. */
 import { connect } from 'node:net'
 import { messageOf } from '../../lib/errors.ts'
-import { type Address, hostPort } from '../../lib/hosts.ts'
-import { DialError } from '../../lib/dial-error.ts'
+import { type Address, hostPort } from '../../lib/net/hosts.ts'
+import { DialError } from '../../lib/net/dial-error.ts'
 import { openSocket } from './http-connect.ts'
 import type { DialerMetrics } from './metrics.ts'
 import { Tunnel } from './tunnel.ts'

@@ -1,11 +1,11 @@
 /** A tunnel through an HTTP proxy: the method CONNECT, over TCP, TLS with a client certificate, or a Unix domain socket. */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Address } from '../../lib/hosts.ts'
+import type { Address } from '../../lib/net/hosts.ts'
 import type { EgressProxy } from './egress-config.ts'
 import { loadTls } from '../grpc/tls.ts'
-import { connected } from '../../lib/dial.ts'
-import { dialError } from '../../lib/dial-error.ts'
+import { connected } from '../../lib/net/dial.ts'
+import { dialError } from '../../lib/net/dial-error.ts'
 
 const HTTP_PORT = 80
 const HTTPS_PORT = 443

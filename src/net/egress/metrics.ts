@@ -1,7 +1,7 @@
 /** What is counted of connections through proxies, with upstream's names and buckets. */
 import type { EgressProxy } from './egress-config.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Counter, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { PacketType } from './packets.ts'
 
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]

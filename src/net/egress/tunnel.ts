@@ -15,8 +15,8 @@ import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/turn.ts'
 import { CODE } from '../http2/protocol.ts'
-import { Blocks } from '../../lib/blocks.ts'
-import { dialAborted, DialError } from '../../lib/dial-error.ts'
+import { Blocks } from '../../lib/bytes/blocks.ts'
+import { dialAborted, DialError } from '../../lib/net/dial-error.ts'
 import type { DialerMetrics, DialFailureReason, TunnelStatus } from './metrics.ts'
 import {
   closeDial,

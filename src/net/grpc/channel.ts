@@ -12,7 +12,7 @@
  * status.ts       how an answer says that it failed
  * errors.ts       GrpcError, and which failures leave a write in doubt
  */
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import type { WireReader } from './codec/reader.ts'
 import type { GrpcConnection } from './connection.ts'
 import { Duplex } from './duplex.ts'

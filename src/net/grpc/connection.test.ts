@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { systemClock } from '../../lib/clock.ts'
-import { silent } from '../../lib/log.ts'
+import { systemClock } from '../../lib/time/clock.ts'
+import { silent } from '../../lib/telemetry/log.ts'
 import { Endpoints } from './endpoints.ts'
 
 /** TCP has no groups of receivers: the kernel refuses at once, before anything else runs. */

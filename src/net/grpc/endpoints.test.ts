@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer, type ServerHttp2Session } from 'node:http2'
 import { test } from 'node:test'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/time/clock.ts'
 import { Endpoints } from './endpoints.ts'
 
 test('a connection is not part of the call that was the first to need it', async () => {

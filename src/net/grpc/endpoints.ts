@@ -4,9 +4,9 @@
  * until it may be tried again.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Dial } from '../../lib/dial.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Dial } from '../../lib/net/dial.ts'
 import { GrpcConnection } from './connection.ts'
 import { GrpcError, type StatusError } from './errors.ts'
 import { unixScheme } from './unix-socket.ts'

@@ -1,7 +1,7 @@
 /** Reads the body of a request, within its limits of size and time. */
 import { badRequest, bodyTooLarge, noMemory } from '../../api/errors.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { Limits } from './limits.ts'
 
 export interface BodySource {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/errors.ts'
-import { makeFolders, readIfThere } from '../../lib/files.ts'
+import { makeFolders, readIfThere } from '../../lib/process/files.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 
 const ownNames = [

@@ -2,7 +2,7 @@
 import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
-import { TokenBucket } from '../../lib/token-bucket.ts'
+import { TokenBucket } from '../../lib/time/token-bucket.ts'
 import type { Http1Heads } from './http1-heads.ts'
 import type { Http1Pipeline } from './http1-pipeline.ts'
 import type { Limits } from './limits.ts'

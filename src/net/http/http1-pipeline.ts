@@ -4,7 +4,7 @@
  * be hundreds of requests: a client that makes more wait than an HTTP/2 connection may have streams is disconnected.
  */
 import type { TLSSocket } from 'node:tls'
-import { Deque } from '../../lib/deque.ts'
+import { Deque } from '../../lib/collections/deque.ts'
 import type { Limits } from './limits.ts'
 
 export class Http1Pipeline {

@@ -1,5 +1,5 @@
 /** The metrics of connections: handshakes, faults, what is open. */
-import type { Count, Counter, Metrics } from '../../lib/metrics.ts'
+import type { Count, Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 
 export class ListenerMetrics {
   readonly #handshakes: Counter

@@ -1,7 +1,7 @@
 /** Reloads files that are renewed while the server runs, so that it need not be restarted. */
 import { readFile } from 'node:fs/promises'
-import { FileLooks } from '../../lib/file-looks.ts'
-import type { Log } from '../../lib/log.ts'
+import { FileLooks } from '../../lib/process/file-looks.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 
 export type FollowedFile = { readonly path: string; readonly text: string }
 

@@ -1,6 +1,6 @@
 /** The target of a request: a path and a query. */
-import { SPACE } from '../../lib/ascii.ts'
-import { ownText } from '../../lib/own-text.ts'
+import { SPACE } from '../../lib/bytes/ascii.ts'
+import { ownText } from '../../lib/text/own-text.ts'
 
 /** `rawPath`: absent if the path has no escapes. */
 export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }

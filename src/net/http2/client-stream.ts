@@ -1,5 +1,5 @@
 /** One request that we make, and its answer. */
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { HeaderField } from './field.ts'
 import { CODE, type Code } from './protocol.ts'
 import { type Send, SendingStream } from './sending-stream.ts'

@@ -3,7 +3,7 @@
  * field blocks, flow control, SETTINGS, PING. Streams and the meaning of their headers are left to the side.
  */
 import type { Duplex } from 'node:stream'
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { HeaderField } from './field.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
 import { type HeaderMemory, LARGE_HEADER_BYTES } from './header-memory.ts'

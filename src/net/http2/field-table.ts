@@ -2,7 +2,7 @@
  * The table of HPACK that the peer of one connection keeps of our fields (RFC 7541, 2.3.2): a field that is in it is sent as one byte. Fields are
  * added until it is full, and none is ever taken out: what answers repeat is the same from the first to the last, and what has been added keeps its place.
  */
-import { ownText } from '../../lib/own-text.ts'
+import { ownText } from '../../lib/text/own-text.ts'
 import { staticTable } from './static-table.ts'
 
 /** The default of SETTINGS_HEADER_TABLE_SIZE. A peer that has less gets no table, one that has more this one. */

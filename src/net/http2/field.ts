@@ -1,5 +1,5 @@
 /** One header field, and whether HTTP allows it, which is checked once: fields of HPACK's dynamic table come again with every request. */
-import { SPACE } from '../../lib/ascii.ts'
+import { SPACE } from '../../lib/bytes/ascii.ts'
 
 export type HeaderField = {
   readonly name: string

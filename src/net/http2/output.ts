@@ -4,7 +4,7 @@
  * its memory.
  */
 import type { Duplex } from 'node:stream'
-import { BLOCK_BYTES, type Blocks } from '../../lib/blocks.ts'
+import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 

@@ -1,6 +1,6 @@
 /** Reads a request's method, target and headers from its fields, and recognizes malformed requests (RFC 9113, 8). */
 import type { IncomingHttpHeaders } from 'node:http'
-import { COLON } from '../../lib/ascii.ts'
+import { COLON } from '../../lib/bytes/ascii.ts'
 import type { HeaderField } from './field.ts'
 
 export type RequestHead = {

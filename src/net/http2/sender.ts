@@ -3,7 +3,7 @@
  * connection. Streams that have to wait take turns.
  */
 import type { Duplex } from 'node:stream'
-import type { Blocks } from '../../lib/blocks.ts'
+import type { Blocks } from '../../lib/bytes/blocks.ts'
 import { FieldTable, TABLE_BYTES } from './field-table.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { Output } from './output.ts'

@@ -1,6 +1,6 @@
 /** One request of a connection and its answer. The body is held until it is read. */
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import type { Code } from './protocol.ts'
 import type { RequestHead } from './request-head.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TurnEnd } from '../../lib/turn-end.ts'
+import { TurnEnd } from '../../lib/time/turn-end.ts'
 import { Turn } from './turn.ts'
 
 const LONG = 64 * 1024

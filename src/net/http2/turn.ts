@@ -2,8 +2,8 @@
  * What is written to sockets in a turn of the event loop. TLS encrypts what it is given at once, on this thread: a hundred clients that read long lists, each of them sent a quarter of a megabyte, make a
  * turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after the other; short ones always go ahead.
  */
-import { Deque } from '../../lib/deque.ts'
-import { type Defer, turnEnd } from '../../lib/turn-end.ts'
+import { Deque } from '../../lib/collections/deque.ts'
+import { type Defer, turnEnd } from '../../lib/time/turn-end.ts'
 
 /** About half a millisecond, copies and system calls included. Each connection has one write of 64 KB in a turn: this is as much as four clients take. */
 const TURN_BYTES = 256 * 1024

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeconfigUser } from './kubeconfig.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/time/clock.ts'
 import { credentialsByHost } from './credentials-by-host.ts'
 
 const userOf = (token: string): KubeconfigUser => ({

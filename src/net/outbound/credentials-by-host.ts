@@ -3,7 +3,7 @@
  * or `*`. Otherwise it is the user of the current context, if there is one.
  */
 import type { KubeconfigUser, KubeconfigUsers } from './kubeconfig.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import type { ClientCredentials, CredentialsFor } from './call.ts'
 import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
 

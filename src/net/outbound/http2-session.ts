@@ -7,7 +7,7 @@ import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/turn.ts'
 import { CODE } from '../http2/protocol.ts'
-import { Blocks } from '../../lib/blocks.ts'
+import { Blocks } from '../../lib/bytes/blocks.ts'
 import {
   type Answer,
   answerOf,

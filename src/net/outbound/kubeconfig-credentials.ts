@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 // Does not fail with escapes that are not UTF-8, as Go's does not.
 import { unescape } from 'node:querystring'
 import type { Impersonation, KubeconfigUser } from './kubeconfig.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 
 /** A file that is older is read again, as client-go does with token files. */
 const REREAD_MS = 60_000

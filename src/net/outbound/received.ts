@@ -2,7 +2,7 @@
  * Answers of webhooks that are being received, all within one budget. When it is exceeded the longest of them fails, so that a
  * webhook that answers without end does not fail the calls of others.
  */
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 /**
  * Limit of one answer, which is parsed in one turn of the event loop: a review has some 288 KB of objects, or one larger object, of

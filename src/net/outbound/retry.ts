@@ -1,5 +1,5 @@
 /** Repeats calls that failed, with a delay that grows exponentially, as upstream repeats calls to webhooks. */
-import { sleep, type Timers } from '../../lib/timers.ts'
+import { sleep, type Timers } from '../../lib/time/timers.ts'
 import { CallError } from './call-error.ts'
 
 export type Backoff = {

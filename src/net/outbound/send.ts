@@ -1,7 +1,7 @@
 /** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the answer. */
 import { type Agent, request as requestPlain } from 'node:http'
 import { type Agent as TlsAgent, request as requestTls } from 'node:https'
-import { isLostBy } from '../../lib/dial-error.ts'
+import { isLostBy } from '../../lib/net/dial-error.ts'
 import { type CertificateError, certificateReasonOf } from './certificate-reason.ts'
 import type { ReceivedAnswers, TooLarge } from './received.ts'
 

@@ -4,8 +4,8 @@
  * the apply is forced.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
-import { inParts, once } from '../../lib/parts.ts'
-import type { Slices } from '../../lib/slices.ts'
+import { inParts, once } from '../../lib/scheduling/parts.ts'
+import type { Slices } from '../../lib/scheduling/slices.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'

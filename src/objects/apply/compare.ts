@@ -9,7 +9,7 @@ import {
   recursiveDifference,
   union,
 } from './field-set.ts'
-import { eachItem, eachKey, isDivided, once } from '../../lib/parts.ts'
+import { eachItem, eachKey, isDivided, once } from '../../lib/scheduling/parts.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { addedSet, childOf, itemsByElement } from './owned.ts'
 import { isEmptyMap, isEqual, isNothing } from './value.ts'

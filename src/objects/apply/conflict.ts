@@ -2,7 +2,7 @@
 import { applyConflict, type ApiError, type StatusCause } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import { quote } from '../../api/quote.ts'
-import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import type { FieldSet } from './field-set.ts'
 import { identityOf, type Owner } from './managers.ts'
 import { inOrder, printElement } from './path-element.ts'

@@ -2,7 +2,7 @@
 import type { Fields } from '../../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
 import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
-import { once } from '../../lib/parts.ts'
+import { once } from '../../lib/scheduling/parts.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 

@@ -3,7 +3,7 @@
  * set itself, or only has descendants that are. Sets are immutable; operations return the same node where nothing changes, so that its text
  * need not be printed again.
  */
-import { eachItem, isDivided, once } from '../../lib/parts.ts'
+import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 
 export type FieldSet = {
   readonly isOwned: boolean

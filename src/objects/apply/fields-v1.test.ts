@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
-import { parts as inSteps } from '../../lib/parts.ts'
+import { parts as inSteps } from '../../lib/scheduling/parts.ts'
 import {
   difference,
   type FieldSet,

@@ -3,9 +3,9 @@
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
-import { joinedInParts } from '../../lib/join-in-parts.ts'
-import { ownText } from '../../lib/own-text.ts'
-import { everyItem, isDivided, once, repeat } from '../../lib/parts.ts'
+import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import { everyItem, isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'

@@ -4,7 +4,7 @@
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
-import { once } from '../../lib/parts.ts'
+import { once } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, isEmptySet } from './field-set.ts'
 import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
 import { SHARED_CHARACTERS_MAX } from './known-sets.ts'

@@ -4,7 +4,7 @@
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
-import { eachKey, isDivided, mapEach, once } from '../../lib/parts.ts'
+import { eachKey, isDivided, mapEach, once } from '../../lib/scheduling/parts.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement } from './path-element.ts'

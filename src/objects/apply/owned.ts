@@ -1,6 +1,6 @@
 /** The field sets of a value: the fields that its applier owns, and the fields that are added with it. */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
-import { eachItem, eachKey, isDivided } from '../../lib/parts.ts'
+import { eachItem, eachKey, isDivided } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { fieldElement, itemElement } from './path-element.ts'

@@ -7,8 +7,8 @@ import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { compareKeys, printSorted, printString } from '../codec/json.ts'
-import { everyItem, mapEach, once } from '../../lib/parts.ts'
-import { sortInParts } from '../../lib/sort-in-parts.ts'
+import { everyItem, mapEach, once } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import type { ListKey, ListMerge } from './merge-type.ts'
 
 export const fieldElement = (name: string): string => `f:${name}`
@@ -69,7 +69,7 @@ function tryParse(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch (error) {
-    // Work in parts pauses by an exception of its own (lib/parts.ts).
+    // Work in parts pauses by an exception of its own (lib/scheduling/parts.ts).
     if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
     throw error
   }

@@ -1,6 +1,6 @@
 /** Predicates on JSON values. */
 import { hasNoKeys, isFields, type Json } from '../../api/object.ts'
-import { everyItem, everyKey, isDivided, once } from '../../lib/parts.ts'
+import { everyItem, everyKey, isDivided, once } from '../../lib/scheduling/parts.ts'
 
 /** False for anything but a map. */
 export function isEmptyMap(value: Json): boolean {

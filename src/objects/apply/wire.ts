@@ -8,7 +8,7 @@ import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { zeroOf } from '../codec/decode.ts'
 import { readAny } from '../../api/json-value.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
-import { eachKey, isDivided, mapEach, once } from '../../lib/parts.ts'
+import { eachKey, isDivided, mapEach, once } from '../../lib/scheduling/parts.ts'
 import { isNothing } from './value.ts'
 
 /** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { compile, type Evaluated } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'

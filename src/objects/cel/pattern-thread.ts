@@ -4,7 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../../api/errors.ts'
-import { startOwnThread } from '../../lib/own-files.ts'
+import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 

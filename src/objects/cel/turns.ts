@@ -1,7 +1,7 @@
 /** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
-import { parts } from '../../lib/parts.ts'
-import { Slices } from '../../lib/slices.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
+import { parts } from '../../lib/scheduling/parts.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import type { AnswerPattern } from './pattern-thread.ts'
 import { LaterResult, type Question } from './question.ts'
 import type { Asked, Slice } from './run.ts'
@@ -54,7 +54,7 @@ function answerOf(question: Question, answer: AnswerPattern | undefined): MaybeP
   return answer === undefined ? question.answer() : answer(question)
 }
 
-/** Work with long loops (lib/parts.ts), as one of several steps. Its first part begins at once. */
+/** Work with long loops (lib/scheduling/parts.ts), as one of several steps. Its first part begins at once. */
 export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
   const steps = parts(work, {
     get isOver() {

@@ -2,7 +2,7 @@
  * Values during an evaluation. An int is a bigint, a double is a number; other JSON scalars are themselves. Errors are values, too: `false
  * && error` is false.
  */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 export type Value =
   | boolean

@@ -1,6 +1,6 @@
 /** Compacts JSON byte by byte, in one pass: without whitespace between tokens, and escaped where Go escapes. */
-import { BACKSLASH, NEWLINE, QUOTE, SPACE } from '../../lib/ascii.ts'
-import { repeat } from '../../lib/parts.ts'
+import { BACKSLASH, NEWLINE, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
+import { repeat } from '../../lib/scheduling/parts.ts'
 
 const CARRIAGE_RETURN = 0x0d
 const TAB = 0x09

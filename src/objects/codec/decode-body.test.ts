@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { ApiError, noMemory } from '../../api/errors.ts'
 import { type Fields, fieldsOf } from '../../api/object.ts'
-import { parts } from '../../lib/parts.ts'
+import { parts } from '../../lib/scheduling/parts.ts'
 import { typeOf } from '../../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import {

@@ -26,7 +26,7 @@ import {
 import { checkMembers, MEMBERS_MAX } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../../api/json-value.ts'
-import { isDivided, once } from '../../lib/parts.ts'
+import { isDivided, once } from '../../lib/scheduling/parts.ts'
 import { jsonTypeOf } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
 import {

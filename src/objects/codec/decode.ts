@@ -11,7 +11,7 @@ import { zeroTime } from '../../api/time.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { JsonScanner, type JsonType } from '../../api/json-scanner.ts'
-import { isDivided, once, repeat } from '../../lib/parts.ts'
+import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { duplicateFields, PATHS_CHARACTERS_MAX } from './duplicates.ts'
 import { readAny } from '../../api/json-value.ts'
 import { readRaw } from './json.ts'
@@ -23,7 +23,7 @@ import {
   readQuantity,
   readTime,
 } from './scalars.ts'
-import { addAll } from '../../lib/long-lists.ts'
+import { addAll } from '../../lib/scheduling/long-lists.ts'
 
 export type Decoding = {
   /** Without fields that are unknown, null or zero (where that is the same as absent). */

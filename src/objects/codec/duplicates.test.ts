@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allSteps, cpuMsOf } from '../../../test/support/harness/turns.ts'
-import { parts } from '../../lib/parts.ts'
+import { parts } from '../../lib/scheduling/parts.ts'
 import { duplicateFields, duplicateSteps } from './duplicates.ts'
 
 test('each duplicate key is reported once, in the order of the text', () => {

@@ -2,9 +2,9 @@
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { DEPTH_MAX } from '../../api/json-value.ts'
 import { quote } from '../../api/quote.ts'
-import { TextRoom } from '../../lib/bounded-texts.ts'
-import { repeat } from '../../lib/parts.ts'
-import type { Steps } from '../../lib/slices.ts'
+import { TextRoom } from '../../lib/text/bounded-texts.ts'
+import { repeat } from '../../lib/scheduling/parts.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 
 /** As many as Go reports. */
 const FAULTS_MAX = 100

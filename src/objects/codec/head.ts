@@ -1,6 +1,6 @@
 /** The kind and apiVersion of an object, which upstream reads before it decodes the rest. */
 import { JsonScanner } from '../../api/json-scanner.ts'
-import { repeat } from '../../lib/parts.ts'
+import { repeat } from '../../lib/scheduling/parts.ts'
 
 /** Empty strings if the fields are absent. */
 export type Head = { readonly kind: string; readonly apiVersion: string }

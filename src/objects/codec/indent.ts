@@ -13,7 +13,7 @@ import {
   NEWLINE,
   QUOTE,
   SPACE,
-} from '../../lib/ascii.ts'
+} from '../../lib/bytes/ascii.ts'
 
 const SPACES_PER_LEVEL = 2
 /** Shorter pieces are copied byte by byte: a call of Buffer's copy takes longer. */

@@ -7,7 +7,7 @@ import {
   BRACKET_OPEN,
   COMMA,
   QUOTE,
-} from '../../lib/ascii.ts'
+} from '../../lib/bytes/ascii.ts'
 
 /** `start` is after the opening quote; returns the position after the closing one, or one past the end of the JSON. */
 export function endOfString(json: Buffer, start: number): number {

@@ -4,9 +4,9 @@ import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { DEPTH_MAX } from '../../api/json-value.ts'
 import type { JsonScanner, JsonType } from '../../api/json-scanner.ts'
-import { joinedInParts } from '../../lib/join-in-parts.ts'
-import { isDivided, once, repeat } from '../../lib/parts.ts'
-import { sortInParts } from '../../lib/sort-in-parts.ts'
+import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
+import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
 /** The type of a value, as error messages name it. */

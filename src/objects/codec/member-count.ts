@@ -12,8 +12,8 @@ import {
   COLON,
   COMMA,
   QUOTE,
-} from '../../lib/ascii.ts'
-import { repeat } from '../../lib/parts.ts'
+} from '../../lib/bytes/ascii.ts'
+import { repeat } from '../../lib/scheduling/parts.ts'
 
 /**
  * Members of one JSON object. Each takes 20 bytes at least with its owner in managedFields, so that

@@ -6,7 +6,7 @@ import { fieldsOf, isFields, type Json, type KubeObject } from '../../api/object
 import { encodeCbor } from './cbor/encode.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { compareKeys, printOrdered, printSorted, printString } from './json.ts'
-import { parts } from '../../lib/parts.ts'
+import { parts } from '../../lib/scheduling/parts.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import { customStruct } from '../../registry/custom/custom-schema.ts'

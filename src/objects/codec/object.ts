@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
 } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
-import { eachItem, eachKey, everyKey, isDivided, once, repeat } from '../../lib/parts.ts'
+import { eachItem, eachKey, everyKey, isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'

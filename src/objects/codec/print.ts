@@ -5,8 +5,8 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { zeroTime } from '../../api/time.ts'
 import { assert } from '../../lib/errors.ts'
-import { joinedInParts } from '../../lib/join-in-parts.ts'
-import { isDivided } from '../../lib/parts.ts'
+import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
+import { isDivided } from '../../lib/scheduling/parts.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printOrdered, printSorted, printString, sortedInParts, sortedKeys } from './json.ts'
 

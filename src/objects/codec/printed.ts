@@ -19,8 +19,8 @@ import {
   SMALL_N,
   SMALL_T,
   ZERO,
-} from '../../lib/ascii.ts'
-import { PackedBytes } from '../../lib/packed-bytes.ts'
+} from '../../lib/bytes/ascii.ts'
+import { PackedBytes } from '../../lib/bytes/packed-bytes.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'

@@ -19,7 +19,7 @@ import { decodeStored, encodeStored, printWire } from './object.ts'
 import { decodeObject, encodeItem } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 import { Transcoder } from './protobuf/transcode.ts'
-import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../lib/protobuf-writer.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../lib/bytes/protobuf-writer.ts'
 import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml } from './yaml.ts'
 

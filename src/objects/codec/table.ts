@@ -4,7 +4,7 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../../api/table.ts'
-import { once } from '../../lib/parts.ts'
+import { once } from '../../lib/scheduling/parts.ts'
 import { printOrdered, printString } from './json.ts'
 
 /** Bytes of JSON, and between them timestamps whose age is printed. */

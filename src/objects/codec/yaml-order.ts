@@ -2,7 +2,7 @@
  * The natural order of keys in printed YAML: digits are compared by the number they form, letters come after all other characters. A map
  * may have thousands of keys, so two are compared in place, by their code points, up to the first difference.
  */
-import type { Steps } from '../../lib/slices.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 
 const letter = /^\p{L}$/u
 const digit = /^\p{Nd}$/u

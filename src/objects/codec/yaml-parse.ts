@@ -16,7 +16,7 @@ import {
 } from 'js-yaml'
 import { isFields, type Json } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import { describeFault, utf8Fault, YamlError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { hasUnprintable } from './yaml-text.ts'

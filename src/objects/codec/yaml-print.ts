@@ -3,7 +3,7 @@
  * where they would be read back as strings, folded at spaces once a line is longer than 80 characters.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
-import { BACKSLASH, QUOTE, SPACE } from '../../lib/ascii.ts'
+import { BACKSLASH, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { sortNatural } from './yaml-order.ts'
 import { analyse, ESCAPES, isBase60, needsEscape } from './yaml-text.ts'

@@ -4,7 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests, yamlTooLarge } from '../../api/errors.ts'
-import { startOwnThread } from '../../lib/own-files.ts'
+import { startOwnThread } from '../../lib/process/own-files.ts'
 import { printSorted } from './json.ts'
 import { YamlError } from './yaml-error.ts'
 import { parseYaml } from './yaml-parse.ts'

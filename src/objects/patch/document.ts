@@ -5,9 +5,9 @@
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
-import { joinedInParts } from '../../lib/join-in-parts.ts'
-import { once, parts, repeat } from '../../lib/parts.ts'
-import type { Slices, Steps } from '../../lib/slices.ts'
+import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
+import { once, parts, repeat } from '../../lib/scheduling/parts.ts'
+import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
 /** Null stands for JSON's null. */

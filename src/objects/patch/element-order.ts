@@ -3,7 +3,7 @@ import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
 import { printSorted } from '../codec/json.ts'
-import type { Steps } from '../../lib/slices.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import { goPrint, goType } from './go-print.ts'
 
 /** Items between two steps. */

@@ -2,8 +2,8 @@
 import { goFloat } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import { compareKeys } from '../codec/json.ts'
-import { joinedInParts } from '../../lib/join-in-parts.ts'
-import { once } from '../../lib/parts.ts'
+import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
+import { once } from '../../lib/scheduling/parts.ts'
 
 /** `map[a:1 b:[x <nil>]]`. */
 export function goPrint(value: Json | undefined): string {

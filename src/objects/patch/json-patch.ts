@@ -3,7 +3,7 @@
  * copied (as null), and an omitted value is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
-import type { Steps } from '../../lib/slices.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import { quote } from '../../api/quote.ts'
 import { DEPTH_MAX, PatchError, type Work } from './work.ts'
 

@@ -1,5 +1,5 @@
 /** JSON merge patch, RFC 7386: null removes, objects are merged, everything else is replaced. */
-import type { Steps } from '../../lib/slices.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { JsonNode, Members, Value } from './document.ts'
 import { checkDepth } from './work.ts'
 

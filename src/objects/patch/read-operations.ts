@@ -5,8 +5,8 @@ import { quote } from '../../api/quote.ts'
 import { type Value, valueOf } from './document.ts'
 import { duplicateSteps, newPathRoom } from '../codec/duplicates.ts'
 import type { Operation } from './json-patch.ts'
-import { addAll } from '../../lib/long-lists.ts'
-import type { Steps } from '../../lib/slices.ts'
+import { addAll } from '../../lib/scheduling/long-lists.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Work } from './work.ts'
 
 /** As upstream. */

@@ -18,7 +18,7 @@ import {
   readTime,
 } from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
-import { eachKey, mapEach, once } from '../../lib/parts.ts'
+import { eachKey, mapEach, once } from '../../lib/scheduling/parts.ts'
 import { goKind } from './go-print.ts'
 
 /** A value that does not fit the schema. The message is Go's. */

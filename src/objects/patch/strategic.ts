@@ -7,7 +7,7 @@ import { badRequest, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import type { Steps } from '../../lib/slices.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Field, Schema } from '../schema/schema.ts'
 import {
   type Identity,

@@ -1,6 +1,6 @@
 /** Limits the cost of a patch. A client can write in a few bytes what takes long: a list that is moved for each of 10,000 inserts. */
 
-import type { Slices } from '../../lib/slices.ts'
+import type { Slices } from '../../lib/scheduling/slices.ts'
 
 /** Characters read and items moved by one patch: some 0.3 s. A legitimate patch of an object of 1.5 MB takes half of it. */
 const UNITS_MAX = 20_000_000

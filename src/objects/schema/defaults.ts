@@ -5,7 +5,7 @@
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { roundToMilli } from '../../api/quantity.ts'
-import { eachItem, eachKey, everyKey, isDivided } from '../../lib/parts.ts'
+import { eachItem, eachKey, everyKey, isDivided } from '../../lib/scheduling/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
 /** Undefined: there is nothing to set in values of this schema. */

@@ -1,8 +1,8 @@
 /** Whether two decoded values are equal. */
 import { nanosOf } from '../../api/quantity.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
-import { joinedInParts } from '../../lib/join-in-parts.ts'
-import { everyItem, everyKey, isDivided, once } from '../../lib/parts.ts'
+import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
+import { everyItem, everyKey, isDivided, once } from '../../lib/scheduling/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
 /** Without a schema: an empty list, an empty map, an empty struct and an absent value are equal. */

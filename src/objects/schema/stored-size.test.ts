@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeBody } from '../codec/decode-body.ts'
-import { parts } from '../../lib/parts.ts'
+import { parts } from '../../lib/scheduling/parts.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 

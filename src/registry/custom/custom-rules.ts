@@ -3,7 +3,7 @@ import { type FaultReason, type FieldFault, invalidValue } from '../../api/field
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
-import { LazyValue } from '../../lib/idle-cache.ts'
+import { LazyValue } from '../../lib/cache/idle-cache.ts'
 import { compileRules, type RuleNode } from '../../objects/schema/structural/rules.ts'
 import { runRules } from '../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { allSteps, bestLongestTurnMs } from '../../../test/support/harness/turns.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { Cell } from '../../api/table.ts'
-import { inParts, parts } from '../../lib/parts.ts'
-import { Slices } from '../../lib/slices.ts'
-import { systemTime } from '../../lib/timers.ts'
+import { inParts, parts } from '../../lib/scheduling/parts.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 import { customTable } from './custom-table.ts'
 
 const column = (path: string) => ({

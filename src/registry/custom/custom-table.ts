@@ -3,7 +3,7 @@ import { goPlain } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
 import { printSorted, sortedInParts } from '../../objects/codec/json.ts'
-import { mapEach, once } from '../../lib/parts.ts'
+import { mapEach, once } from '../../lib/scheduling/parts.ts'
 import type { PrinterColumn } from './definition.ts'
 import { pathBudget, readJsonPath } from './json-path.ts'
 

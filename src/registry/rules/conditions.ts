@@ -11,8 +11,8 @@ import {
 } from '../../api/field-fault.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { type Fields, itemsOf, type Json, textOf } from '../../api/object.ts'
-import { repeatsIn } from '../../lib/long-lists.ts'
-import { mapEach } from '../../lib/parts.ts'
+import { repeatsIn } from '../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../lib/scheduling/parts.ts'
 
 const REASON_BYTES_MAX = 1024
 const MESSAGE_BYTES_MAX = 32 * 1024

@@ -20,9 +20,9 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
-import { addAll, keysOf } from '../../lib/long-lists.ts'
-import { everyItem, everyKey, mapEach, once } from '../../lib/parts.ts'
-import { sortInParts } from '../../lib/sort-in-parts.ts'
+import { addAll, keysOf } from '../../lib/scheduling/long-lists.ts'
+import { everyItem, everyKey, mapEach, once } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 

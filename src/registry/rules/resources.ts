@@ -11,7 +11,7 @@ import { checkQualifiedName } from '../../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { nanosOf, parseQuantity } from '../../api/quantity.ts'
 import { quote } from '../../api/quote.ts'
-import { everyKey } from '../../lib/parts.ts'
+import { everyKey } from '../../lib/scheduling/parts.ts'
 import { type Check, eachIn, type Rule } from './rule.ts'
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)

@@ -5,7 +5,7 @@
 import { FAULTS_MAX, faultsOfEach, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
-import { isDivided } from '../../lib/parts.ts'
+import { isDivided } from '../../lib/scheduling/parts.ts'
 
 /** What a rule may know besides the value. Families of rules extend it. */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }

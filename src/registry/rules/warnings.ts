@@ -1,5 +1,5 @@
-import { TOLD_MAX } from '../../lib/long-lists.ts'
-import { eachItem } from '../../lib/parts.ts'
+import { TOLD_MAX } from '../../lib/scheduling/long-lists.ts'
+import { eachItem } from '../../lib/scheduling/parts.ts'
 
 /**
  * The warnings about the items of a list that a client sent, up to TOLD_MAX of them: headers have

@@ -3,7 +3,7 @@ import { type FieldFault, invalidShown, invalidValue, required } from '../../api
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { addAll, TOLD_MAX } from '../../lib/long-lists.ts'
+import { addAll, TOLD_MAX } from '../../lib/scheduling/long-lists.ts'
 
 const PORT_MAX = 65_535
 const form = '; desired format: https://host[/path]'

@@ -10,8 +10,8 @@ import {
   textOf,
 } from '../../api/object.ts'
 import { ageOf, type Cell, type Column, type TableKind } from '../../api/table.ts'
-import { mapEach } from '../../lib/parts.ts'
-import { sortInParts } from '../../lib/sort-in-parts.ts'
+import { mapEach } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**

@@ -10,7 +10,7 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
-import { hostPort } from '../../lib/hosts.ts'
+import { hostPort } from '../../lib/net/hosts.ts'
 import {
   createdAgo,
   nameOf,
@@ -25,9 +25,9 @@ import {
   statusOf,
   table,
 } from './columns.ts'
-import { keysOf } from '../../lib/long-lists.ts'
-import { eachItem, mapEach } from '../../lib/parts.ts'
-import { sortInParts } from '../../lib/sort-in-parts.ts'
+import { keysOf } from '../../lib/scheduling/long-lists.ts'
+import { eachItem, mapEach } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 
 const services = table(
   'Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*',

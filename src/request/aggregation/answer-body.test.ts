@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BLOCK_BYTES, Blocks } from '../../lib/blocks.ts'
+import { BLOCK_BYTES, Blocks } from '../../lib/bytes/blocks.ts'
 import { AnswerBody, type BodyOrigin } from './answer-body.ts'
 
 /** Blocks that are counted: how many were ever made, and how many are in use. */

@@ -4,7 +4,7 @@
  * pulled is decided by its origin (the window of a stream), or it pauses that.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
-import { BLOCK_BYTES, type Blocks } from '../../lib/blocks.ts'
+import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
 
 /** What is held before an origin that can be paused is paused. */
 const HELD_BYTES_MAX = 64 * 1024

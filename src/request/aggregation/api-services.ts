@@ -6,7 +6,7 @@ import { type FollowedAccess, followByName } from '../../storage/cache/follow-by
 import type { FollowedResource } from '../../storage/cache/followed-resource.ts'
 import { followedStore } from '../../storage/cache/followed-store.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { type ApiService, isSameRemote, readApiService } from './api-service.ts'
 import { RemoteMemory } from './remote-pool.ts'

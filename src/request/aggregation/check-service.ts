@@ -1,7 +1,7 @@
 /** Whether the Service of a remote server can lead to it, by what the cluster says of it. */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { ServicePlace } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { RemoteTls } from './connections.ts'
 
 type Files = { readonly certificatePath: string; readonly keyPath: string }

@@ -9,9 +9,9 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls'
-import { type Dial, dialDirect } from '../../lib/dial.ts'
-import { secured, securedDirect } from '../../lib/dialed-tls.ts'
-import { hostPort } from '../../lib/hosts.ts'
+import { type Dial, dialDirect } from '../../lib/net/dial.ts'
+import { secured, securedDirect } from '../../lib/net/dialed-tls.ts'
+import { hostPort } from '../../lib/net/hosts.ts'
 import { systemContext } from '../../lib/x509/system-roots.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import type { Address } from '../../net/outbound/service-address.ts'

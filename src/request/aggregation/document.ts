@@ -1,8 +1,8 @@
 /** Documents about a remote server, which are small enough to be held: discovery, OpenAPI. */
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
-import { orAborted } from '../../lib/or-aborted.ts'
+import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
+import { orAborted } from '../../lib/concurrency/or-aborted.ts'
 import { identityHeaders } from './identity.ts'
 import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics } from '../../lib/metrics.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { AvailabilityMetrics } from './metrics.ts'
 
 test('an APIService that is gone leaves no series', () => {

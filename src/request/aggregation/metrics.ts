@@ -1,5 +1,5 @@
 /** Which APIServices are not available, under upstream's names. */
-import type { Counter, Gauge, Metrics } from '../../lib/metrics.ts'
+import type { Counter, Gauge, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Condition } from './api-service.ts'
 
 export class AvailabilityMetrics {

@@ -1,7 +1,7 @@
 /** Asks a remote server for the document about its group and version: whether it answers is whether it is available. */
-import type { Dial } from '../../lib/dial.ts'
+import type { Dial } from '../../lib/net/dial.ts'
 import { quote } from '../../api/quote.ts'
-import { hostPort } from '../../lib/hosts.ts'
+import { hostPort } from '../../lib/net/hosts.ts'
 import { reasonOf } from '../../net/outbound/send.ts'
 import type { Address } from '../../net/outbound/service-address.ts'
 import type { ApiService } from './api-service.ts'

@@ -9,7 +9,7 @@ import { RemoteDiscovery } from '../discovery/remote/remote-discovery.ts'
 import type { RemoteDocuments } from '../discovery/remote/remote-documents.ts'
 import { RemoteOpenApi } from '../discovery/remote/remote-openapi.ts'
 import type { RemoteServers } from '../discovery/remote/remote-servers.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 
 type ResourceContent = {
   readonly group: string

@@ -4,8 +4,8 @@
  */
 import type { TLSSocket } from 'node:tls'
 import { isReplayable } from '../../api/proxied-headers.ts'
-import { Blocks } from '../../lib/blocks.ts'
-import { orAborted } from '../../lib/or-aborted.ts'
+import { Blocks } from '../../lib/bytes/blocks.ts'
+import { orAborted } from '../../lib/concurrency/or-aborted.ts'
 import { Http2Session, type SessionOptions } from '../../net/outbound/http2-session.ts'
 import { LostConnection, UnprocessedCall } from '../../net/outbound/send.ts'
 import {

@@ -1,6 +1,6 @@
 /** A remote API server: what an APIService with a Service leads to. Its connections are kept for as long as the APIService stays the same. */
 import { quote } from '../../api/quote.ts'
-import type { Dial } from '../../lib/dial.ts'
+import type { Dial } from '../../lib/net/dial.ts'
 import { type Address, addressOf, endpointOf } from '../../net/outbound/service-address.ts'
 import type { EndpointRouting, GetService } from '../../net/outbound/call.ts'
 import type { RemoteSpec } from './api-service.ts'

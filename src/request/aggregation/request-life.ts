@@ -1,5 +1,5 @@
 /** How long a remote request may last: until its client goes away, or its time is up, whatever has come of the answer by then. */
-import { TIMER_MS_MAX } from '../../lib/timers.ts'
+import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
 export class RequestLife {
   readonly #controller = new AbortController()

@@ -7,9 +7,9 @@ import {
   request as open,
 } from 'node:http'
 import type { Headers } from '../../api/request.ts'
-import type { Blocks } from '../../lib/blocks.ts'
-import { isLostBy } from '../../lib/dial-error.ts'
-import { headerLines } from '../../lib/header-lines.ts'
+import type { Blocks } from '../../lib/bytes/blocks.ts'
+import { isLostBy } from '../../lib/net/dial-error.ts'
+import { headerLines } from '../../lib/net/header-lines.ts'
 import { LostConnection } from '../../net/outbound/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'

@@ -1,7 +1,7 @@
 /** Keeps connections of HTTP/1.1 between requests. */
 import { Agent } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { type Created, hand } from '../../lib/dialed-tls.ts'
+import { type Created, hand } from '../../lib/net/dialed-tls.ts'
 
 /** An unused connection is closed, as by Go's client. */
 export const IDLE_MS = 90_000

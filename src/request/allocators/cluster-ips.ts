@@ -12,7 +12,7 @@ import {
   parseIp,
 } from '../../api/ip.ts'
 import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../../api/object.ts'
-import { Slices } from '../../lib/slices.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
 /** Requests often name low addresses: the server chooses from the part above them while it has free ones. */

@@ -4,7 +4,7 @@
  * with and without the gate can run at the same time, and the gate can be turned off again.
  */
 import { type Cidr, contains, formatCidr, type Ip, parseCidr } from '../../api/ip.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { serverRecords } from '../../storage/keys.ts'
 import type { Key } from '../../storage/engine.ts'
 import type { Store } from '../../storage/store.ts'

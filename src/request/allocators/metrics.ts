@@ -1,7 +1,7 @@
 /** Counts what Services take of their pools, under upstream's names. */
 import { type Cidr, formatCidr, type IpFamily } from '../../api/ip.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Counter, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import { IpError } from './cluster-ips.ts'
 
 /** Whether the client named what it wants. */

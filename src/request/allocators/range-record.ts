@@ -4,8 +4,8 @@
  */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
-import { deadline, systemTime, type Timers } from '../../lib/timers.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
+import { deadline, systemTime, type Timers } from '../../lib/time/timers.ts'
 import { typeOf } from '../../registry/types.ts'
 import { plainSchema } from '../../objects/schema/object-schema.ts'
 import type { Key, Revision } from '../../storage/engine.ts'

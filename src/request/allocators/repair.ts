@@ -4,7 +4,7 @@
  */
 import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { ownIpsOf, specOf } from '../../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
 import { type IpRecords, offsetOf } from './ip-records.ts'

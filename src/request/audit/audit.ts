@@ -1,7 +1,7 @@
 /** The audit log: which requests are recorded, and where their events go. One per server; without a policy there is none. */
 import type { User } from '../../api/user.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type Arrived, AuditedRequest } from './audited-request.ts'
 import type { AuditBackend, Urgency } from './backend.ts'
 import { type AuditEvent, PrinterParts } from './event.ts'

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { AuditEvent } from './event.ts'
 
 /** `soon`: nobody waits for the event itself, since a later one of its request follows, which somebody does wait for. */

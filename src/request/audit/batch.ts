@@ -1,7 +1,7 @@
 /** The mode `batch`: events are buffered and stored later, several at once; no request waits for its events. */
-import { TokenBucket } from '../../lib/token-bucket.ts'
-import { Deque } from '../../lib/deque.ts'
-import { withTimeout, sleep, type Time } from '../../lib/timers.ts'
+import { TokenBucket } from '../../lib/time/token-bucket.ts'
+import { Deque } from '../../lib/collections/deque.ts'
+import { withTimeout, sleep, type Time } from '../../lib/time/timers.ts'
 import type { AuditMode } from '../../config/audit.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX } from './backend.ts'
 import { type AuditEvent, printedEvent } from './event.ts'

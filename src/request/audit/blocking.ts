@@ -1,5 +1,5 @@
 /** The modes `blocking` and `blocking-strict`: each event is stored before its request goes on. */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX, type Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRequest, firstHeader, utf8Header } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 import { printString, sortedKeys } from '../../objects/codec/json.ts'
-import { ownText } from '../../lib/own-text.ts'
+import { ownText } from '../../lib/text/own-text.ts'
 import { sourceIps } from './source-ips.ts'
 
 /** Where a request comes from, and the same as fields of an event. */

@@ -6,8 +6,8 @@
 import { write, writeSync } from 'node:fs'
 import { type FileHandle, open, rename, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { NEWLINE } from '../../lib/ascii.ts'
-import { makeFolders } from '../../lib/files.ts'
+import { NEWLINE } from '../../lib/bytes/ascii.ts'
+import { makeFolders } from '../../lib/process/files.ts'
 import { COMPRESSED, OldFiles, type OldFilesOptions } from './old-files.ts'
 
 export type LogFileOptions = {

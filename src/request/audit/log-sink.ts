@@ -1,9 +1,9 @@
 /** Writes events to the audit log: those that come while others are being written are written together. */
 import type { AuditLog } from '../../config/audit.ts'
-import { NEWLINE } from '../../lib/ascii.ts'
-import { ByteText } from '../../lib/byte-text.ts'
+import { NEWLINE } from '../../lib/bytes/ascii.ts'
+import { ByteText } from '../../lib/bytes/byte-text.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { Timer, Timers } from '../../lib/timers.ts'
+import type { Timer, Timers } from '../../lib/time/timers.ts'
 import type { EventSink, Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import { legacyLine } from './legacy-line.ts'

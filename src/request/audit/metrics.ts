@@ -1,6 +1,6 @@
 /** The metrics of auditing, under upstream's names. */
 import type { AuditLevel } from '../../config/files/audit-policy.ts'
-import type { Count, Metrics } from '../../lib/metrics.ts'
+import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 
 /** The parts that can lose events. */
 export type AuditPlugin = 'log' | 'webhook' | 'buffered' | 'truncate'

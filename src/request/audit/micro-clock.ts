@@ -2,8 +2,8 @@
  * The times in audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has milliseconds, so the rest comes from the
  * monotonic clock, which is anchored to it anew whenever the two disagree.
  */
-import type { ByteText } from '../../lib/byte-text.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { ByteText } from '../../lib/bytes/byte-text.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 
 /** How often the two are compared: not for each of many events, yet before anybody sees the difference. */
 const COMPARED_MS = 10

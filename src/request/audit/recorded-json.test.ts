@@ -1,7 +1,7 @@
 import { ok, strictEqual } from 'node:assert'
 import { describe, it } from 'node:test'
-import { Slices, type Steps } from '../../lib/slices.ts'
-import { systemTime } from '../../lib/timers.ts'
+import { Slices, type Steps } from '../../lib/scheduling/slices.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 import { recordedObject, recordedPatch } from './recorded-json.ts'
 
 function ended(steps: Steps<Buffer>): { readonly text: string; readonly steps: number } {

@@ -1,9 +1,9 @@
 /** The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields. */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { printString, readRaw } from '../../objects/codec/json.ts'
-import { NEWLINE } from '../../lib/ascii.ts'
-import { stepOf } from '../../lib/parts.ts'
-import type { Slices, Steps } from '../../lib/slices.ts'
+import { NEWLINE } from '../../lib/bytes/ascii.ts'
+import { stepOf } from '../../lib/scheduling/parts.ts'
+import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 
 /** `json` is compact, as the server prints it. Its memory is not changed afterwards. */
 export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {

@@ -1,7 +1,7 @@
 /** `--audit-log-path=-`. Not by `process.stdout`, whose buffer has no bound: what the reader of a pipe has not taken is waited for. */
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
-import { sleep, systemTimers } from '../../lib/timers.ts'
+import { sleep, systemTimers } from '../../lib/time/timers.ts'
 import type { Lines } from './log-sink.ts'
 
 const STANDARD_OUTPUT = 1

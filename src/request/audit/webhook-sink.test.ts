@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemTime } from '../../lib/timers.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 import { FLUSH_MS_MAX } from './backend.ts'
 import { BatchBackend } from './batch.ts'
 import { BlockingBackend } from './blocking.ts'

@@ -4,7 +4,7 @@
  */
 import { pageNotFound } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import { type ModuleLevel, parseLevel, parseModules } from '../../lib/verbosity.ts'
+import { type ModuleLevel, parseLevel, parseModules } from '../../lib/telemetry/verbosity.ts'
 import { ProfilerBusy, type Profiles, type Taking } from './profiler.ts'
 
 /** Go's defaults, and the longest that is measured. */

@@ -1,5 +1,5 @@
 /** Profiles in the form that `go tool pprof` reads: profile.proto of github.com/google/pprof. */
-import { ProtobufWriter, VARINT } from '../../lib/protobuf-writer.ts'
+import { ProtobufWriter, VARINT } from '../../lib/bytes/protobuf-writer.ts'
 
 /** A function that was on the stack. */
 export type Frame = { readonly name: string; readonly file: string; readonly line: number }

@@ -1,5 +1,5 @@
 /** /healthz, /livez and /readyz: run the checks, and print a line about each. */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
 

@@ -1,5 +1,5 @@
 /** Metrics about the server itself: its version, its gates, its health. */
-import type { Metrics } from '../../lib/metrics.ts'
+import type { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { OnChecked } from './health.ts'
 import { versionDocument } from './version.ts'
 

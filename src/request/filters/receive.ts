@@ -5,7 +5,7 @@
 import { RequestContext } from '../../api/context.ts'
 import { badRequest } from '../../api/errors.ts'
 import type { Headers } from '../../api/request.ts'
-import { parseDuration } from '../../lib/duration.ts'
+import { parseDuration } from '../../lib/time/duration.ts'
 import { textResponse } from '../error-response.ts'
 import type { Stage } from '../lifecycle.ts'
 import type { Cors } from './cors.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RequestInfo } from '../../api/context.ts'
 import { request } from '../../api/own-request.ts'
-import { Metrics } from '../../lib/metrics.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { RequestMetrics } from './request-metrics.ts'
 

@@ -1,7 +1,7 @@
 /** The dump pages of flow control: a row for each level, queue or request, in upstream's columns. */
 import type { RequestInfo } from '../../api/context.ts'
-import { formatDuration } from '../../lib/duration.ts'
-import { Slices } from '../../lib/slices.ts'
+import { formatDuration } from '../../lib/time/duration.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import { type FlowRequest, type Queue } from './flow-request.ts'
 import type { Level } from './level.ts'
 

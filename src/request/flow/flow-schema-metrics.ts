@@ -1,5 +1,12 @@
 /** The metrics of flow control for each flow schema and the priority level that it assigns requests to. */
-import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../../lib/metrics.ts'
+import type {
+  Count,
+  Counter,
+  Distribution,
+  Gauge,
+  Histogram,
+  Metrics,
+} from '../../lib/telemetry/metrics.ts'
 
 const labels = ['flow_schema', 'priority_level']
 

@@ -5,7 +5,7 @@ import {
   type NamedObjects,
 } from '../../storage/cache/follow-by-name.ts'
 import type { FollowedResource } from '../../storage/cache/followed-resource.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { FlowControl } from './flow-control.ts'
 import { readSchema } from './flow-schema.ts'
 import { readLevel } from './priority-level.ts'

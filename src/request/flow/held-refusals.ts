@@ -3,8 +3,8 @@
  * cost by being served: on a thousand connections it would keep the loop busy with nothing else. So a flow that is refused again and again is answered
  * late, and asks no more often than once a second on each of its connections.
  */
-import { boundedKey } from '../../lib/bounded-texts.ts'
-import { ownText } from '../../lib/own-text.ts'
+import { boundedKey } from '../../lib/text/bounded-texts.ts'
+import { ownText } from '../../lib/text/own-text.ts'
 
 /** Refusals of one user that are answered at once in a second: one who obeys, and has no more than this many requests at once, sees no other. */
 const AT_ONCE_MAX = 20

@@ -1,5 +1,5 @@
 /** A priority level at work: its seats and queues, and what it lends and borrows. */
-import type { Time } from '../../lib/timers.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { FlowMetrics } from './metrics.ts'
 import type { LevelSeries } from './priority-level-metrics.ts'
 import type { LevelSpec } from './priority-level.ts'

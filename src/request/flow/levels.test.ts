@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SteppedTime } from '../../../test/support/harness/stepped-time.ts'
-import { Metrics } from '../../lib/metrics.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowRequest, oneSeat } from './flow-request.ts'
 import type { Level } from './level.ts'
 import { Levels } from './levels.ts'

@@ -1,5 +1,5 @@
 /** The metrics of flow control, under upstream's names. Series are looked up once for each flow schema and level, then only added to. */
-import type { Count, Metrics } from '../../lib/metrics.ts'
+import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowSchemaMetrics } from './flow-schema-metrics.ts'
 import { PriorityLevelMetrics } from './priority-level-metrics.ts'
 import { TimeRatio } from './time-ratio.ts'

@@ -1,5 +1,5 @@
 /** The metrics of flow control for each priority level. */
-import type { Count, Gauge, Histogram, Metrics, Stability } from '../../lib/metrics.ts'
+import type { Count, Gauge, Histogram, Metrics, Stability } from '../../lib/telemetry/metrics.ts'
 import { TimeRatio } from './time-ratio.ts'
 
 const labels = ['priority_level']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics } from '../../lib/metrics.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowRequest, oneSeat, type Work } from './flow-request.ts'
 import { FlowMetrics } from './metrics.ts'
 import { QueueSet, type QueueSetConfig } from './queue-set.ts'

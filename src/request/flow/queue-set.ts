@@ -4,7 +4,7 @@
  * got more than its part has its next beginning at a higher R and waits, the one whose first request would end at the lowest R comes next. Queues that no
  * request is in are not kept beyond the first few hundred, however many the level is configured with.
  */
-import type { Time } from '../../lib/timers.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import {
   ESTIMATED_MS,
   type FlowRequest,

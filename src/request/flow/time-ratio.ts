@@ -2,7 +2,7 @@
  * How long a value stood where, as a share of a limit: a histogram that counts nanoseconds, as kube-apiserver's do, so that dashboards made
  * for it read ours alike. A change costs a comparison and some additions; buckets are looked for when the limit changes.
  */
-import type { Distribution } from '../../lib/metrics.ts'
+import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
 const NS_PER_MS = 1e6
 /** Values below it have their bucket in a table. */

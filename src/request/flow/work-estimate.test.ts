@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ResourceInfo } from '../../api/context.ts'
-import { Metrics } from '../../lib/metrics.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Work } from './flow-request.ts'
 import { FlowMetrics } from './metrics.ts'
 import { WatchCounts } from './watch-counts.ts'

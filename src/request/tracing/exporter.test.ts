@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { createGrpcService } from '../../../test/support/harness/grpc-service.ts'
 import { portOf } from '../../../test/support/harness/port-of.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { type Log, silent } from '../../lib/log.ts'
-import { Metrics } from '../../lib/metrics.ts'
+import { systemClock } from '../../lib/time/clock.ts'
+import { type Log, silent } from '../../lib/telemetry/log.ts'
+import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { Exporter } from './exporter.ts'
 
 const span = {

@@ -1,6 +1,6 @@
 /** Spans as OTLP's protobuf (opentelemetry-proto 1.x): trace/v1/trace.proto and collector/trace/v1/trace_service.proto. */
 import type { SpanAttributes } from '../../api/span.ts'
-import { BYTES, FIXED32, FIXED64, ProtobufWriter, VARINT } from '../../lib/protobuf-writer.ts'
+import { BYTES, FIXED32, FIXED64, ProtobufWriter, VARINT } from '../../lib/bytes/protobuf-writer.ts'
 import type { TraceContext } from './trace-context.ts'
 import type { EndedSpan, SpanKind } from './tracer.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/time/clock.ts'
 import { type EndedSpan, Tracer } from './tracer.ts'
 
 /** Ids that end with these eight bytes. */

@@ -3,8 +3,8 @@
  * begin traces of their own, by chance.
  */
 import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { RandomPool } from '../../lib/random-pool.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import { RandomPool } from '../../lib/bytes/random-pool.ts'
 import { printTraceContext, type TraceContext } from './trace-context.ts'
 
 /** What is exported of a span. Times are Unix times in nanoseconds. */

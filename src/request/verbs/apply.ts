@@ -14,7 +14,7 @@ import {
   validateTyped,
 } from '../../objects/apply/validate.ts'
 import { storedWire } from '../../objects/apply/wire.ts'
-import { inParts, once } from '../../lib/parts.ts'
+import { inParts, once } from '../../lib/scheduling/parts.ts'
 import { badRequest, conflict, notFound, unclassified } from '../../api/errors.ts'
 import {
   type Fields,

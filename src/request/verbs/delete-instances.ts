@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import { encodeStored } from '../../objects/codec/object.ts'
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Decision } from '../../storage/store.ts'
 import type { WriteAccess } from './access.ts'

@@ -1,5 +1,5 @@
 import type { Admission } from '../../admission/admission.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from './admission-attributes.ts'
 import {
   type ApiError,
@@ -13,7 +13,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { encodeStored } from '../../objects/codec/object.ts'
-import { inParts } from '../../lib/parts.ts'
+import { inParts } from '../../lib/scheduling/parts.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Key } from '../../storage/engine.ts'

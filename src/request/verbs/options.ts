@@ -2,7 +2,7 @@
 import { badRequest, invalid, unclassified } from '../../api/errors.ts'
 import { type FieldFault, forbiddenField, notSupported } from '../../api/field-fault.ts'
 import { quote } from '../../api/quote.ts'
-import { isBeyond64Bits } from '../../lib/go-literals.ts'
+import { isBeyond64Bits } from '../../lib/text/go-literals.ts'
 
 export type ListOptions = {
   readonly labelSelector: string

@@ -2,7 +2,7 @@
  * Objects in the versions of their field managers. Built-in kinds are converted as for a client; objects of custom kinds are not pruned,
  * but they fail if they do not fit the schema of that version.
  */
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Versions } from '../../objects/apply/differences.ts'
 import type { Owners } from '../../objects/apply/managers.ts'
 import type { StructMerge } from '../../objects/apply/merge-type.ts'

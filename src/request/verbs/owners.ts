@@ -9,7 +9,7 @@ import { managerOfAgent } from '../../api/manager-name.ts'
 import { firstHeader } from '../../api/request.ts'
 import { apiVersionOf, type Resource, viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
-import { once } from '../../lib/parts.ts'
+import { once } from '../../lib/scheduling/parts.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
 import type { WriteOptions } from './write-options.ts'
 

@@ -15,7 +15,7 @@ import {
 import { quote } from '../../api/quote.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { validateTokenLifetime } from '../../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../../registry/token-request.ts'

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse, FrameSource } from '../../api/request.ts'
-import { PIECE_BYTES } from '../../lib/pieces.ts'
+import { PIECE_BYTES } from '../../lib/bytes/pieces.ts'
 
 /** RFC 6455 section 4.2.2 appends this to the client's key. */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'

@@ -5,7 +5,7 @@ import {
 } from '../../access/authentication/signer/external-signer.ts'
 import type { Config } from '../../config/config.ts'
 import { type Issuer, issuerDocuments } from '../../request/discovery/issuer.ts'
-import { formatDuration } from '../../lib/duration.ts'
+import { formatDuration } from '../../lib/time/duration.ts'
 import { readVerifyingKeys } from '../../lib/jwt.ts'
 
 /** For how long the keys of files may be cached, as upstream. */

@@ -19,9 +19,9 @@ import type { IdentityHeaders } from '../../api/identity-headers.ts'
 import type { Config } from '../../config/config.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
 import type { RequestHeaderConfig } from '../../config/request-header.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Dial } from '../../lib/dial.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Dial } from '../../lib/net/dial.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 
 /** As upstream: a token that was revoked is refused this much later at the latest; one that was refused is looked up each time. */

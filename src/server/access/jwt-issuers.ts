@@ -2,14 +2,14 @@
 import { JwtAuthenticators } from '../../access/authentication/oidc/jwt-authenticators.ts'
 import type { ParseToken } from '../../access/authentication/parse-token.ts'
 import type { TokenResult } from '../../access/authentication/token-authenticator.ts'
-import type { MaybePromise } from '../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { PatternThread } from '../../objects/cel/pattern-thread.ts'
 import type { Config } from '../../config/config.ts'
 import { rereadAuthenticationConfiguration } from '../../config/files/authentication.ts'
 import { ConfigReloader } from '../../config/files/reload.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Metrics } from '../../lib/metrics.ts'
-import type { Time } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Metrics } from '../../lib/telemetry/metrics.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import { addReloadMetrics } from '../reload-metrics.ts'
 
 export type JwtIssuers = AsyncDisposable & {

@@ -10,7 +10,7 @@ import { FollowedPolicies } from '../../admission/policies/followed-policies.ts'
 import type { PolicyMetrics } from '../../admission/policies/metrics.ts'
 import { PolicyIndex } from '../../admission/policies/policy-index.ts'
 import type { Config } from '../../config/config.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Access } from '../../request/resource-access.ts'
 

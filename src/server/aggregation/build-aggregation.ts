@@ -1,7 +1,7 @@
 /** Aggregated API servers of a control plane: which there are, how requests reach them, and what they serve. */
-import { dialDirect } from '../../lib/dial.ts'
-import { named } from '../../lib/log.ts'
-import type { Timers } from '../../lib/timers.ts'
+import { dialDirect } from '../../lib/net/dial.ts'
+import { named } from '../../lib/telemetry/log.ts'
+import type { Timers } from '../../lib/time/timers.ts'
 import { FollowedApiServices } from '../../request/aggregation/api-services.ts'
 import { Availability } from '../../request/aggregation/availability.ts'
 import type { AvailabilityMetrics } from '../../request/aggregation/metrics.ts'

@@ -1,5 +1,5 @@
 /** Priority and fairness of a control plane. */
-import { systemTimers } from '../../lib/timers.ts'
+import { systemTimers } from '../../lib/time/timers.ts'
 import { FlowControl } from '../../request/flow/flow-control.ts'
 import { flowGroup, FollowedSchemas } from '../../request/flow/followed-schemas.ts'
 import type { PlaneCore } from '../plane-core.ts'

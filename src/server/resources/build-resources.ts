@@ -1,7 +1,7 @@
 /** The resources of a control plane: how their objects are read and written, and custom resources. */
 import { isOfRoles } from '../../access/rbac/role.ts'
 import type { Definitions } from '../../controllers/definitions.ts'
-import { InProgress } from '../../lib/in-progress.ts'
+import { InProgress } from '../../lib/concurrency/in-progress.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ServiceAllocators } from '../../request/allocators/create-allocators.ts'
 import { ResourceAccess } from '../../request/resource-access.ts'

@@ -5,7 +5,7 @@ import {
   configurationResources,
   type FollowedHooks,
 } from '../../admission/webhooks/followed-hooks.ts'
-import { Slices } from '../../lib/slices.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import type { FollowedRoles } from '../../access/rbac/followed-roles.ts'
 import type { PolicyObject } from '../../access/rbac/read-policy.ts'
 import { isOfRoles, rbacGroup } from '../../access/rbac/role.ts'

@@ -3,9 +3,9 @@
  * store, the compaction and the cache. The main database is one, and each etcd of
  * --etcd-servers-overrides.
  */
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Metrics } from '../../lib/metrics.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { CacheMemory } from '../../storage/cache/cache-memory.ts'
 import { Cache } from '../../storage/cache/cache.ts'
 import type { Engine, Key } from '../../storage/engine.ts'

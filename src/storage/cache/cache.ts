@@ -3,11 +3,11 @@
  * little again when nobody has read it for a while.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import { planCache } from '../../lib/memory-plan.ts'
-import { Restores } from '../../lib/restores.ts'
-import { sleep, systemTimers, type Timer, type Timers } from '../../lib/timers.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { planCache } from '../../lib/process/memory-plan.ts'
+import { Restores } from '../../lib/concurrency/restores.ts'
+import { sleep, systemTimers, type Timer, type Timers } from '../../lib/time/timers.ts'
 import type { Engine, Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { Feed, type FeedStats } from '../feed.ts'

@@ -2,8 +2,8 @@
  * How much memory the objects of the cache may take (--cache-memory-max). A resource that does not fit is not loaded: it is read from the database, for a while, and then
  * tried again. To make room, resources that nobody watches are dropped, the least recently read first.
  */
-import type { Clock } from '../../lib/clock.ts'
-import { Semaphore } from '../../lib/semaphore.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import { Semaphore } from '../../lib/concurrency/semaphore.ts'
 import { StorageError } from '../errors.ts'
 
 /** Lists that read such a resource from the database at the same time; the others wait. Each reads all of it: more would keep the database from everything else. */

@@ -1,5 +1,5 @@
 /** Compares the cached objects with those of the database at the same revision, key by key. */
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Engine, Key, Revision } from '../engine.ts'
 import { keyAfter } from '../keys.ts'
 import type { CachedResource } from './resource.ts'

@@ -3,7 +3,7 @@
  * watchers by the value that they select. They belong together, since a position in one ring means nothing in another: a resource that lists
  * itself again gets new contents.
  */
-import type { Time } from '../../lib/timers.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
 import type { EvictionQueue } from './eviction-queue.ts'

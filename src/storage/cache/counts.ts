@@ -1,5 +1,5 @@
 /** What happened in a cached resource since it was made, for metrics. Plain fields: a read pays an addition for each. */
-import { Distribution } from '../../lib/metrics.ts'
+import { Distribution } from '../../lib/telemetry/metrics.ts'
 
 /** In seconds: upstream's. */
 export const readWaitBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3]

@@ -1,5 +1,5 @@
 /** Decoded objects are several times the size of their bytes, so only those in demand are kept, within a budget for the whole cache. */
-import { Deque } from '../../lib/deque.ts'
+import { Deque } from '../../lib/collections/deque.ts'
 import type { Item } from './item.ts'
 
 /** A decoded object takes about this much more memory than its JSON. */

@@ -3,7 +3,7 @@
  * resources. They stay within a budget of bytes and for 80 seconds. The oldest is evicted first, but an entry that was used since it was
  * added gets a second chance.
  */
-import { Deque } from '../../lib/deque.ts'
+import { Deque } from '../../lib/collections/deque.ts'
 
 /** Sweeps of the cache, one each 10 s, that an entry outlasts if there is room: 80 s, a little longer than upstream keeps snapshots. */
 export const SWEEPS_KEPT = 8

@@ -4,8 +4,8 @@
  * when it is queried or swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned, as for most
  * past states.
  */
-import { ownText } from '../../lib/own-text.ts'
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Key } from '../engine.ts'
 import type { KeyRange } from '../keys.ts'
 import type { ObjectChange } from './event.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import { type Fillable, FirstFill } from './first-fill.ts'
 
 type Fake = { readonly name: string; readonly count: number; readonly fill?: () => Promise<void> }

@@ -3,8 +3,8 @@
  * list everything then, and those that waited for readiness find the objects printed. Requests are answered meanwhile, and load the
  * resources they need. A resource that nobody reads is dropped after five minutes, as always.
  */
-import type { Log } from '../../lib/log.ts'
-import { type Timers, withTimeout } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { type Timers, withTimeout } from '../../lib/time/timers.ts'
 import type { KeyRange } from '../keys.ts'
 
 /** Resources that are read at the same time: some wait for etcd while another is printed. */

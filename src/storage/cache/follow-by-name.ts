@@ -1,6 +1,6 @@
 /** Follows a cluster-scoped resource for somebody who holds its objects by name. */
 import type { KubeObject } from '../../api/object.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { ResourceKeys } from '../keys.ts'
 import { FollowedResource } from './followed-resource.ts'
 import type { ObjectReader } from './reader.ts'

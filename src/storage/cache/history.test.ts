@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemTimers } from '../../lib/timers.ts'
+import { systemTimers } from '../../lib/time/timers.ts'
 import type { FeedListener } from '../engine.ts'
 import { isCode } from '../errors.ts'
 import { type History, HistoryBudget, readHistory } from './history.ts'

@@ -1,5 +1,5 @@
 /** Events that are older than the ring, read from the database's own history, for a watcher that resumes from further back. */
-import type { Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/time/timers.ts'
 import {
   type Engine,
   type FeedEvent,

@@ -2,8 +2,8 @@
  * A list of a whole resource that is under way, and the feed's events during it. A list that lost events is begun again: the result is
  * the state at one revision, and every event after it.
  */
-import { Slices } from '../../lib/slices.ts'
-import type { Time } from '../../lib/timers.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { Key, Revision, Versioned } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { Feed } from '../feed.ts'

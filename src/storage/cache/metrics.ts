@@ -1,5 +1,5 @@
 /** Metrics of the cache, under upstream's names; computed when they are scraped. */
-import type { Counter, Gauge, Metrics } from '../../lib/metrics.ts'
+import type { Counter, Gauge, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Cache, ResourceStats } from './cache.ts'
 import { readWaitBounds, type ResourceCounts } from './counts.ts'
 

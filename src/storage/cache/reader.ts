@@ -4,7 +4,7 @@
  * answer, the read fails: no answer is older than requested.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { Slices } from '../../lib/slices.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Wire } from '../../objects/codec/object.ts'
 import type { Key, Revision } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'

@@ -7,7 +7,7 @@
  * is served only to readers that accept any revision up to it.
  */
 import { assert } from '../../lib/errors.ts'
-import { withTimeout, type TimeoutOptions, sleep } from '../../lib/timers.ts'
+import { withTimeout, type TimeoutOptions, sleep } from '../../lib/time/timers.ts'
 import type { Revision, Versioned } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'

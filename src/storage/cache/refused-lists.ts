@@ -3,8 +3,8 @@
  * read, and drop, as much as it may hold, over and over, faster than the collector takes it away.
  */
 import { hash } from 'node:crypto'
-import type { Clock } from '../../lib/clock.ts'
-import { TtlCache } from '../../lib/ttl-cache.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import { TtlCache } from '../../lib/cache/ttl-cache.ts'
 import type { KeyRange } from '../keys.ts'
 
 /** Objects may be deleted, or others end their lists: after this time it is tried again. */

@@ -1,5 +1,5 @@
 /** What a cached resource is made from: its description, and what all resources of a cache share. */
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
 import type { Engine, Key } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import type { Store } from '../store.ts'

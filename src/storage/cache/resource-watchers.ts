@@ -2,7 +2,7 @@
  * The watchers of one resource. A watcher that selects objects by an indexed value is woken by the
  * events of its group (watch-groups.ts), every other one by each event.
  */
-import type { Time } from '../../lib/timers.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { Key, Revision } from '../engine.ts'
 import type { ResourceContents } from './contents.ts'
 import type { ResourceCounts } from './counts.ts'

@@ -2,7 +2,7 @@
  * The recent events of one resource, in order. Each has a position that never changes, so a watcher is a position in this ring and needs
  * no buffer of its own. Evicted events are gone for good; every event after the revision `completeAfter` is still here.
  */
-import { Deque } from '../../lib/deque.ts'
+import { Deque } from '../../lib/collections/deque.ts'
 import type { Key, Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
 

@@ -3,8 +3,8 @@
  * made from the nearest later snapshot by undoing events of the ring; it is then kept too, since the next page of the same list will
  * request it again.
  */
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
-import { systemTime } from '../../lib/timers.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
 import type { Ring } from './ring.ts'
 import type { Counts, KeySet, Tree } from './tree.ts'

@@ -3,7 +3,7 @@
  * The memory of a request limits how much one list may hold. Lists of a resource that does not fit
  * into the cache wait for each other.
  */
-import { Slices } from '../../lib/slices.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Revision } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemTime } from '../../lib/timers.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 import type { KeyRange } from '../keys.ts'
 import { Item, type ItemHome } from './item.ts'
 import { named, newTree, select } from './tree.ts'

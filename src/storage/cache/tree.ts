@@ -1,6 +1,6 @@
 /** The current objects of a resource in the order of their keys. A clone is copy-on-write: it costs next to nothing. */
 import BTreeModule from 'sorted-btree'
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Key } from '../engine.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../keys.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'

@@ -2,8 +2,8 @@
  * Wakes the watchers of a resource when there are events: at once when it was quiet, else at a pace, so that several events
  * reach a watcher in one write; and in slices, so that ten thousand watchers do not hold the event loop.
  */
-import { Slices } from '../../lib/slices.ts'
-import { systemTime, type Time } from '../../lib/timers.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import { systemTime, type Time } from '../../lib/time/timers.ts'
 
 /** At 2,000 events a second and more, a watcher gets several events at once; nobody notices a delay of two milliseconds. */
 const PACE_MS = 2

@@ -3,10 +3,10 @@
  * the groups of the value before it and after it, and wakes only their watchers. Events that are not sorted into groups yet are looked at
  * by each watcher itself, so nobody waits for the sorting.
  */
-import { Deque } from '../../lib/deque.ts'
-import { ownText } from '../../lib/own-text.ts'
-import { Slices } from '../../lib/slices.ts'
-import type { Time } from '../../lib/timers.ts'
+import { Deque } from '../../lib/collections/deque.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import { StorageError } from '../errors.ts'
 import type { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'

@@ -6,7 +6,7 @@
  * States: replaying (the initial objects, or events from before the ring), live, closed with a reason.
  */
 import type { ApiError } from '../../api/errors.ts'
-import type { Timers } from '../../lib/timers.ts'
+import type { Timers } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
 import type { KeyRange } from '../keys.ts'
 import { type ObjectChange, InitialEvent, type WatchEvent } from './event.ts'

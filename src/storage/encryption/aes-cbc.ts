@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'
-import type { RandomPool } from '../../lib/random-pool.ts'
+import type { RandomPool } from '../../lib/bytes/random-pool.ts'
 
 const BLOCK_BYTES = 16
 

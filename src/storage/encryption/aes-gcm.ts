@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { toBytes } from '../keys.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'
-import type { RandomPool } from '../../lib/random-pool.ts'
+import type { RandomPool } from '../../lib/bytes/random-pool.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

@@ -1,12 +1,12 @@
 /** Builds the providers of a configuration, with the plugins that they call. */
-import type { Log } from '../../lib/log.ts'
-import type { Time } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Time } from '../../lib/time/timers.ts'
 import type { ProvidersByResource } from './encryption.ts'
 import { KmsV1 } from './kms/kms-v1.ts'
 import { KmsV2 } from './kms/kms-v2.ts'
 import type { KmsMetrics } from './kms/metrics.ts'
 import { KmsPlugin } from './kms/plugin.ts'
-import { RandomPool } from '../../lib/random-pool.ts'
+import { RandomPool } from '../../lib/bytes/random-pool.ts'
 import {
   identityProvider,
   type KeyedAlgorithm,

@@ -1,6 +1,12 @@
 /** The metrics of encryption at rest, as upstream: how often and how long, by provider. */
-import type { Clock } from '../../lib/clock.ts'
-import type { Count, Counter, Distribution, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import type {
+  Count,
+  Counter,
+  Distribution,
+  Histogram,
+  Metrics,
+} from '../../lib/telemetry/metrics.ts'
 
 export type Transformation = 'from_storage' | 'to_storage'
 

@@ -2,7 +2,7 @@
  * What this server wrote of late, as it is stored and in plain: the feed brings every write back, and what comes back just as it was
  * written need not be decrypted.
  */
-import { LruCache } from '../../lib/lru-cache.ts'
+import { LruCache } from '../../lib/cache/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
 /** Writes that the feed has not brought yet: a tenth of a second of 5,000 a second. */

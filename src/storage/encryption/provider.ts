@@ -10,7 +10,7 @@ import { AesCbc } from './aes-cbc.ts'
 import { AesGcm } from './aes-gcm.ts'
 import { type Cipher, unreadable } from './cipher.ts'
 import { unreadableBy } from './failures.ts'
-import type { RandomPool } from '../../lib/random-pool.ts'
+import type { RandomPool } from '../../lib/bytes/random-pool.ts'
 import { loadSalsa, Secretbox } from './secretbox.ts'
 
 export type Provider = {

@@ -3,7 +3,7 @@ import { createSecretKey } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { isCode } from '../errors.ts'
 import { Encryption, type ProvidersByResource } from './encryption.ts'
-import { RandomPool } from '../../lib/random-pool.ts'
+import { RandomPool } from '../../lib/bytes/random-pool.ts'
 import { identityProvider, type KeyedAlgorithm, keyedProvider, type NamedKey } from './provider.ts'
 import { ProviderList } from './provider-list.ts'
 

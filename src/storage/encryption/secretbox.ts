@@ -3,7 +3,7 @@ import type { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'
-import type { RandomPool } from '../../lib/random-pool.ts'
+import type { RandomPool } from '../../lib/bytes/random-pool.ts'
 
 const NONCE_BYTES = 24
 

@@ -11,9 +11,9 @@
  * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases and member ids are
  * bigints. Keys and values that come out are borrowed views of received bytes.
  */
-import { type Clock, systemClock } from '../../lib/clock.ts'
-import type { Dial } from '../../lib/dial.ts'
-import { type Log, silent } from '../../lib/log.ts'
+import { type Clock, systemClock } from '../../lib/time/clock.ts'
+import type { Dial } from '../../lib/net/dial.ts'
+import { type Log, silent } from '../../lib/telemetry/log.ts'
 import { Auth, type Password, UserToken } from './auth.ts'
 import { Channel } from '../../net/grpc/channel.ts'
 import { EtcdCluster } from './cluster.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/time/clock.ts'
 import { GrpcError } from '../../net/grpc/errors.ts'
 import { EtcdLeases } from './lease.ts'
 import { StreamHandle, type StreamOptions } from '../../net/grpc/stream-handle.ts'

@@ -1,5 +1,5 @@
 /** etcd's Lease service: when a lease expires, etcd deletes the keys attached to it. */
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
 import { readHeaderOnly } from './codec/header.ts'

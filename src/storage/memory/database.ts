@@ -4,9 +4,9 @@
  * asynchronous interface.
  */
 import BTreeModule from 'sorted-btree'
-import { Deque } from '../../lib/deque.ts'
+import { Deque } from '../../lib/collections/deque.ts'
 import { assert } from '../../lib/errors.ts'
-import { Slices, type SlicesTime } from '../../lib/slices.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type {
   ConditionalWrite,
   FeedEvent,

@@ -3,7 +3,7 @@
  * own. Besides the Engine interface it has what an operator does to etcd: compaction, pause, backup, restore; and what only memory can do:
  * `fork` and `rewind`, whose cost does not depend on how many objects there are, but on how many are changed.
  */
-import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
+import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {
   CallOptions,
   ConditionalWrite,

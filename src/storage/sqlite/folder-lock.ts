@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { makeFolders } from '../../lib/files.ts'
+import { makeFolders } from '../../lib/process/files.ts'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'

@@ -4,8 +4,8 @@
  */
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
-import type { Log } from '../../lib/log.ts'
-import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {
   CallOptions,
   ConditionalWrite,

@@ -1,7 +1,7 @@
 /** Starts the thread of a SQLite file. */
 import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
-import { startOwnThread } from '../../lib/own-files.ts'
+import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { DatabaseOptions } from './database.ts'
 import type { FromThread, Opened } from './messages.ts'
 

@@ -5,7 +5,7 @@
  * Work in parts that is not the same each time fails instead of being done at once.
  */
 import fc from 'fast-check'
-import { unsteadyWork } from '../../../src/lib/parts.ts'
+import { unsteadyWork } from '../../../src/lib/scheduling/parts.ts'
 
 const seed = process.env['KEELSON_SEED'] ?? '20261115'
 if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) })

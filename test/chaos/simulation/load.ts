@@ -1,5 +1,5 @@
 /** The clients of a run: writers, readers and watchers on each replica, side by side, until told to stop. */
-import { sleep, systemTime } from '../../../src/lib/timers.ts'
+import { sleep, systemTime } from '../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { cachedReads, readForWrite } from './cached-operations.ts'
 import type { Model } from './model.ts'

@@ -3,7 +3,7 @@
  * more than an answer here; whether the answer can be true is for judge.ts to say.
  */
 import type { Reader } from '../../../src/storage/cache/reader.ts'
-import type { Time } from '../../../src/lib/timers.ts'
+import type { Time } from '../../../src/lib/time/timers.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../../src/storage/keys.ts'
 import type { Current, Store, Stored } from '../../../src/storage/store.ts'

@@ -4,7 +4,7 @@
  */
 import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
-import { sleep, type Timers } from '../../../src/lib/timers.ts'
+import { sleep, type Timers } from '../../../src/lib/time/timers.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { KeyRange } from '../../../src/storage/keys.ts'
 import { oddValues, oddSelector, readFrame, readWire } from './form.ts'

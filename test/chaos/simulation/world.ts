@@ -3,7 +3,7 @@
  * its own), clients that load them, and the truth that is read from etcd behind the replicas' backs.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../../../src/lib/log.ts'
+import type { Log } from '../../../src/lib/telemetry/log.ts'
 import { type Cluster, startCluster } from '../../support/harness/cluster.ts'
 import { compact, readHistory, readRevision } from '../../support/harness/gateway.ts'
 import { type FaultProxy, startProxy } from '../../support/harness/proxy.ts'

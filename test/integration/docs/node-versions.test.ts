@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { nodeFault, SAFE_NODES } from '../../../src/lib/node-version.ts'
+import { nodeFault, SAFE_NODES } from '../../../src/lib/process/node-version.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

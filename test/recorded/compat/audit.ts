@@ -3,7 +3,7 @@
  * its namespace; requests of the runner itself (they make and delete the namespace) have no user agent.
  */
 import { join } from 'node:path'
-import { readIfThere } from '../../../src/lib/files.ts'
+import { readIfThere } from '../../../src/lib/process/files.ts'
 import { parseJson } from './client.ts'
 import type { Companions } from './companions.ts'
 import type { Json, JsonObject } from './json.ts'

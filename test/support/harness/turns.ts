@@ -1,5 +1,5 @@
-import { Slices } from '../../../src/lib/slices.ts'
-import { systemTime, type Time } from '../../../src/lib/timers.ts'
+import { Slices } from '../../../src/lib/scheduling/slices.ts'
+import { systemTime, type Time } from '../../../src/lib/time/timers.ts'
 
 /** How often others get their turns of the event loop while something is done. */
 export async function turnsDuring(work: () => Promise<void>): Promise<number> {
@@ -49,7 +49,7 @@ export function cpuMsOf(work: () => void): number {
 }
 
 /** Runs all steps in one turn. */
-export { atOnce as allSteps } from '../../../src/lib/slices.ts'
+export { atOnce as allSteps } from '../../../src/lib/scheduling/slices.ts'
 
 /** An event loop of its own, with many long lists on it. */
 export class BusyLoop implements AsyncDisposable {

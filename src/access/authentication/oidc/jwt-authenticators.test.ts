@@ -12,10 +12,10 @@ import {
   readJwtAuthenticator,
 } from '../../../config/files/jwt-authenticator.ts'
 import { signingAlgorithms } from '../../../config/signing-algorithms.ts'
-import { silent } from '../../../lib/log.ts'
+import { silent } from '../../../lib/telemetry/log.ts'
 import { parseJwt } from '../../../lib/jwt.ts'
-import { Metrics } from '../../../lib/metrics.ts'
-import { systemTime } from '../../../lib/timers.ts'
+import { Metrics } from '../../../lib/telemetry/metrics.ts'
+import { systemTime } from '../../../lib/time/timers.ts'
 import { TokenFault } from './claim-values.ts'
 import { expandClaim } from './distributed-claims.ts'
 import { createParseToken } from '../parse-token.ts'

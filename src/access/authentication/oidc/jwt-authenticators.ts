@@ -3,9 +3,9 @@
  * file changes, the new authenticators replace the old ones together, as soon as all of them know their keys.
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
-import type { Histogram, Metrics } from '../../../lib/metrics.ts'
-import { withTimeout, type Timer } from '../../../lib/timers.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
+import type { Histogram, Metrics } from '../../../lib/telemetry/metrics.ts'
+import { withTimeout, type Timer } from '../../../lib/time/timers.ts'
 import type { ParseToken } from '../parse-token.ts'
 import { badToken, type TokenResult, unknownToken } from '../token-authenticator.ts'
 import { TokenFault } from './claim-values.ts'

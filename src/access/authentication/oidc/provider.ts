@@ -6,7 +6,7 @@ import { parseJson } from '../../../api/json-value.ts'
 import { type Fields, isFields, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { messageOf } from '../../../lib/errors.ts'
-import { sleep } from '../../../lib/timers.ts'
+import { sleep } from '../../../lib/time/timers.ts'
 import { RemoteKeys, type RemoteKeysParts, shown } from './remote-keys.ts'
 
 /** As upstream. */

@@ -4,8 +4,8 @@
  * issuer withdrew is not valid for ever.
  */
 import { compactVerify, errors } from 'jose'
-import type { Clock } from '../../../lib/clock.ts'
-import { sleep, type Timers } from '../../../lib/timers.ts'
+import type { Clock } from '../../../lib/time/clock.ts'
+import { sleep, type Timers } from '../../../lib/time/timers.ts'
 import { freshMs } from './freshness.ts'
 import type { Get } from './issuer-client.ts'
 import { type IssuerKey, readKeySet } from './key-set.ts'

@@ -5,9 +5,9 @@
 import { messageOf } from '../../../lib/errors.ts'
 import type { JwtKey } from '../../../lib/jwt.ts'
 import { publicJwtKey } from '../../../lib/jwt.ts'
-import type { Log } from '../../../lib/log.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
-import { type Time, type Timer } from '../../../lib/timers.ts'
+import type { Log } from '../../../lib/telemetry/log.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
+import { type Time, type Timer } from '../../../lib/time/timers.ts'
 import type { AccountKeys } from '../account-keys.ts'
 import type { SignerKeys } from './messages.ts'
 

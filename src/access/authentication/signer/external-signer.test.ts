@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { ExternalSignerServer } from '../../../../test/support/harness/external-signer.ts'
 import { parseJson } from '../../../api/json-value.ts'
 import { parseJwt, verifyJwt } from '../../../lib/jwt.ts'
-import { silent } from '../../../lib/log.ts'
-import { Metrics } from '../../../lib/metrics.ts'
-import { systemTime } from '../../../lib/timers.ts'
+import { silent } from '../../../lib/telemetry/log.ts'
+import { Metrics } from '../../../lib/telemetry/metrics.ts'
+import { systemTime } from '../../../lib/time/timers.ts'
 import { ExternalSigner } from './external-signer.ts'
 
 async function start() {

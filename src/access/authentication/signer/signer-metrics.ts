@@ -1,7 +1,7 @@
 /** The metrics of calls to an external signer, as upstream. */
 import { GrpcError } from '../../../net/grpc/errors.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/metrics.ts'
+import type { Clock } from '../../../lib/time/clock.ts'
+import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/telemetry/metrics.ts'
 
 const durationBuckets: readonly number[] = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,

@@ -5,7 +5,7 @@
  *
  * Names of objects are `namespace/name`; those of cluster-scoped ones have no slash.
  */
-import { ownText } from '../../../lib/own-text.ts'
+import { ownText } from '../../../lib/text/own-text.ts'
 
 /** What a pod refers to, by resource. */
 export type Related = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'

@@ -2,7 +2,7 @@
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 import { contentOf } from '../../../storage/cache/followed-resource.ts'
 import type { Item } from '../../../storage/cache/item.ts'
-import type { SharedLists } from '../../../lib/shared-lists.ts'
+import type { SharedLists } from '../../../lib/collections/shared-lists.ts'
 import { mirror } from '../../../registry/kinds/core/pod/annotations.ts'
 import {
   configMapNames,

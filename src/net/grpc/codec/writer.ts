@@ -3,7 +3,7 @@
  * written from its end to its start, callers write fields in descending order of their numbers. Fields with their default values are
  * left out.
  */
-import { BYTES, ProtobufWriter, VARINT } from '../../../lib/protobuf-writer.ts'
+import { BYTES, ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 import { GrpcError } from '../errors.ts'
 
 /** Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows if it needs more. */

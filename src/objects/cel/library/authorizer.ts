@@ -3,7 +3,7 @@
  * functions; the variable `authorizer` has the authorizer that answers.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { sizeOf, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type FunctionPart, member, type Meter } from '../functions.ts'

@@ -4,7 +4,7 @@
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
-import type { Steps } from '../../../lib/slices.ts'
+import type { Steps } from '../../../lib/scheduling/slices.ts'
 import { cborPrefix } from './to-json.ts'
 
 const UNSIGNED = 0x00

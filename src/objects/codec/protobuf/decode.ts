@@ -4,7 +4,7 @@
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { isFields, type Json } from '../../../api/object.ts'
-import { isDivided, repeat } from '../../../lib/parts.ts'
+import { isDivided, repeat } from '../../../lib/scheduling/parts.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { isTarget, type Target, zeroOf } from '../decode.ts'
 import { isZeroTime } from '../scalars.ts'
@@ -17,7 +17,7 @@ import {
   readRaw,
   readTime,
 } from './small-messages.ts'
-import { BYTES, FIXED64, VARINT } from '../../../lib/protobuf-writer.ts'
+import { BYTES, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
 type FieldDecoder = {
   readonly wireType: number

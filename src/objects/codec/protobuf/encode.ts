@@ -4,7 +4,7 @@
  * field to the first (writer.ts says why).
  */
 import { type Fields, fieldsOf, isFields } from '../../../api/object.ts'
-import { isDivided, once, repeat } from '../../../lib/parts.ts'
+import { isDivided, once, repeat } from '../../../lib/scheduling/parts.ts'
 import type { Dictionary, Field, List, Schema, Struct } from '../../schema/schema.ts'
 import { compareKeys } from '../json.ts'
 import { openEncoder } from './open-types.ts'
@@ -18,7 +18,7 @@ import {
   writeText,
   writeTime,
 } from './small-messages.ts'
-import { BYTES, FIXED64, VARINT, type ProtobufWriter } from '../../../lib/protobuf-writer.ts'
+import { BYTES, FIXED64, VARINT, type ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
 /** Encodes one field with its tag, given all fields of its object. */
 type EncodeField = (fields: Fields, writer: ProtobufWriter) => void

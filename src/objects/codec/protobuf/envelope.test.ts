@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtIn } from '../../../../test/support/harness/memory-control-plane.ts'
-import { parts } from '../../../lib/parts.ts'
-import { atOnce } from '../../../lib/slices.ts'
+import { parts } from '../../../lib/scheduling/parts.ts'
+import { atOnce } from '../../../lib/scheduling/slices.ts'
 import { encodeEvent, encodeItem, encodeObject, eventWrapper, wrapItem } from './envelope.ts'
 
 test('an event around a message is what it is around the object, whatever the lengths', () => {

@@ -3,12 +3,12 @@
  * own message, which has neither.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
 import { ProtobufError, ProtobufReader, type ReadLimits } from './reader.ts'
-import { BYTES, varintBytes, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
+import { BYTES, varintBytes, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
 const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
 

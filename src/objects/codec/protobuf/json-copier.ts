@@ -13,9 +13,9 @@ import {
   SMALL_N,
   SMALL_T,
   ZERO,
-} from '../../../lib/ascii.ts'
+} from '../../../lib/bytes/ascii.ts'
 import { endOfString, endOfValue } from '../json-bytes.ts'
-import { BYTES, VARINT, varintBytes, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
+import { BYTES, VARINT, varintBytes, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
 const DOT = 0x2e
 const LETTER_T = 0x54

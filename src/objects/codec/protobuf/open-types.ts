@@ -7,7 +7,7 @@ import type { Struct } from '../../schema/schema.ts'
 import type { Target } from '../decode.ts'
 import type { Decode, ProtobufReader } from './reader.ts'
 import { type Encode, readJson, writeJson, writeText } from './small-messages.ts'
-import { BYTES, VARINT, type ProtobufWriter } from '../../../lib/protobuf-writer.ts'
+import { BYTES, VARINT, type ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
 export function openEncoder(
   goName: string,

@@ -1,7 +1,7 @@
 /** Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's generated code. */
 import type { Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
-import { BYTES, FIXED32, FIXED64, VARINT } from '../../../lib/protobuf-writer.ts'
+import { BYTES, FIXED32, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
 /** Reads the value after a tag. `existing`: the value of an earlier field with the same number. */
 export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProtobufReader } from './reader.ts'
 import { readMicroTime, readTime, writeTime } from './small-messages.ts'
-import { ProtobufWriter } from '../../../lib/protobuf-writer.ts'
+import { ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
 function message(time: string): Buffer {
   const writer = new ProtobufWriter()

@@ -6,7 +6,7 @@ import { zeroTime } from '../../../api/time.ts'
 import { printSorted, readRaw as readRawJson } from '../json.ts'
 import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type ProtobufReader } from './reader.ts'
-import { BYTES, type ProtobufWriter, VARINT } from '../../../lib/protobuf-writer.ts'
+import { BYTES, type ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
 /** Writes a value (for a struct, its fields) without tag or length. */
 export type Encode = (value: Json, writer: ProtobufWriter) => void

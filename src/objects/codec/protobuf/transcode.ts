@@ -6,10 +6,10 @@
 import type { Fields } from '../../../api/object.ts'
 import { zeroTime } from '../../../api/time.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
-import { PackedBytes } from '../../../lib/packed-bytes.ts'
+import { PackedBytes } from '../../../lib/bytes/packed-bytes.ts'
 import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
-import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
 /** How deep structs may nest: only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 100

@@ -5,7 +5,7 @@
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import type { Structural } from './structural.ts'
 import { changedFields, changedItems } from './value.ts'
 

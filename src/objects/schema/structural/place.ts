@@ -2,7 +2,7 @@
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 

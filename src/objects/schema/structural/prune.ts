@@ -1,7 +1,7 @@
 /** Drops the fields that a schema does not know, as upstream does: below a field that is kept without a schema, objects become empty. */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
-import { BoundedTexts } from '../../../lib/bounded-texts.ts'
-import { once } from '../../../lib/parts.ts'
+import { BoundedTexts } from '../../../lib/text/bounded-texts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import type { Structural } from './structural.ts'
 import { nameOf, Trail } from './trail.ts'
 import { changedFields, changedItems } from './value.ts'

@@ -3,7 +3,7 @@ import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { JsonMap } from '../../../api/json-map.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { eachItem, eachKey, isDivided } from '../../../lib/parts.ts'
+import { eachItem, eachKey, isDivided } from '../../../lib/scheduling/parts.ts'
 import type { ValueType } from './structural.ts'
 
 export function typeOfValue(value: Json): ValueType | 'null' {

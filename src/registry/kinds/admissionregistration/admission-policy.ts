@@ -23,7 +23,7 @@ import {
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import { bool, nullType, string } from '../../../objects/cel/types.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { eachOf } from './each.ts'

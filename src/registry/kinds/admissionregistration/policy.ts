@@ -10,7 +10,7 @@ import {
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { eachOf } from './each.ts'

@@ -21,7 +21,7 @@ import {
 } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'

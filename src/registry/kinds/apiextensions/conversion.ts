@@ -13,7 +13,7 @@ import {
 import { goBytes, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../../../api/object.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 
 /** The stored CRD, for an update. */

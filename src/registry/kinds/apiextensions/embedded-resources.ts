@@ -9,7 +9,7 @@ import {
   type ObjectMeta,
   textOf,
 } from '../../../api/object.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { Structural } from '../../../objects/schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
 import { validateKind } from './definition-names.ts'

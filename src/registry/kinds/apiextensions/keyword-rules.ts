@@ -21,8 +21,8 @@ import {
 } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
-import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
-import { once } from '../../../lib/parts.ts'
+import { addAll, repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import {

@@ -10,7 +10,7 @@ import {
   type Json,
   present,
 } from '../../../api/object.ts'
-import { everyItem, mapEach } from '../../../lib/parts.ts'
+import { everyItem, mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { keyOfValue } from '../../../objects/schema/structural/value.ts'
 

@@ -8,7 +8,7 @@ import {
   tooMany,
 } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 
 const WARNING_BYTES_MAX = 256
 const SELECTABLE_FIELDS_MAX = 8

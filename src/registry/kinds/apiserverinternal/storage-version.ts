@@ -18,8 +18,8 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
-import { mapEach, once } from '../../../lib/parts.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach, once } from '../../../lib/scheduling/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 export const storageVersionRules: KindRules = {

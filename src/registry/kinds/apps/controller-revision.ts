@@ -2,7 +2,7 @@ import { type FieldFault, invalidShown, invalidValue, required } from '../../../
 import { type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../../objects/cel/turns.ts'
-import { BACKSLASH, MINUS, NINE, QUOTE, ZERO } from '../../../lib/ascii.ts'
+import { BACKSLASH, MINUS, NINE, QUOTE, ZERO } from '../../../lib/bytes/ascii.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'

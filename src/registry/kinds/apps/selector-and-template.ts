@@ -2,7 +2,7 @@
 import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import {
   goLabels,

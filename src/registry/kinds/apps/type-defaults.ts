@@ -1,6 +1,6 @@
 /** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 

@@ -1,6 +1,6 @@
 /** Schedules of CronJobs: five fields, or a descriptor such as @daily. Errors have the texts of the library that kube-apiserver uses. */
 import { quote } from '../../../api/quote.ts'
-import { parseDuration } from '../../../lib/duration.ts'
+import { parseDuration } from '../../../lib/time/duration.ts'
 import { isTimeZone } from './time-zone.ts'
 
 type Bounds = { readonly min: number; readonly max: number; readonly names?: readonly string[] }

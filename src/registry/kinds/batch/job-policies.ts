@@ -21,8 +21,8 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { keysOf, repeatsIn } from '../../../lib/long-lists.ts'
-import { everyItem, mapEach } from '../../../lib/parts.ts'
+import { keysOf, repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { everyItem, mapEach } from '../../../lib/scheduling/parts.ts'
 import { each, eachIn, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative } from '../../rules/scalars.ts'
 import { parseIndexes } from './indexes.ts'

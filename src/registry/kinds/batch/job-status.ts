@@ -18,7 +18,7 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'

@@ -19,7 +19,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { DeletionOptions } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'

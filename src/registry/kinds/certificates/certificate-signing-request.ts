@@ -23,7 +23,7 @@ import {
   textsOf,
 } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { decodePem } from '../../../lib/x509/pem.ts'
 import { readPemRequest, REQUEST_CHARACTERS_MAX, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'

@@ -8,8 +8,8 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { type Fields, textOf } from '../../../api/object.ts'
-import { firstBy, repeatsIn } from '../../../lib/long-lists.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { firstBy, repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 
 export const decisions: readonly string[] = ['Approved', 'Denied']
 

@@ -1,7 +1,7 @@
 import { type FieldFault, forbiddenField, invalidValue, tooLong } from '../../../api/field-fault.ts'
 import { checkConfigKey } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject } from '../../../api/object.ts'
-import { eachKey } from '../../../lib/parts.ts'
+import { eachKey } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'

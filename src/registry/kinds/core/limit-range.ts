@@ -10,9 +10,9 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
-import { addKey, keysOf } from '../../../lib/long-lists.ts'
-import { once } from '../../../lib/parts.ts'
-import { sortInParts } from '../../../lib/sort-in-parts.ts'
+import { addKey, keysOf } from '../../../lib/scheduling/long-lists.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../../lib/scheduling/sort-in-parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import {
   allowsOvercommit,

@@ -24,8 +24,8 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { addKey } from '../../../lib/long-lists.ts'
-import { mapEach, once } from '../../../lib/parts.ts'
+import { addKey } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach, once } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'

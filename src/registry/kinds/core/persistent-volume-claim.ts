@@ -18,7 +18,7 @@ import {
 } from '../../../api/object.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { nanosOf } from '../../../api/quantity.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { changesOf } from '../../rules/changes.ts'

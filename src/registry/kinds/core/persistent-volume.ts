@@ -21,7 +21,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'

@@ -8,7 +8,7 @@ import {
   type KubeObject,
   numberOf,
 } from '../../../api/object.ts'
-import { everyItem } from '../../../lib/parts.ts'
+import { everyItem } from '../../../lib/scheduling/parts.ts'
 import { validateByTags } from '../../declarative.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels } from '../../rules/label-selector.ts'

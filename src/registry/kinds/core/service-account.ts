@@ -1,5 +1,5 @@
 import { fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 const mountableAnnotation = 'kubernetes.io/enforce-mountable-secrets'

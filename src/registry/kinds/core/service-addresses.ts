@@ -12,7 +12,7 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
-import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
+import { addAll, repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { checkIp } from '../../rules/addresses.ts'
 import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
 

@@ -12,7 +12,7 @@ import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import { checkPortName, checkPortNumber, protocols } from '../../rules/ports.ts'
 import { typeOf } from './service-needs.ts'
 

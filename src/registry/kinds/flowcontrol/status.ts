@@ -1,7 +1,7 @@
 import { duplicate, faultsOfEach, type FieldFault, required } from '../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 
 /** For both kinds, only the type of a condition is validated. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {

@@ -21,8 +21,8 @@ import {
 } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
-import { addAll } from '../../../lib/long-lists.ts'
-import { eachItem, mapEach, once } from '../../../lib/parts.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
+import { eachItem, mapEach, once } from '../../../lib/scheduling/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import {
   validateClassName,

@@ -20,8 +20,8 @@ import {
   textsOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { keysOf } from '../../../lib/long-lists.ts'
-import { everyItem } from '../../../lib/parts.ts'
+import { keysOf } from '../../../lib/scheduling/long-lists.ts'
+import { everyItem } from '../../../lib/scheduling/parts.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { identityOf } from '../../../objects/schema/equal.ts'

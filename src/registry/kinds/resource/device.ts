@@ -9,8 +9,8 @@ import {
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
-import { addAll } from '../../../lib/long-lists.ts'
-import { eachItem, mapEach, once } from '../../../lib/parts.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
+import { eachItem, mapEach, once } from '../../../lib/scheduling/parts.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import {

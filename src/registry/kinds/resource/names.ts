@@ -12,8 +12,8 @@ import {
 import { shownPlain } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
-import { mapEach, once } from '../../../lib/parts.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach, once } from '../../../lib/scheduling/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253

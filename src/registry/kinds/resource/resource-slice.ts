@@ -18,7 +18,7 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { addAll } from '../../../lib/long-lists.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'

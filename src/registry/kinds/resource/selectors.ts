@@ -14,7 +14,7 @@ import { deviceEnvironment, deviceType } from '../../../objects/cel/device.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
 import { outputNameOf } from '../../../objects/cel/types.ts'
-import { eachItem, once } from '../../../lib/parts.ts'
+import { eachItem, once } from '../../../lib/scheduling/parts.ts'
 import { validateList } from './names.ts'
 
 const SELECTORS_MAX = 32

@@ -12,7 +12,7 @@ import {
   type KubeObject,
   present,
 } from '../../../api/object.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 import type { KindRules, KindUpdateRules } from '../../kind-rules.ts'
 
 export type ResourceGroupVersion = 'v1alpha3' | 'v1beta1' | 'v1beta2'

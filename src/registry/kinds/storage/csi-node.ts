@@ -20,8 +20,8 @@ import {
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { repeatsIn } from '../../../lib/long-lists.ts'
-import { mapEach } from '../../../lib/parts.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 

@@ -3,7 +3,7 @@ import { type FieldFault, invalidShown, invalidValue, required } from '../../../
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isBeyond64Bits } from '../../../lib/go-literals.ts'
+import { isBeyond64Bits } from '../../../lib/text/go-literals.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 

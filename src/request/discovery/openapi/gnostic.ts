@@ -7,8 +7,8 @@ import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../../a
 import { parseJson } from '../../../api/json-value.ts'
 import { printFast } from '../../../objects/codec/json.ts'
 import { jsonToYaml } from '../../../objects/codec/yaml-print.ts'
-import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/protobuf-writer.ts'
-import { Slices } from '../../../lib/slices.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
 
 /** Writes a value under a field number. The writer works from the end to the start, so what comes last is written first. */
 type Write = (value: Json, writer: ProtobufWriter, number: number) => void

@@ -1,7 +1,7 @@
 /** OpenAPI 3.0 as JSON text. Most of the text of a document is in others, too, so a definition is printed only once. */
 import type { Fields } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
-import type { Slices } from '../../../lib/slices.ts'
+import type { Slices } from '../../../lib/scheduling/slices.ts'
 import { fieldTexts } from './bytes.ts'
 import { type OpenApiDefinition, type DefinitionSource, refTo } from './definitions.ts'
 import { anyText, definitionsOf, type OpenApiOperation, type PathItem } from './operations.ts'

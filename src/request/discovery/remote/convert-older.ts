@@ -12,7 +12,7 @@ import {
 } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'
 import { printFast } from '../../../objects/codec/json.ts'
-import { Slices } from '../../../lib/slices.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
 import { gather, fieldTexts } from '../openapi/bytes.ts'
 import { definitionPrefix, type OlderSpec, parameterPrefix } from './older-spec.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { heldBytes } from '../../../../test/support/harness/held-bytes.ts'
-import { Slices } from '../../../lib/slices.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
 import { longestTurnMs } from '../../../../test/support/harness/turns.ts'
 import { mergeOlder } from './merge-older.ts'
 import { readOlderSpec } from './older-spec.ts'

@@ -5,7 +5,7 @@
 import { isFields, type Json, listOf } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'
 import { printFast, printSorted } from '../../../objects/codec/json.ts'
-import type { Slices } from '../../../lib/slices.ts'
+import type { Slices } from '../../../lib/scheduling/slices.ts'
 import {
   definitionPrefix,
   type OlderSpec,

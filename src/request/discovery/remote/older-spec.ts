@@ -5,8 +5,8 @@
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
-import { ownText } from '../../../lib/own-text.ts'
-import { inSlices, type Steps } from '../../../lib/slices.ts'
+import { ownText } from '../../../lib/text/own-text.ts'
+import { inSlices, type Steps } from '../../../lib/scheduling/slices.ts'
 import { eachEntry, readFields, readPart } from '../../../api/bounded-json.ts'
 
 /** kube-apiserver has some 1,000 paths and definitions. */

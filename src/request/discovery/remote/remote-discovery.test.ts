@@ -7,7 +7,7 @@ import {
 } from '../../../../test/support/harness/fake-remote-servers.ts'
 import { SteppedTime } from '../../../../test/support/harness/stepped-time.ts'
 import { until } from '../../../../test/support/harness/until.ts'
-import { silent } from '../../../lib/log.ts'
+import { silent } from '../../../lib/telemetry/log.ts'
 import { RemoteDiscovery, type RemoteVersion } from './remote-discovery.ts'
 
 const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'

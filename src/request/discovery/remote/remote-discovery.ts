@@ -2,8 +2,8 @@
  * What remote servers say about their resources, for aggregated discovery. A server that cannot be asked is listed as stale, without
  * resources, as upstream; the answer for one server serves all of its APIServices.
  */
-import type { Log } from '../../../lib/log.ts'
-import { systemTime, type Time } from '../../../lib/timers.ts'
+import type { Log } from '../../../lib/telemetry/log.ts'
+import { systemTime, type Time } from '../../../lib/time/timers.ts'
 import { Refresher } from './refresher.ts'
 import {
   isAggregatedType,

@@ -5,7 +5,7 @@
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
 import { printOrdered } from '../../../objects/codec/json.ts'
-import { inSlices, type Steps } from '../../../lib/slices.ts'
+import { inSlices, type Steps } from '../../../lib/scheduling/slices.ts'
 import { eachField, eachItem, readFields, readPart } from '../../../api/bounded-json.ts'
 
 /** Groups that a server may have, and versions of one. */

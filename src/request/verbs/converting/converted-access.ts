@@ -1,7 +1,7 @@
 /** Access to a resource that is stored in another version, which only a webhook can convert. To the verbs it is like any other. */
 import { type KubeObject, omit } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import type { Item, Matches } from '../../../storage/cache/item.ts'
 import type { At } from '../../../storage/cache/fresh-state.ts'
 import type { ObjectReader } from '../../../storage/cache/reader.ts'

@@ -2,8 +2,8 @@
 import type { Audited } from '../../../api/audited.ts'
 import type { LazyBody } from '../../../api/request.ts'
 import { assert } from '../../../lib/errors.ts'
-import { once } from '../../../lib/parts.ts'
-import { Slices } from '../../../lib/slices.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
 import type { Body, Representation } from './representation.ts'
 
 /** `hold` reserves bytes in the byte budget of requests. It fails if the budget is used up. */

@@ -9,7 +9,7 @@ import {
   listEnvelope,
   wrapItem,
 } from '../../../objects/codec/protobuf/envelope.ts'
-import { Slices } from '../../../lib/slices.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../../registry/resource.ts'
 import { inChunks } from './chunks.ts'

@@ -7,9 +7,9 @@ import type { LazyBody } from '../../../api/request.ts'
 import type { Form } from '../../../objects/codec/negotiate.ts'
 import { convertYaml } from '../../../objects/codec/yaml.ts'
 import { jsonToYaml } from '../../../objects/codec/yaml-print.ts'
-import { inParts } from '../../../lib/parts.ts'
-import { Slices } from '../../../lib/slices.ts'
-import { systemTime } from '../../../lib/timers.ts'
+import { inParts } from '../../../lib/scheduling/parts.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
+import { systemTime } from '../../../lib/time/timers.ts'
 import { styled, styledList } from './styled.ts'
 
 const forms: readonly Form[] = [

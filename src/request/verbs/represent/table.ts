@@ -12,9 +12,9 @@ import {
   printTableHead,
   type Row,
 } from '../../../objects/codec/table.ts'
-import { inParts, once } from '../../../lib/parts.ts'
-import { Semaphore } from '../../../lib/semaphore.ts'
-import { Slices } from '../../../lib/slices.ts'
+import { inParts, once } from '../../../lib/scheduling/parts.ts'
+import { Semaphore } from '../../../lib/concurrency/semaphore.ts'
+import { Slices } from '../../../lib/scheduling/slices.ts'
 import { checkWaiting } from '../storage-errors.ts'
 import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'

@@ -1,6 +1,6 @@
 /** A representation of a traced request: to print is a span. Of a list it is the beginning: the rest is printed while it is sent. */
 import { type Span, within } from '../../../api/span.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Body, Representation } from './representation.ts'
 

@@ -6,7 +6,7 @@ import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../api/o
 import { quote } from '../../../api/quote.ts'
 import { negotiate } from '../../../objects/codec/negotiate.ts'
 import { encodeStored } from '../../../objects/codec/object.ts'
-import { eachKey, isDivided, once } from '../../../lib/parts.ts'
+import { eachKey, isDivided, once } from '../../../lib/scheduling/parts.ts'
 import { schemeOf } from '../../../registry/scheme.ts'
 import { typeOf } from '../../../registry/types.ts'
 import { plainSchema } from '../../../objects/schema/object-schema.ts'

@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../../../api/errors.ts'
 import { isGlobalUnicast } from '../../../api/ip.ts'
-import type { LookUp } from '../../../lib/hosts.ts'
+import type { LookUp } from '../../../lib/net/hosts.ts'
 
 /** Fails with BadRequest if there is no address, or one that clients must not reach. */
 export type FindHost = (host: string) => Promise<string>

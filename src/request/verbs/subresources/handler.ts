@@ -2,13 +2,13 @@
  * Handlers of subresources that are neither a read nor a write of their object, and of kinds that are created only to be answered. Each has
  * a file in this folder; all.ts has the table.
  */
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'
 import type { Objects } from '../../../api/object-access.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { type KubeObject, withManagedFields } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
-import type { Dial } from '../../../lib/dial.ts'
+import type { Dial } from '../../../lib/net/dial.ts'
 import type { Resource } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'

@@ -2,7 +2,7 @@
 import { badRequest, internalError, notFound, unclassified } from '../../../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
-import { hostPort } from '../../../lib/hosts.ts'
+import { hostPort } from '../../../lib/net/hosts.ts'
 import { negotiate } from '../../../objects/codec/negotiate.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import {

@@ -10,7 +10,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { hostPort } from '../../../lib/hosts.ts'
+import { hostPort } from '../../../lib/net/hosts.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import { isPort } from '../../../registry/rules/ports.ts'
 import { podOf } from './log.ts'

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../../api/errors.ts'
 import { answerHeaders, requestHeaders } from '../../../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
-import { join } from '../../../lib/join-streams.ts'
+import { join } from '../../../lib/net/join-streams.ts'
 import { chunksOf, type Forwarded, open } from './forward.ts'
 
 export type TunnelTo = Pick<

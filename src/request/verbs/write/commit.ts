@@ -1,6 +1,6 @@
 /** Decides on the state of one object and writes what was decided. */
 import type { KubeObject } from '../../../api/object.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { ResourceRequest } from '../../resource-request.ts'

@@ -1,7 +1,7 @@
 /** Decides what an update writes, and whether it writes at all. */
 import { isSameButTimes } from '../../../objects/apply/managers.ts'
 import { isEqual, isSurelyOther } from '../../../objects/apply/value.ts'
-import { once } from '../../../lib/parts.ts'
+import { once } from '../../../lib/scheduling/parts.ts'
 import { type Fields, type KubeObject, withManagedFields } from '../../../api/object.ts'
 import {
   encodeStored,

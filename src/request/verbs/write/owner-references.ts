@@ -2,7 +2,7 @@
 import type { RequestContext } from '../../../api/context.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
 import { printOrdered } from '../../../objects/codec/json.ts'
-import { eachItem } from '../../../lib/parts.ts'
+import { eachItem } from '../../../lib/scheduling/parts.ts'
 
 /** `isMutated`: they are checked again after mutating admission, with another message. */
 export function withoutDuplicateOwners(

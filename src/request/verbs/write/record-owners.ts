@@ -1,7 +1,7 @@
 /**
  * The step that records which manager owns which fields. It runs before mutating admission: fields that admission changes have no owner.
  */
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { Differences, type Versions } from '../../../objects/apply/differences.ts'
 import { type Owners, printOwners, readOwners } from '../../../objects/apply/managers.ts'
 import { mergeTypeOfObjects } from '../../../objects/apply/object-merge-type.ts'

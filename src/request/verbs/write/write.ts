@@ -1,6 +1,6 @@
 /** A write in progress, as its steps see it (steps.ts has their order). */
 import type { KubeObject } from '../../../api/object.ts'
-import type { MaybePromise } from '../../../lib/maybe-promise.ts'
+import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'

@@ -12,7 +12,7 @@ import {
 } from '../../../objects/codec/object.ts'
 import { type Resource, viewOf } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
-import { inParts, once } from '../../../lib/parts.ts'
+import { inParts, once } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'

@@ -4,11 +4,11 @@
  * to derive it takes longer than to encrypt. Each has a nonce of its own all the same.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { LruCache } from '../../../lib/lru-cache.ts'
+import { LruCache } from '../../../lib/cache/lru-cache.ts'
 import type { Key } from '../../engine.ts'
 import { AesGcm, GCM_OVERHEAD_BYTES } from '../aes-gcm.ts'
 import { tooShort, unreadable } from '../cipher.ts'
-import type { RandomPool } from '../../../lib/random-pool.ts'
+import type { RandomPool } from '../../../lib/bytes/random-pool.ts'
 
 const INFO_BYTES = 32
 export const SEED_BYTES = 32

@@ -1,6 +1,6 @@
 /** The result of a check of a plugin, kept for a while: health endpoints are asked more often than a plugin should be. */
 import { messageOf } from '../../../lib/errors.ts'
-import type { Time } from '../../../lib/timers.ts'
+import type { Time } from '../../../lib/time/timers.ts'
 
 /** As upstream. */
 const HEALTHY_MS = 20_000

@@ -8,14 +8,14 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { messageOf } from '../../../lib/errors.ts'
 import { emptyRequest } from '../../etcd/codec/header.ts'
-import { TtlCache } from '../../../lib/ttl-cache.ts'
-import type { Log } from '../../../lib/log.ts'
-import { sleep, type Time } from '../../../lib/timers.ts'
+import { TtlCache } from '../../../lib/cache/ttl-cache.ts'
+import type { Log } from '../../../lib/telemetry/log.ts'
+import { sleep, type Time } from '../../../lib/time/timers.ts'
 import { aggregate } from '../../../api/aggregate.ts'
 import type { Key } from '../../engine.ts'
 import { StorageError } from '../../errors.ts'
 import type { Plain } from '../../transform.ts'
-import type { RandomPool } from '../../../lib/random-pool.ts'
+import type { RandomPool } from '../../../lib/bytes/random-pool.ts'
 import type { Provider } from '../provider.ts'
 import {
   aesKeyOf,

@@ -1,7 +1,7 @@
 /** The metrics of encryption with KMS plugins, as upstream. Ids of keys appear as hashes only. */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../../lib/clock.ts'
-import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/metrics.ts'
+import type { Clock } from '../../../lib/time/clock.ts'
+import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/telemetry/metrics.ts'
 
 const name = (last: string): string => `apiserver_envelope_encryption_${last}`
 

@@ -1,5 +1,5 @@
 /** What goes wrong in a simulated world. Each is over, and healed, when its function comes back. */
-import { sleep } from '../../../../src/lib/timers.ts'
+import { sleep } from '../../../../src/lib/time/timers.ts'
 import type { Snapshot } from '../../../../src/storage/memory/database.ts'
 import type { Random } from '../random.ts'
 import type { Weather } from './faulty-engine.ts'

@@ -3,7 +3,7 @@
  * overtake each other, calls are cut off before or after they happened, streams end, nothing comes through, or an old truth only.
  * What one stream tells stays in order, as TCP keeps it.
  */
-import type { Time } from '../../../../src/lib/timers.ts'
+import type { Time } from '../../../../src/lib/time/timers.ts'
 import type {
   CallOptions,
   Engine,

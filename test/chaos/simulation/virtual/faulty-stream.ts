@@ -1,6 +1,6 @@
 /** One stream through bad weather: late, held up, ended; never out of order. */
-import { Deque } from '../../../../src/lib/deque.ts'
-import type { Timers } from '../../../../src/lib/timers.ts'
+import { Deque } from '../../../../src/lib/collections/deque.ts'
+import type { Timers } from '../../../../src/lib/time/timers.ts'
 import type { FeedListener, FeedStream, Revision } from '../../../../src/storage/engine.ts'
 import { StorageError } from '../../../../src/storage/errors.ts'
 import type { Weather } from './faulty-engine.ts'

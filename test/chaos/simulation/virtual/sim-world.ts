@@ -3,7 +3,7 @@
  * the judge. All of it runs on one virtual time.
  */
 import { SILENCE_MAX_MS } from '../../../../src/storage/feed.ts'
-import { sleep, type Timer } from '../../../../src/lib/timers.ts'
+import { sleep, type Timer } from '../../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../../src/storage/keys.ts'
 import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
 import { MemoryEngine } from '../../../../src/storage/memory/memory-engine.ts'

@@ -3,7 +3,7 @@
  * follows from it settle, and takes the next. So the same seed gives the same order of everything, and an hour takes a moment.
  */
 import { createHash } from 'node:crypto'
-import type { Time, Timer } from '../../../../src/lib/timers.ts'
+import type { Time, Timer } from '../../../../src/lib/time/timers.ts'
 import type { Random } from '../random.ts'
 
 /** Taken before any guard replaces it. */

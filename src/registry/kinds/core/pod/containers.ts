@@ -18,8 +18,8 @@ import {
   numberOf,
   textOf,
 } from '../../../../api/object.ts'
-import { addKey, keysOf } from '../../../../lib/long-lists.ts'
-import { once } from '../../../../lib/parts.ts'
+import { addKey, keysOf } from '../../../../lib/scheduling/long-lists.ts'
+import { once } from '../../../../lib/scheduling/parts.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
 import {

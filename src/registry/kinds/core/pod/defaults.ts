@@ -9,7 +9,7 @@ import {
   type KubeObject,
   numberOf,
 } from '../../../../api/object.ts'
-import { mapEach } from '../../../../lib/parts.ts'
+import { mapEach } from '../../../../lib/scheduling/parts.ts'
 import { withPodLevelDefaults } from './pod-level.ts'
 
 export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {

@@ -3,7 +3,7 @@ import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/f
 import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { firstBy } from '../../../../lib/long-lists.ts'
+import { firstBy } from '../../../../lib/scheduling/long-lists.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 

@@ -7,8 +7,8 @@ import {
   required,
 } from '../../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
-import { addKey, keysOf } from '../../../../lib/long-lists.ts'
-import { once } from '../../../../lib/parts.ts'
+import { addKey, keysOf } from '../../../../lib/scheduling/long-lists.ts'
+import { once } from '../../../../lib/scheduling/parts.ts'
 import { eachIn } from '../../../rules/rule.ts'
 import { relativePath } from '../../../rules/scalars.ts'
 import type { PodCheck } from './check.ts'

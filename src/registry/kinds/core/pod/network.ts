@@ -8,7 +8,7 @@ import {
 import { goStrings } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain, checkUnderscoredSubdomain } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
-import { once } from '../../../../lib/parts.ts'
+import { once } from '../../../../lib/scheduling/parts.ts'
 import { each, eachIn, fields, type Rule } from '../../../rules/rule.ts'
 import { ipAddress, named } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'

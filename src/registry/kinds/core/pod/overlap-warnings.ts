@@ -1,9 +1,9 @@
 /** Warns about files of a volume with conflicting paths: a file cannot also be a directory. */
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { addAll } from '../../../../lib/long-lists.ts'
-import { eachItem, mapEach, once } from '../../../../lib/parts.ts'
-import { sortInParts } from '../../../../lib/sort-in-parts.ts'
+import { addAll } from '../../../../lib/scheduling/long-lists.ts'
+import { eachItem, mapEach, once } from '../../../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../../../lib/scheduling/sort-in-parts.ts'
 
 /** At most `max` warnings. */
 export function overlapWarnings(

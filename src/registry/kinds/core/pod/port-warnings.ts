@@ -1,7 +1,7 @@
 /** Warnings about conflicting ports of containers. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { once } from '../../../../lib/parts.ts'
+import { once } from '../../../../lib/scheduling/parts.ts'
 import { warningsOfEach } from '../../../rules/warnings.ts'
 
 export function portWarnings(spec: Fields, path: string): string[] {

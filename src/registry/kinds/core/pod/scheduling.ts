@@ -16,8 +16,8 @@ import {
   textsOf,
 } from '../../../../api/object.ts'
 import { tolerationFaults } from '../../../../api/toleration-faults.ts'
-import { addAll, addKey, keysOf } from '../../../../lib/long-lists.ts'
-import { eachItem, once } from '../../../../lib/parts.ts'
+import { addAll, addKey, keysOf } from '../../../../lib/scheduling/long-lists.ts'
+import { eachItem, once } from '../../../../lib/scheduling/parts.ts'
 import { labelKey, labelSelector } from '../../../rules/label-selector.ts'
 import { type Check, each, eachIn, fields, given, needed, type Rule } from '../../../rules/rule.ts'
 import { named, oneOf, positive } from '../../../rules/scalars.ts'

@@ -3,7 +3,7 @@ import { duplicate, invalidShown, invalidValue, required } from '../../../../api
 import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { once } from '../../../../lib/parts.ts'
+import { once } from '../../../../lib/scheduling/parts.ts'
 import { all, each, eachIn, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, atMostBytes, oneOf, relativePath } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'

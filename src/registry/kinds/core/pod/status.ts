@@ -20,8 +20,8 @@ import {
   numberOf,
   textOf,
 } from '../../../../api/object.ts'
-import { firstBy } from '../../../../lib/long-lists.ts'
-import { mapEach } from '../../../../lib/parts.ts'
+import { firstBy } from '../../../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../../../lib/scheduling/parts.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
 import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'

@@ -22,8 +22,8 @@ import {
   textOf,
   textsOf,
 } from '../../../../api/object.ts'
-import { keysOf } from '../../../../lib/long-lists.ts'
-import { everyItem, mapEach } from '../../../../lib/parts.ts'
+import { keysOf } from '../../../../lib/scheduling/long-lists.ts'
+import { everyItem, mapEach } from '../../../../lib/scheduling/parts.ts'
 import { identityOf, isSame } from '../../../../objects/schema/equal.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { goLabels } from '../../../rules/label-selector.ts'

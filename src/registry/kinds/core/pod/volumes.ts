@@ -15,8 +15,8 @@ import {
   numberOf,
   textOf,
 } from '../../../../api/object.ts'
-import { addKey } from '../../../../lib/long-lists.ts'
-import { eachItem, once } from '../../../../lib/parts.ts'
+import { addKey } from '../../../../lib/scheduling/long-lists.ts'
+import { eachItem, once } from '../../../../lib/scheduling/parts.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
 import { each, eachIn, fields, given, isEmpty, needed, unlessEmpty } from '../../../rules/rule.ts'
 import { fileMode, oneOf, visiblePath } from '../../../rules/scalars.ts'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestLongestTurnMs, cpuMsOf } from '../../../../../test/support/harness/turns.ts'
-import { inParts } from '../../../../lib/parts.ts'
-import { Slices } from '../../../../lib/slices.ts'
-import { systemTime } from '../../../../lib/timers.ts'
+import { inParts } from '../../../../lib/scheduling/parts.ts'
+import { Slices } from '../../../../lib/scheduling/slices.ts'
+import { systemTime } from '../../../../lib/time/timers.ts'
 import { overlapWarnings } from './overlap-warnings.ts'
 import { portWarnings } from './port-warnings.ts'
 

@@ -13,8 +13,8 @@ import {
   textsOf,
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { addAll, TOLD_MAX } from '../../../../lib/long-lists.ts'
-import { eachItem, once } from '../../../../lib/parts.ts'
+import { addAll, TOLD_MAX } from '../../../../lib/scheduling/long-lists.ts'
+import { eachItem, once } from '../../../../lib/scheduling/parts.ts'
 import { fractionWarnings } from '../../../rules/resources.ts'
 import { claimSpecWarnings } from '../claim-spec.ts'
 import { warnOfIp } from '../../../rules/addresses.ts'

@@ -2,7 +2,7 @@
 import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
-import { mapEach, once } from '../../../../lib/parts.ts'
+import { mapEach, once } from '../../../../lib/scheduling/parts.ts'
 import { all, eachIn, fields, given, type Rule } from '../../../rules/rule.ts'
 import { forbidden, named } from '../../../rules/scalars.ts'
 import type { PodCheck, PodRule } from './check.ts'

@@ -1,0 +1,80 @@
+/**
+ * A cache limited by number, weight and time. When it is full, the least recently used entries are evicted. Expired entries are dropped
+ * when they are read or when others are added; IdleCache drops them by a timer instead. Time is monotonic, so that a clock that is set
+ * back does not prolong an entry. Keys may be parts of longer strings.
+ */
+import type { Clock } from '../time/clock.ts'
+import { ownText } from '../text/own-text.ts'
+
+export type TtlCacheLimits = {
+  /** The number of entries. */
+  readonly sizeMax: number
+  /** Of all entries together; absent: they are all of about the same size. */
+  readonly weightMax?: number
+}
+
+type Entry<Value> = {
+  readonly key: string
+  readonly value: Value
+  readonly endMs: number
+  readonly weight: number
+}
+
+export class TtlCache<Value> {
+  readonly #limits: TtlCacheLimits
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  /** The least recently used entry first. */
+  readonly #entries = new Map<string, Entry<Value>>()
+  #weight = 0
+
+  constructor(limits: TtlCacheLimits, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#limits = limits
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    if (this.#clock.monotonicMs() >= entry.endMs) {
+      this.delete(key)
+      return undefined
+    }
+    this.#entries.delete(key)
+    this.#entries.set(entry.key, entry)
+    return entry.value
+  }
+
+  /** `ttlMs` not above 0: nothing is kept. */
+  set(
+    key: string,
+    value: Value,
+    { ttlMs, weight = 0 }: { readonly ttlMs: number; readonly weight?: number },
+  ): void {
+    this.delete(key)
+    if (ttlMs <= 0) return
+    const nowMs = this.#clock.monotonicMs()
+    const own = ownText(key)
+    this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
+    this.#weight += weight
+    const { sizeMax, weightMax = Infinity } = this.#limits
+    // Of entries with the same time to live, those that were not used for that long have expired: they stand first.
+    for (const [oldest, { endMs }] of this.#entries) {
+      if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
+      this.delete(oldest)
+    }
+  }
+
+  delete(key: string): void {
+    this.#weight -= this.#entries.get(key)?.weight ?? 0
+    this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+    this.#weight = 0
+  }
+}

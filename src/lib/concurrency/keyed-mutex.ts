@@ -1,0 +1,69 @@
+import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
+
+/** The caller disposes of it to let the next caller in. */
+type Lock = Disposable & {
+  /** Whether others held it first: the state may have changed meanwhile. */
+  readonly hasWaited: boolean
+}
+
+type LockQueue = {
+  holder: Lock | undefined
+  readonly waiting: ((lock: Lock) => void)[]
+  /** Runs while a caller waits. */
+  timer: Timer | undefined
+}
+
+/** Serializes work by key, where concurrent attempts would only conflict with each other. */
+export class KeyedMutex {
+  readonly #holdMsMax: number
+  readonly #timers: Timers
+  /** The keys that are locked. */
+  readonly #queues = new Map<string, LockQueue>()
+
+  /** A caller that holds a lock for longer than `holdMsMax` loses it to the next caller, but can go on. */
+  constructor(holdMsMax: number, timers: Timers = systemTimers) {
+    this.#holdMsMax = holdMsMax
+    this.#timers = timers
+  }
+
+  async lock(key: string): Promise<Lock> {
+    const queue = this.#queues.get(key)
+    if (queue !== undefined) {
+      return new Promise((resolve) => {
+        queue.waiting.push(resolve)
+        this.#limitHold(key, queue)
+      })
+    }
+    const created: LockQueue = { holder: undefined, waiting: [], timer: undefined }
+    this.#queues.set(key, created)
+    return this.#take(key, created, false)
+  }
+
+  #take(key: string, queue: LockQueue, hasWaited: boolean): Lock {
+    const lock: Lock = {
+      hasWaited,
+      [Symbol.dispose]: () => {
+        if (queue.holder === lock) this.#unlock(key, queue)
+      },
+    }
+    queue.holder = lock
+    return lock
+  }
+
+  #unlock(key: string, queue: LockQueue): void {
+    queue.timer?.close()
+    queue.timer = undefined
+    queue.holder = undefined
+    const next = queue.waiting.shift()
+    if (next === undefined) {
+      this.#queues.delete(key)
+      return
+    }
+    next(this.#take(key, queue, true))
+    if (queue.waiting.length > 0) this.#limitHold(key, queue)
+  }
+
+  #limitHold(key: string, queue: LockQueue): void {
+    queue.timer ??= this.#timers.after(this.#holdMsMax, () => this.#unlock(key, queue))
+  }
+}

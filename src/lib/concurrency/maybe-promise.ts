@@ -1,0 +1,45 @@
+/**
+ * A value or a promise of it. To await a value that is already there costs more than most steps of a request, since an async function
+ * returns to the event loop's microtask queue at each `await`. So functions that rarely wait return a MaybePromise.
+ */
+import { assert } from '../errors.ts'
+
+export type MaybePromise<T> = T | Promise<T>
+
+/** Calls `step` with the value: at once, unless it is a promise. */
+export const thenMaybe = <T, R>(
+  value: MaybePromise<T>,
+  step: (value: T) => MaybePromise<R>,
+): MaybePromise<R> => (value instanceof Promise ? value.then(step) : step(value))
+
+/** Work with several waits, written as a generator: `yield* awaitMaybe(value)` takes the place of `await value`. */
+export type MaybeAsync<T> = Generator<Promise<void>, T, void>
+
+/** Yields only if the value is a promise. A rejection is thrown. */
+export function* awaitMaybe<T>(value: MaybePromise<T>): MaybeAsync<T> {
+  if (!(value instanceof Promise)) return value
+  const settled: { result: { readonly value: T } | undefined } = { result: undefined }
+  yield value.then((result) => {
+    settled.result = { value: result }
+  })
+  assert(settled.result !== undefined, 'the promise is fulfilled')
+  return settled.result.value
+}
+
+/** Runs the work. Returns a promise only if the work has to wait. */
+export function runMaybeAsync<T>(work: MaybeAsync<T>): MaybePromise<T> {
+  const first = work.next()
+  return first.done === true ? first.value : continueAsync(work, first.value)
+}
+
+async function continueAsync<T>(work: MaybeAsync<T>, first: Promise<void>): Promise<T> {
+  let waiting = first
+  for (;;) {
+    const next = await waiting.then(
+      () => work.next(),
+      (error: unknown) => work.throw(error),
+    )
+    if (next.done === true) return next.value
+    waiting = next.value
+  }
+}

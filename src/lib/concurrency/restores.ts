@@ -1,0 +1,125 @@
+/**
+ * Restores of the database under a running server, as keelson/testing makes them. Work that reads, decides and then writes must
+ * not write what it decided on the state before a restore. So work runs in `begin`, which puts a fencing token, the number of
+ * restores so far, into its asynchronous context, and the store refuses writes with an older token. Parts that hold what they have
+ * read call `follow`: a restore ends when all of them have caught up.
+ *
+ * A part finds the instance of its server by the context in which the server was started: a new controller cannot forget it. A
+ * server whose database is never restored has none, and pays nothing for it.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { MaybePromise } from './maybe-promise.ts'
+import { sleep, systemTimers, type Timers } from '../time/timers.ts'
+
+/** A part of a server that decides by what it has read earlier. */
+export type Follower = {
+  /** Resolves when the part has everything that was written before the call. */
+  readonly latest: () => Promise<unknown>
+  /** Whether other followers come and go with what this part reads: it is asked before them. */
+  readonly changesFollowers?: boolean
+}
+
+/** A machine that stands still for seconds keeps a part from catching up in time, so it is asked again. */
+const TRIES = 8
+/** The wait before the second try. It doubles with each further one. */
+const RETRY_MS = 10
+
+/** `token`: undefined outside of work. */
+type Context = { readonly restores: Restores; readonly token: number | undefined }
+
+const contexts = new AsyncLocalStorage<Context>()
+
+export class Restores {
+  readonly #timers: Pick<Timers, 'after'>
+  readonly #followers = new Set<Follower>()
+  #count = 0
+  #ended: Promise<void> | undefined
+
+  constructor(timers: Pick<Timers, 'after'> = systemTimers) {
+    this.#timers = timers
+  }
+
+  /** The instance of the server that runs here; undefined if its database is never restored. */
+  static current(): Restores | undefined {
+    return contexts.getStore()?.restores
+  }
+
+  /** Whether work runs here: its writes carry a token. */
+  static isWorking(): boolean {
+    return contexts.getStore()?.token !== undefined
+  }
+
+  /** How many restores have begun. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Whether the work that runs here began before the last restore. */
+  get isOutdated(): boolean {
+    const context = contexts.getStore()
+    return (
+      context?.restores === this && context.token !== undefined && context.token !== this.#count
+    )
+  }
+
+  /** Runs the start of a server, whose parts then find this instance. */
+  within<T>(start: () => T): T {
+    return contexts.run({ restores: this, token: undefined }, start)
+  }
+
+  /** Runs work that decides on what it reads from now on, after a restore that is in progress. */
+  async begin<T>(work: () => MaybePromise<T>): Promise<T> {
+    while (this.#ended !== undefined) await this.#ended
+    return await contexts.run({ restores: this, token: this.#count }, work)
+  }
+
+  /** Adds a part that restores wait for, until the result is disposed of. */
+  follow(follower: Follower): Disposable {
+    this.#followers.add(follower)
+    return { [Symbol.dispose]: () => void this.#followers.delete(follower) }
+  }
+
+  /** Restores by `write`. Resolves when all followers have caught up. Restores run one after another. */
+  async restore(write: () => void): Promise<void> {
+    while (this.#ended !== undefined) await this.#ended
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#ended = promise
+    this.#count++
+    try {
+      write()
+      await this.within(() => this.#caughtUp())
+    } finally {
+      this.#ended = undefined
+      resolve()
+    }
+  }
+
+  async #caughtUp(): Promise<void> {
+    const asked = new Set<Follower>()
+    for (;;) {
+      const others = [...this.#followers].filter((follower) => !asked.has(follower))
+      if (others.length === 0) return
+      const first = others.filter(({ changesFollowers = false }) => changesFollowers)
+      const next = first.length > 0 ? first : others
+      for (const follower of next) asked.add(follower)
+      await Promise.all(next.map((follower) => this.#ask(follower)))
+    }
+  }
+
+  /** Fails if the part cannot catch up. One that ends meanwhile need not. */
+  async #ask(follower: Follower): Promise<void> {
+    for (let tries = 1; this.#followers.has(follower); tries++) {
+      try {
+        await follower.latest()
+        return
+      } catch (error) {
+        if (tries === TRIES) throw error
+        await sleep(this.#timers, RETRY_MS * 2 ** (tries - 1))
+      }
+    }
+  }
+}
+
+/** Runs work of a part that belongs to `restores`, if there are any. */
+export const beginWork = <T>(restores: Restores | undefined, work: () => Promise<T>): Promise<T> =>
+  restores === undefined ? work() : restores.begin(work)

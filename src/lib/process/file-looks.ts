@@ -1,0 +1,85 @@
+/**
+ * When to read files again that may be renewed: once a minute, whatever the file system reports, and shortly after it reports a change.
+ * One check after the other, or an earlier one could replace what a later one has read.
+ */
+import { watch } from 'node:fs'
+import { dirname } from 'node:path'
+import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
+
+/** As kube-apiserver. */
+const LOOK_MS = 60_000
+/** Files are renewed together, and each causes several events: they are read this long after the last one. */
+const SETTLE_MS = 100
+
+export type FileLooksOptions = {
+  readonly lookMs?: number
+  readonly timers?: Timers
+  /** Calls back when something in a folder changes; throws if the file system does not support it. */
+  readonly watchFolder?: (folder: string, onChange: () => void) => Timer
+  /** Called for a folder that cannot be watched: then there is the interval. */
+  readonly onUnwatched?: (folder: string, error: unknown) => void
+  /** Called when a check fails: the next one is made nevertheless. */
+  readonly onFailed?: (error: unknown) => void
+}
+
+export class FileLooks implements Disposable {
+  readonly #look: () => Promise<void>
+  readonly #onFailed: ((error: unknown) => void) | undefined
+  readonly #timers: Timers
+  readonly #timer: Timer
+  readonly #watchers: readonly Timer[]
+  #settling: Timer | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #isOver = false
+
+  constructor(paths: readonly string[], look: () => Promise<void>, options: FileLooksOptions = {}) {
+    const {
+      lookMs = LOOK_MS,
+      timers = systemTimers,
+      watchFolder = watchOnDisk,
+      onUnwatched,
+      onFailed,
+    } = options
+    this.#look = look
+    this.#onFailed = onFailed
+    this.#timers = timers
+    this.#timer = timers.every(lookMs, () => void this.look())
+    // Folders are watched, since a file may be replaced by a rename, or be a symlink through a folder that is, as in volumes of
+    // pods.
+    const folders = [...new Set(paths.map((path) => dirname(path)))]
+    this.#watchers = folders.flatMap((folder) => {
+      try {
+        return [watchFolder(folder, () => this.#settle())]
+      } catch (error) {
+        onUnwatched?.(folder, error)
+        return []
+      }
+    })
+  }
+
+  /** Never fails. */
+  look(): Promise<void> {
+    this.#looking = this.#looking
+      .then(() => (this.#isOver ? undefined : this.#look()))
+      .catch((error: unknown) => this.#onFailed?.(error))
+    return this.#looking
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true
+    this.#timer.close()
+    this.#settling?.close()
+    for (const watcher of this.#watchers) watcher.close()
+  }
+
+  #settle(): void {
+    this.#settling?.close()
+    this.#settling = this.#timers.after(SETTLE_MS, () => void this.look())
+  }
+}
+
+function watchOnDisk(folder: string, onChange: () => void): Timer {
+  const watcher = watch(folder, { persistent: false }, onChange)
+  watcher.on('error', () => watcher.close())
+  return watcher
+}

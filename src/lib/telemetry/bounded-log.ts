@@ -1,0 +1,53 @@
+/**
+ * Log entries that clients can cause as often as they like: a burst, then a rate of entries and of bytes per second. The next entry that is
+ * logged says how many were left out.
+ */
+import { TokenBucket } from '../time/token-bucket.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Level, Log } from './log.ts'
+
+/** Enough to see what happens. */
+const BURST = 100
+const PER_SECOND = 10
+/** Of the fields of all entries, printed as JSON: 216 MB a day at the most, beside the level, time and message of each entry. */
+const BURST_BYTES = 64 << 10
+const BYTES_PER_SECOND = 2_500
+/** Of each text in an entry, which may be a part of a token that nobody has verified. */
+const TEXT_CHARACTERS_MAX = 512
+
+/** `fields` is called only for an entry that may be logged. */
+export type BoundedLog = (
+  level: Level,
+  message: string,
+  fields: () => Record<string, unknown>,
+) => void
+
+export function createBoundedLog(
+  log: Log,
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+): BoundedLog {
+  const entries = new TokenBucket(BURST, PER_SECOND, monotonicMs())
+  const bytes = new TokenBucket(BURST_BYTES, BYTES_PER_SECOND, monotonicMs())
+  let leftOut = 0
+  return (level, message, fields) => {
+    const nowMs = monotonicMs()
+    const short = entries.take(nowMs) ? shortened(fields()) : undefined
+    if (short === undefined || !bytes.take(nowMs, Buffer.byteLength(JSON.stringify(short)))) {
+      leftOut++
+      return
+    }
+    log(level, message, leftOut === 0 ? short : { ...short, leftOut })
+    leftOut = 0
+  }
+}
+
+function shortened(fields: Record<string, unknown>): Record<string, unknown> {
+  const short: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    const isLong = typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
+    short[name] = isLong
+      ? `${value.slice(0, TEXT_CHARACTERS_MAX)}... (${value.length} characters)`
+      : value
+  }
+  return short
+}

@@ -1,0 +1,96 @@
+/** The destination of log lines: one-liners for a person at a terminal, else JSON. */
+import type { Writable } from 'node:stream'
+import type { Clock } from '../time/clock.ts'
+import type { Level, Log } from './log.ts'
+import { DETAILS, type Verbosity } from './verbosity.ts'
+
+export type LogOptions = {
+  readonly format: 'text' | 'json'
+  /** Debug lines are details. */
+  readonly verbosity: Verbosity
+  readonly clock: Clock
+  readonly write: (line: string) => void
+  readonly hasColours?: boolean
+}
+
+/** Lines that the reader has not taken are buffered up to this many bytes, then dropped. */
+const UNREAD_BYTES_MAX = 8 << 20
+
+/** Of a text in an entry. A client may send paths, ids and names of a megabyte; a stack is some thousand. */
+const TEXT_CHARACTERS_MAX = 8_192
+
+type Fields = Record<string, unknown>
+
+export class LogSink {
+  readonly #options: LogOptions
+
+  constructor(options: LogOptions) {
+    this.#options = options
+  }
+
+  readonly log: Log = (level, message, fields = {}, module) => {
+    const { verbosity, write, format } = this.#options
+    if (level === 'debug' && !verbosity.isOn(DETAILS, module)) return
+    write(
+      format === 'json'
+        ? this.#asJson(level, message, fields)
+        : this.#asText(level, message, fields),
+    )
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.wallMs()).toISOString()
+  }
+
+  #asJson(level: Level, message: string, fields: Fields): string {
+    return `${JSON.stringify({ level, time: this.#now(), ...fields, message }, bounded)}\n`
+  }
+
+  #asText(level: Level, message: string, fields: Fields): string {
+    const time = this.#now().slice(11, 23)
+    const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${showValue(value)}`)
+    const word = level === 'info' ? '' : `${level.toUpperCase()} `
+    const colour = this.#options.hasColours ? colours[level] : ''
+    return `${colour}${time} ${word}${message}${colour === '' ? '' : plain}${shown.join('')}\n`
+  }
+}
+
+/** Neither waits for a reader of a pipe, nor is ended by a disk that is full or a reader that has gone: such lines are lost. */
+export function linesTo(stream: Writable): (line: string) => void {
+  stream.on('error', () => undefined)
+  return (line) => {
+    if (stream.writableLength <= UNREAD_BYTES_MAX) stream.write(line)
+  }
+}
+
+const colours: { readonly [level in Level]: string } = {
+  debug: '\u001b[2m',
+  info: '',
+  warn: '\u001b[33m',
+  error: '\u001b[31m',
+}
+const plain = '\u001b[0m'
+
+/** For JSON.stringify. */
+function bounded<T>(_key: string, value: T): T | string {
+  if (typeof value !== 'string' || value.length <= TEXT_CHARACTERS_MAX) return value
+  return `${value.slice(0, TEXT_CHARACTERS_MAX)}… (${value.length} characters)`
+}
+
+/** A value with whitespace or quotes in it is quoted, so that an entry stays on one line. */
+function showValue(value: unknown): string {
+  const text =
+    typeof value === 'string'
+      ? bounded('', value)
+      : (JSON.stringify(value, bounded) ?? String(value))
+  return /^[^\s"\p{Cc}\p{Cf}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
+}
+
+/** A client chooses paths and names: a terminal must not take parts of them for commands, nor show them in another order. */
+const escapeControls = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )

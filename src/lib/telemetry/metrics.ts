@@ -1,0 +1,424 @@
+/**
+ * Counters, gauges and histograms in the Prometheus text format. Frequent users get a series once (`with`) and keep it: counting is then an
+ * addition to a field. (prom-client looks its labels up at every call, and cannot print `le` last.)
+ */
+
+import { type Log, silent } from './log.ts'
+import { Quantiles } from './quantiles.ts'
+import { Slices } from '../scheduling/slices.ts'
+
+/** The stability level of a metric, which is part of its help text. */
+export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
+
+export type MetricOptions = {
+  readonly name: string
+  readonly help: string
+  readonly stability?: Stability
+  /** Printed in this order, which is alphabetical by convention. */
+  readonly labels?: readonly string[]
+  /** The release (`1.27.0`) since which nobody should use it. From the next one on it is hidden, unless an operator asks for it. */
+  readonly deprecatedSince?: string
+}
+
+/** The maximum number of series of a metric; beyond it, values are counted in a series whose labels are all `other`. */
+const SERIES_MAX = 20_000
+
+/** Of labels that an operator restricts: the values that are shown, by `metric,label`. */
+export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What an operator wants to see of the metrics. */
+export type MetricChoice = {
+  readonly allowedLabels: AllowedLabels
+  /** Names of metrics that are not shown. */
+  readonly disabled: ReadonlySet<string>
+  /** Whether those are shown that have been deprecated for longer than a release. */
+  readonly showsHidden: boolean
+}
+
+const everything: MetricChoice = {
+  allowedLabels: new Map(),
+  disabled: new Set(),
+  showsHidden: false,
+}
+
+/** What is shown in the place of a value that is not allowed. */
+const UNEXPECTED = 'unexpected'
+
+abstract class Metric<Series> {
+  readonly options: MetricOptions
+  /** For each label: the values that are shown. Undefined: no label is restricted. */
+  #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
+  #onUnexpected: () => void = () => undefined
+  readonly #series = new Map<string, { readonly labels: string; readonly series: Series }>()
+
+  constructor(options: MetricOptions) {
+    this.options = options
+  }
+
+  abstract readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  protected abstract create(): Series
+  protected abstract lines(series: Series, labels: string): string
+
+  /** To be called before the first series is made. */
+  restrict(allowed: AllowedLabels, onUnexpected: () => void): void {
+    this.#onUnexpected = onUnexpected
+    const { name, labels = [] } = this.options
+    const sets = labels.map((label) => allowed.get(`${name},${label}`))
+    this.#allowed = sets.some((set) => set !== undefined) ? sets : undefined
+  }
+
+  #shown(values: readonly string[]): readonly string[] {
+    const allowed = this.#allowed
+    return allowed === undefined
+      ? values
+      : values.map((value, at) => (allowed[at]?.has(value) === false ? UNEXPECTED : value))
+  }
+
+  /** The series with these label values, in the order of the labels. */
+  with(...given: readonly string[]): Series {
+    const values = this.#shown(given)
+    if (values !== given && values.some((value, at) => value !== given[at])) this.#onUnexpected()
+    const key = values.join('\u0000')
+    const found = this.#series.get(key)
+    if (found !== undefined) return found.series
+    if (this.#series.size < SERIES_MAX) return this.#create(key, values)
+    const others = values.map(() => 'other')
+    return this.#series.get('other')?.series ?? this.#create('other', others)
+  }
+
+  #create(key: string, values: readonly string[]): Series {
+    const series = this.create()
+    this.#series.set(key, { labels: this.#labelsText(values), series })
+    return series
+  }
+
+  /** Shows a series that somebody else counts in. */
+  adopt(series: Series, ...values: readonly string[]): void {
+    this.#series.set(values.join('\u0000'), { labels: this.#labelsText(values), series })
+  }
+
+  /** Removes a series whose subject no longer exists. */
+  remove(...given: readonly string[]): void {
+    const values = this.#shown(given)
+    // What stands for several subjects stays.
+    if (values.some((value, at) => value !== given[at])) return
+    this.#series.delete(values.join('\u0000'))
+  }
+
+  clear(): void {
+    this.#series.clear()
+  }
+
+  /** The text, in pieces of some series each: who prints many may let others run between them. */
+  *pieces(): Generator<string> {
+    if (this.#series.size === 0) return
+    const { name, help, stability = 'ALPHA', deprecatedSince } = this.options
+    const since = deprecatedSince === undefined ? '' : `(Deprecated since ${deprecatedSince}) `
+    let text = `# HELP ${name} [${stability}] ${since}${help}\n# TYPE ${name} ${this.type}\n`
+    let count = 0
+    for (const { labels, series } of this.#series.values()) {
+      text += this.lines(series, labels)
+      if (++count % PIECE_SERIES !== 0) continue
+      yield text
+      text = ''
+    }
+    yield text
+  }
+
+  /** It never changes, and to make it is most of the work of printing. */
+  #labelsText(values: readonly string[]): string {
+    return (this.options.labels ?? [])
+      .map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`)
+      .join(',')
+  }
+}
+
+/** A histogram of so many takes about a millisecond. */
+const PIECE_SERIES = 50
+
+export class Count {
+  value = 0
+
+  add(amount = 1): void {
+    this.value += amount
+  }
+}
+
+export class Counter extends Metric<Count> {
+  override readonly type = 'counter'
+
+  protected override create(): Count {
+    return new Count()
+  }
+
+  protected override lines({ value }: Count, labels: string): string {
+    return line(this.options.name, labels, value)
+  }
+}
+
+/** `value` is assigned, or changed with `add`. */
+export class Gauge extends Metric<Count> {
+  override readonly type = 'gauge'
+
+  protected override create(): Count {
+    return new Count()
+  }
+
+  protected override lines({ value }: Count, labels: string): string {
+    return line(this.options.name, labels, value)
+  }
+}
+
+export class Distribution {
+  readonly #bounds: readonly number[]
+  /** One for each bound and one for values above all bounds; not cumulative. */
+  readonly counts: number[]
+  sum = 0
+  count = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.counts = new Array<number>(bounds.length + 1).fill(0)
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds
+    let at = 0
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at++
+    this.counts[at] = (this.counts[at] ?? 0) + 1
+    this.sum += value
+    this.count++
+  }
+
+  /** Counts values that are all the same and not above the first bound. */
+  observeLow(value: number, times: number): void {
+    this.counts[0] = (this.counts[0] ?? 0) + times
+    this.sum += value * times
+    this.count += times
+  }
+}
+
+export class Histogram extends Metric<Distribution> {
+  override readonly type = 'histogram'
+  readonly #bounds: readonly number[]
+  /** As they are printed. */
+  readonly #shownBounds: readonly string[]
+
+  constructor(options: MetricOptions, bounds: readonly number[]) {
+    super(options)
+    this.#bounds = bounds
+    this.#shownBounds = bounds.map(formatNumber)
+  }
+
+  protected override create(): Distribution {
+    return new Distribution(this.#bounds)
+  }
+
+  protected override lines({ counts, sum, count }: Distribution, labels: string): string {
+    const { name } = this.options
+    const before = labels === '' ? '' : `${labels},`
+    let text = ''
+    let total = 0
+    for (const [at, bound] of this.#shownBounds.entries()) {
+      total += counts[at] ?? 0
+      text += line(`${name}_bucket`, `${before}le="${bound}"`, total)
+    }
+    text += line(`${name}_bucket`, `${before}le="+Inf"`, count)
+    return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, count)
+  }
+}
+
+/** The quantiles that Go's client prints by default. */
+const quantiles = [0.5, 0.9, 0.99] as const
+
+export type SummaryOptions = MetricOptions & {
+  readonly spanMs: number
+  readonly monotonicMs: () => number
+}
+
+export class Summary extends Metric<Quantiles> {
+  override readonly type = 'summary'
+  readonly #spanMs: number
+  readonly #monotonicMs: () => number
+
+  constructor({ spanMs, monotonicMs, ...options }: SummaryOptions) {
+    super(options)
+    this.#spanMs = spanMs
+    this.#monotonicMs = monotonicMs
+  }
+
+  protected override create(): Quantiles {
+    return new Quantiles(this.#spanMs, this.#monotonicMs)
+  }
+
+  protected override lines(series: Quantiles, labels: string): string {
+    const { name } = this.options
+    const before = labels === '' ? '' : `${labels},`
+    const read = series.read(quantiles)
+    const shown = quantiles.map((quantile, at) =>
+      line(name, `${before}quantile="${quantile}"`, read[at] ?? Number.NaN),
+    )
+    return (
+      shown.join('') +
+      line(`${name}_sum`, labels, series.sum) +
+      line(`${name}_count`, labels, series.count)
+    )
+  }
+}
+
+/** All metrics of one endpoint. */
+export class Metrics {
+  readonly #metrics: {
+    readonly options: MetricOptions
+    readonly pieces: () => Iterable<string>
+  }[] = []
+  readonly #updates: (() => Iterable<void>)[] = []
+  readonly #choice: MetricChoice
+  readonly #log: Log
+  #unexpected: Count | undefined
+  #registered: Counter | undefined
+  #hidden: Count | undefined
+  #printing: Promise<unknown> = Promise.resolve()
+
+  constructor(choice: Partial<MetricChoice> = {}, log: Log = silent) {
+    this.#choice = { ...everything, ...choice }
+    this.#log = log
+    if (this.#choice.allowedLabels.size === 0) return
+    this.#unexpected = this.counter({
+      name: 'cardinality_enforcement_unexpected_categorizations_total',
+      help: 'How often a value of a label was replaced, since it was not allowed.',
+    }).with()
+  }
+
+  /** Adds metrics about the metrics themselves. To be called before others are added. */
+  countOwn(): this {
+    const beta = { stability: 'BETA' } as const
+    const registered = {
+      name: 'registered_metrics_total',
+      help: 'Metrics that there are, by stability level.',
+      ...beta,
+    }
+    this.#registered = this.counter({
+      ...registered,
+      labels: ['deprecated_version', 'stability_level'],
+    })
+    this.#hidden = this.counter({
+      name: 'hidden_metrics_total',
+      help: 'Metrics that are deprecated and no longer shown.',
+      ...beta,
+    }).with()
+    const disabled = {
+      name: 'disabled_metrics_total',
+      help: 'Metrics that --disabled-metrics names.',
+      ...beta,
+    }
+    this.counter(disabled).with().value = this.#choice.disabled.size
+    return this
+  }
+
+  counter(options: MetricOptions): Counter {
+    return this.#add(new Counter(options))
+  }
+
+  gauge(options: MetricOptions): Gauge {
+    return this.#add(new Gauge(options))
+  }
+
+  histogram(options: MetricOptions, bounds: readonly number[]): Histogram {
+    return this.#add(new Histogram(options, bounds))
+  }
+
+  summary(options: SummaryOptions): Summary {
+    return this.#add(new Summary(options))
+  }
+
+  /** Called before each scrape, for values that are only read then. */
+  onPrint(update: () => void): void {
+    this.#updates.push(() => {
+      update()
+      return []
+    })
+  }
+
+  /** The same, where it takes long: others may run wherever it yields. */
+  onPrintInTurns(update: () => Iterable<void>): void {
+    this.#updates.push(update)
+  }
+
+  print(): string {
+    return [...this.#pieces()].join('')
+  }
+
+  /** The same, without holding the event loop: thousands of series are megabytes. One after the other, since each begins with updates. */
+  printInTurns(): Promise<Buffer[]> {
+    const printing = this.#printing.then(() => this.#printSliced())
+    this.#printing = printing.catch(() => undefined)
+    return printing
+  }
+
+  async #printSliced(): Promise<Buffer[]> {
+    const slices = new Slices()
+    const printed: Buffer[] = []
+    for (const piece of this.#pieces()) {
+      if (piece !== '') printed.push(Buffer.from(piece))
+      if (slices.isOver) await slices.turn()
+    }
+    return printed
+  }
+
+  /** Some are empty: there was something to be brought up to date. */
+  *#pieces(): Generator<string> {
+    for (const update of this.#updates) {
+      const turns = update()[Symbol.iterator]()
+      while (turns.next().done !== true) yield ''
+    }
+    const sorted = this.#metrics.toSorted((a, b) => (a.options.name < b.options.name ? -1 : 1))
+    for (const metric of sorted) yield* metric.pieces()
+  }
+
+  /** A metric without labels has its only series from the start. One that is not shown is counted all the same, which costs less than to ask. */
+  #add<M extends Metric<unknown>>(metric: M): M {
+    const { allowedLabels, disabled, showsHidden } = this.#choice
+    const { name, labels = [], stability = 'ALPHA', deprecatedSince } = metric.options
+    const isHidden = deprecatedSince !== undefined && isOld(deprecatedSince) && !showsHidden
+    if (isHidden) this.#hidden?.add()
+    if (!isHidden && !disabled.has(name)) {
+      if (deprecatedSince !== undefined && showsHidden) this.#log('warn', shownAlthoughHidden(name))
+      this.#metrics.push(metric)
+      this.#registered?.with(deprecatedSince ?? '', stability).add()
+    }
+    if (allowedLabels.size > 0) metric.restrict(allowedLabels, () => this.#unexpected?.add())
+    if (labels.length === 0) metric.with()
+    return metric
+  }
+}
+
+const shownAlthoughHidden = (name: string): string =>
+  `Hidden metrics (${name}) have been manually overridden, showing this very deprecated metric.`
+
+/** The minor version of the Kubernetes release whose metrics these are. */
+const MINOR = 33
+
+/** Deprecated before this release. */
+const isOld = (release: string): boolean => Number(release.split('.')[1]) < MINOR
+
+const line = (name: string, labels: string, value: number): string =>
+  `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`
+
+/** As Go prints them: an exponent has at least two digits. */
+function formatNumber(value: number): string {
+  if (value === Infinity) return '+Inf'
+  const text =
+    value !== 0 && (Math.abs(value) >= 1e21 || Math.abs(value) < 1e-4)
+      ? value.toExponential()
+      : `${value}`
+  if (Number.isInteger(value) && Math.abs(value) >= 1e6 && /0{5,}$/.test(text)) {
+    return padExponent(value.toExponential())
+  }
+  return padExponent(text)
+}
+
+const padExponent = (text: string): string => text.replace(/e([+-])(\d)$/, 'e$10$2')
+
+const escapeValue = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,0 +1,130 @@
+/**
+ * Ticks: the CPU time that the main thread takes between two chances to serve another request, without garbage collection. It is read
+ * once in each turn of the event loop in which something was done. Short ticks are measured by the clock without the time in which the
+ * loop was idle; a long one is also limited by the CPU time of the thread, so that a busy machine does not make it longer.
+ */
+import { performance } from 'node:perf_hooks'
+import type { Log } from './log.ts'
+import type { Distribution } from './metrics.ts'
+import type { NotedWork, RunningWork } from '../scheduling/running-work.ts'
+
+/** Of longer ticks, CPU time and garbage collection are looked at. */
+const LONG_MS = 10
+/** Longer ticks are logged. There cannot be more than ten of them in a second. */
+const LOGGED_MS = 100
+
+export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** On the monotonic clock. */
+type Span = { readonly fromMs: number; readonly toMs: number }
+/** `cpuShare`: of the time in which the loop was not idle; the rest of it the thread waited for a processor. */
+type LongTick = Span & {
+  readonly ms: number
+  readonly cpuShare: number
+  readonly noted: NotedWork | undefined
+}
+
+export type TickReadings = {
+  readonly nowMs: () => number
+  /** How long the loop has been idle since it began. */
+  readonly idleMs: () => number
+  /** CPU time of this thread. */
+  readonly cpuMs: () => number
+}
+
+export const systemReadings: TickReadings = {
+  nowMs: () => performance.now(),
+  idleMs: () => performance.nodeTiming.idleTime,
+  cpuMs: () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  },
+}
+
+export type TicksOptions = {
+  readonly series: Distribution
+  readonly log: Log
+  readonly work: RunningWork
+  readonly readings?: TickReadings
+}
+
+export class Ticks {
+  readonly #series: Distribution
+  readonly #log: Log
+  readonly #work: RunningWork
+  readonly #readings: TickReadings
+  #nowMs: number
+  #idleMs: number
+  /** CPU time is read rarely: that of a tick is at most what was used since then. */
+  #cpuReadMs: number
+  #cpuMs: number
+  /** They wait for the garbage collections in them, which are reported later. */
+  #long: LongTick[] = []
+  #collections: Span[] = []
+
+  constructor({ series, log, work, readings = systemReadings }: TicksOptions) {
+    this.#series = series
+    this.#log = log
+    this.#work = work
+    this.#readings = readings
+    this.#nowMs = readings.nowMs()
+    this.#idleMs = readings.idleMs()
+    this.#cpuReadMs = this.#nowMs
+    this.#cpuMs = readings.cpuMs()
+  }
+
+  /** To be called at the end of each turn. */
+  readonly read = (): void => {
+    const nowMs = this.#readings.nowMs()
+    const idleMs = this.#readings.idleMs()
+    const ms = nowMs - this.#nowMs - (idleMs - this.#idleMs)
+    if (ms >= LONG_MS) this.#keep(nowMs, ms)
+    else this.#series.observe(ms / 1000)
+    if (nowMs - this.#cpuReadMs >= LONG_MS) {
+      this.#cpuReadMs = nowMs
+      this.#cpuMs = this.#readings.cpuMs()
+    }
+    this.#nowMs = nowMs
+    this.#idleMs = idleMs
+    this.#work.forget()
+  }
+
+  /** A garbage collection, on the monotonic clock. */
+  collected(startMs: number, durationMs: number): void {
+    if (this.#long.length > 0 || startMs + durationMs > this.#nowMs - LONG_MS) {
+      this.#collections.push({ fromMs: startMs, toMs: startMs + durationMs })
+    }
+  }
+
+  /** Counts and logs the long ticks so far. To be called a while after they ended. */
+  flush(): void {
+    const [ticks, collections] = [this.#long, this.#collections]
+    this.#long = []
+    this.#collections = []
+    for (const tick of ticks) {
+      const collectedMs =
+        tick.cpuShare * collections.reduce((sum, one) => sum + sharedMs(one, tick), 0)
+      const ms = Math.max(0, tick.ms - collectedMs)
+      this.#series.observe(ms / 1000)
+      if (ms > LOGGED_MS) this.#tell(tick, ms, collectedMs)
+    }
+  }
+
+  #keep(nowMs: number, ms: number): void {
+    const cpuShare = Math.min(1, (this.#readings.cpuMs() - this.#cpuMs) / ms)
+    const noted = this.#work.largest()
+    this.#long.push({ fromMs: this.#nowMs, toMs: nowMs, ms: ms * cpuShare, cpuShare, noted })
+  }
+
+  #tell({ noted, fromMs, toMs }: LongTick, ms: number, collectedMs: number): void {
+    this.#log('warn', 'event loop blocked', {
+      cpuMs: Math.round(ms),
+      gcMs: Math.round(collectedMs),
+      wallMs: Math.round(toMs - fromMs),
+      ...(noted === undefined ? {} : { step: noted.step, ...noted.work.describe() }),
+    })
+  }
+}
+
+const sharedMs = (one: Span, other: Span): number =>
+  Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs))
