@@ -28,10 +28,11 @@ export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) |
 export async function openTracing(core: ServerCore): Promise<Tracing | undefined> {
   const { config, environment, metrics, egress, serverId } = core
   if (config.telemetry.tracing === null) return undefined
+  const { clock, log } = environment
   const loaded = await import('../request/tracing/tracing.ts')
   return new loaded.Tracing(config.telemetry.tracing, {
-    clock: environment.clock,
-    log: named(environment.log, 'tracing'),
+    clock,
+    log: named(log, 'tracing'),
     metrics,
     resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
     dial: egress.controlplane,

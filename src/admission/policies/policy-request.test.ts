@@ -14,7 +14,7 @@ import { PolicyRequest } from './policy-request.ts'
 /** How the conversion for a policy fails if its webhook fails so. */
 async function failureAfter(cause: Error): Promise<unknown> {
   const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
-  const resource = { ...write.resource, conversionWebhook: {} }
+  const resource = { ...write.resource, versions: { conversionWebhook: {} } }
   const request = new PolicyRequest(
     { ...write, resource },
     {

@@ -173,7 +173,10 @@ test('an object that cannot be converted is a fault of the configuration', async
     validations: [{ expression: 'true' }],
   }
   const write = configMap()
-  const other = { ...write, resource: { ...write.resource, version: 'v2', conversionWebhook: {} } }
+  const other = {
+    ...write,
+    resource: { ...write.resource, version: 'v2', versions: { conversionWebhook: {} } },
+  }
   const why = 'failed to convert object version: Internal error occurred: cannot'
   assert.equal(
     await admit(pluginWith(spec, {}, fails), other),
