@@ -88,6 +88,15 @@ test('a request that has ended costs nothing', () => {
   assert.deepEqual(served, ['low/a'])
 })
 
+test('a flow does not lose its turn to requests that have ended', () => {
+  const { ask, nextTick } = harness(false)
+  for (let at = 0; at < 32; at++) ask('any/busy')
+  for (let at = 0; at < 100; at++) ask('any/retrying', { isGone: true })
+  ask('any/retrying')
+  for (let at = 0; at < 100; at++) ask('any/busy')
+  assert.ok(nextTick().includes('any/retrying'))
+})
+
 test('nothing is scheduled when nothing comes', () => {
   const { ask, nextTick, due } = harness()
   ask('low/a')

@@ -111,11 +111,12 @@ export class TickScheduler {
   /** Starts the next request of the next flow. Requests that have ended are dropped. */
   #startOne(flows: FlowQueues): void {
     for (const [flow, queue] of flows) {
-      const next = queue.shift()
+      let next = queue.shift()
+      while (next !== undefined && !next.start()) next = queue.shift()
       flows.delete(flow)
       if (queue.length > 0) flows.set(flow, queue)
       else this.#flows--
-      if (next === undefined || !next.start()) continue
+      if (next === undefined) continue
       this.#left -= next.weight
       return
     }

@@ -14,7 +14,7 @@ export type DuplexOptions = {
   readonly headers: readonly string[]
   /** May throw: the call then ends with that as its error. */
   readonly onMessage: (message: Buffer) => void
-  /** Without an error: etcd ended the call with status OK, or we closed it. */
+  /** Without an error: the server ended the call with status OK, or we closed it. */
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
@@ -88,7 +88,7 @@ export class Duplex implements AnswerListener {
     this.#stream.cancel(CODE.CANCEL)
   }
 
-  /** Receiving stops until `resume`; the flow-control window then holds etcd back. */
+  /** Receiving stops until `resume`; the flow-control window then holds the server back. */
   pause(): void {
     this.#stream.pause()
   }

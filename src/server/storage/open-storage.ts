@@ -64,8 +64,6 @@ export async function openStorage(
       { root, time, log, metrics, serverId },
     ),
   )
-  // The database closes the engine from here on.
-  unowned.move()
   const { leaseReuseSecondsMax, sizePollMs } = config.storage
   const databaseOptions = {
     root,
@@ -80,6 +78,8 @@ export async function openStorage(
   const { engine, store, cache, readSize } = owner.use(
     openDatabase(opened, { ...databaseOptions, log: named(log, 'cache') }),
   )
+  // The database closes the engine from here on.
+  unowned.move()
   const overrides = owner.use(
     await Overrides.open(config, etcdOptions, {
       ...databaseOptions,

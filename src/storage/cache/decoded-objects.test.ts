@@ -18,9 +18,19 @@ test('a large object counts for more of its bytes than a small one', () => {
   const small = [itemOf(1000), itemOf(1000)]
   for (const item of small) objects.add(item)
   assert.deepEqual(kept(small), [true, true])
-  const large = itemOf(2400)
+  const large = [itemOf(1800), itemOf(1100)]
+  for (const item of large) objects.add(item)
+  assert.deepEqual(kept([...small, ...large]), [false, false, false, true])
+})
+
+test('a large object leaves room for small ones', () => {
+  const objects = new DecodedObjects(100_000)
+  const small = [itemOf(1000), itemOf(1000)]
+  for (const item of small) objects.add(item)
+  const large = itemOf(90_000)
   objects.add(large)
-  assert.deepEqual(kept([...small, large]), [false, true, true])
+  objects.add(itemOf(1000))
+  assert.deepEqual(kept([...small, large]), [true, true, true])
 })
 
 test('the newest object is kept even if it exceeds the budget', () => {

@@ -6,6 +6,8 @@ import type { Item } from './item.ts'
 const DECODED_FACTOR = 4
 /** The factor for large objects: one with many small values takes up to 40 times its JSON. */
 const LARGE_DECODED_FACTOR = 40
+/** A large object counts as this part of the budget at most, so that small ones that are in demand stay. */
+const ENTRY_SHARE_MAX = 3 / 4
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
@@ -20,8 +22,9 @@ export class DecodedObjects {
   }
 
   add(item: Item): void {
-    const bytes = item.length * (item.isLarge ? LARGE_DECODED_FACTOR : DECODED_FACTOR)
-    // The newest one is always kept: its reader has decoded it in parts, and is about to use it.
+    const factor = item.isLarge ? LARGE_DECODED_FACTOR : DECODED_FACTOR
+    const bytes = Math.min(item.length * factor, this.#bytesMax * ENTRY_SHARE_MAX)
+    // The newest object is always kept: its reader is about to use it.
     while (this.#bytes + bytes > this.#bytesMax && this.#entries.length > 0) this.#dropOne()
     this.#entries.push({ item, bytes })
     this.#bytes += bytes

@@ -155,7 +155,7 @@ export class Item extends Slot {
   keepObject(object: KubeObject): void {
     if (this.decoded !== undefined) return
     this.decoded = object
-    this.#home.keep(this) // may evict it again at once
+    this.#home.keep(this)
   }
 
   /** How to read the facts, which are the tail of the bytes; undefined if the resource has none. */
