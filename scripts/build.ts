@@ -172,13 +172,13 @@ export async function buildPackage(
   }
 }
 
-type Built = BuildResult<{ readonly metafile: true; readonly write: false }>
+type BundleResult = BuildResult<{ readonly metafile: true; readonly write: false }>
 
 /** A file that is an expression: a function of what a CommonJS module gets, which returns its exports. */
 const buildFunction = (
   entryPoints: Readonly<Record<string, string>>,
   outdir: string,
-): Promise<Built> =>
+): Promise<BundleResult> =>
   build({
     ...options,
     entryPoints,
@@ -189,10 +189,10 @@ const buildFunction = (
     footer: { js: 'return module.exports })' },
   })
 
-const textsOf = ({ outputFiles }: Built): [path: string, text: string][] =>
+const textsOf = ({ outputFiles }: BundleResult): [path: string, text: string][] =>
   outputFiles.map(({ path, text }) => [path, inAscii(text)])
 
-const checksumOf = (built: Built): string =>
+const checksumOf = (built: BundleResult): string =>
   createHash('sha256')
     .update(
       textsOf(built)

@@ -22,9 +22,9 @@ const quantile = (bucket: string, by: string, labels = on): string =>
 const rate = (metric: string, by: string, labels = on): string =>
   `sum by (${by}) (rate(${metric}{${labels}}[$__rate_interval]))`
 
-type Slowest = { readonly bucket: string; readonly by: string; readonly about?: string }
+type SlowestPanel = { readonly bucket: string; readonly by: string; readonly about?: string }
 
-const slowest = (title: string, { bucket, by, ...about }: Slowest): Panel => ({
+const slowest = (title: string, { bucket, by, ...about }: SlowestPanel): Panel => ({
   title: `${title}, 99th percentile`,
   unit: 's',
   ...about,

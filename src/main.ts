@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import {
   type Command,
-  type CommandParts,
+  type CommandContext,
   type LogFormat,
   USAGE_FAULT,
-} from './entry/commands/parts.ts'
+} from './entry/commands/command-context.ts'
 import { progressLine } from './entry/commands/progress-line.ts'
 import { Signals } from './entry/commands/signals.ts'
 import { cacheFolder } from './lib/process/cache-folder.ts'
@@ -71,10 +71,10 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<void
   else fail(USAGE_FAULT, [`there is no command ${JSON.stringify(name)}: keelson --help lists them`])
 }
 
-const parts: CommandParts = {
+const parts: CommandContext = {
   env: process.env,
   print: (text) => void process.stdout.write(text),
-  tell: (line) => void process.stderr.write(line),
+  report: (line) => void process.stderr.write(line),
   startProgress: () => progressLine(process.stderr),
   exit,
   fail,

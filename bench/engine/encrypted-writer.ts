@@ -23,14 +23,14 @@ export type EncryptedWriterOptions = {
 }
 
 /** A transaction that was acknowledged; `atMs` is the time of day. */
-export type Told =
+export type WriterMessage =
   | { readonly revision: number; readonly atMs: number }
   | { readonly events: number; readonly seconds: number }
 
 export const startEncryptedWriter = (options: EncryptedWriterOptions): ChildProcess =>
   fork(import.meta.filename, [JSON.stringify(options)])
 
-type Put = { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
+type PutMessage = { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
 
 async function main({
   endpoint,
@@ -40,7 +40,7 @@ async function main({
   valueBytes,
 }: EncryptedWriterOptions): Promise<void> {
   using made = await transformerOf(kmsConfig(plugin))
-  const puts: Put[] = []
+  const puts: PutMessage[] = []
   for (let at = 0; at < KEYS; at++) {
     const key = `${root}secrets/default/e-${at}`
     const value = await made.transformer.toStorage(key, encode(`e-${at}`, 'y'.repeat(valueBytes)))
@@ -61,11 +61,17 @@ async function main({
         success: puts.slice(from, from + PUTS_PER_TXN),
         failure: [],
       })
-      process.send?.({ revision, atMs: performance.timeOrigin + performance.now() } satisfies Told)
+      process.send?.({
+        revision,
+        atMs: performance.timeOrigin + performance.now(),
+      } satisfies WriterMessage)
     }
   }
   await Promise.all(Array.from({ length: TXNS_AT_ONCE }, lane))
-  const told: Told = { events: txns * PUTS_PER_TXN, seconds: (performance.now() - beganMs) / 1000 }
+  const told: WriterMessage = {
+    events: txns * PUTS_PER_TXN,
+    seconds: (performance.now() - beganMs) / 1000,
+  }
   await new Promise((resolve) => process.send?.(told, resolve))
   process.disconnect()
 }

@@ -13,7 +13,7 @@ import { KmsPluginServer } from '../../test/support/harness/kms-plugin.ts'
 import { encode, PlainCache, root } from '../../test/support/harness/plain-cache.ts'
 import type { Figure } from '../report/figure.ts'
 import { costOf, keyOf, VALUE_BYTES } from './encryption-cost.ts'
-import { startEncryptedWriter, type Told } from './encrypted-writer.ts'
+import { startEncryptedWriter, type WriterMessage } from './encrypted-writer.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'
 
 const SECRETS = 100_000
@@ -109,7 +109,7 @@ async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promis
     behindMs.push(performance.timeOrigin + performance.now() - atMs)
   }
   let cpu = process.cpuUsage()
-  child.on('message', (told: Told) => {
+  child.on('message', (told: WriterMessage) => {
     if ('revision' in told) {
       if (seen.length === 0) cpu = process.cpuUsage()
       seen.push(seeing(told.revision, told.atMs))

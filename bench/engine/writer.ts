@@ -8,7 +8,7 @@ import { EtcdClient } from '../../src/storage/etcd/client.ts'
 
 const CONCURRENCY = 32
 
-export type Written = {
+export type WriteSummary = {
   readonly writes: number
   readonly revision: number
   readonly seconds: number
@@ -22,13 +22,13 @@ export class Writer {
   }
 
   /** Ends the writing. */
-  stop(): Promise<Written> {
+  stop(): Promise<WriteSummary> {
     this.#child.send('stop')
     return this.done()
   }
 
   /** Waits for the end of the writing. The revision is that of the last acknowledged write. */
-  async done(): Promise<Written> {
+  async done(): Promise<WriteSummary> {
     const ended = once(this.#child, 'exit')
     const [written] = await once(this.#child, 'message')
     await ended
@@ -54,7 +54,9 @@ export function startWriter(options: WriterOptions): Writer {
 }
 
 /** Writes that many and waits for it. */
-export function writeMany(options: WriterOptions & { readonly count: number }): Promise<Written> {
+export function writeMany(
+  options: WriterOptions & { readonly count: number },
+): Promise<WriteSummary> {
   return startWriter(options).done()
 }
 
@@ -92,7 +94,7 @@ async function main(options: WriterOptions): Promise<void> {
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, lane))
-  const written: Written = {
+  const written: WriteSummary = {
     writes: started,
     revision,
     seconds: (performance.now() - began) / 1000,

@@ -6,11 +6,11 @@
 import { type Interval, median, medianInterval } from '../report/interval.ts'
 import { cpuSeconds } from './process-usage.ts'
 import { h2load } from './h2load.ts'
-import { Http2Client, type Sent } from './http2-client.ts'
+import { Http2Client, type SentRequest } from './http2-client.ts'
 import { inLanes } from './lanes.ts'
 import type { Target } from './targets.ts'
 
-export type Arm = { readonly name: string; readonly sent: Sent }
+export type Arm = { readonly name: string; readonly sent: SentRequest }
 
 export type Rounds = {
   readonly rounds: number
@@ -25,7 +25,7 @@ export type Slice = {
   readonly perSecond: number
 }
 
-export type RunSlice = (sent: Sent) => Promise<Slice>
+export type RunSlice = (sent: SentRequest) => Promise<Slice>
 
 export async function runArms(
   arms: readonly Arm[],
@@ -45,7 +45,7 @@ export async function runArms(
   return measured
 }
 
-export type Kept = {
+export type KeptConnections = {
   /** Of one slice. Long enough that each has its part of the collections of garbage. */
   readonly requests: number
   readonly connections: number
@@ -56,7 +56,7 @@ export type Kept = {
 /** Slices over connections that are kept, by a client that takes as much CPU as the server: the server waits for it. */
 export function overKept(
   target: Target,
-  { requests, connections, lanes }: Kept,
+  { requests, connections, lanes }: KeptConnections,
 ): Disposable & { run: RunSlice } {
   const parts = new DisposableStack()
   const clients = Array.from({ length: connections }, () => parts.use(new Http2Client(target)))

@@ -16,7 +16,7 @@ import { startReference } from '../../test/support/harness/reference.ts'
 import { describeFigure, type Figure } from '../report/figure.ts'
 import { calmest, watchHost } from '../report/host.ts'
 import { h2load } from './h2load.ts'
-import { Http2Client, type Sent } from './http2-client.ts'
+import { Http2Client, type SentRequest } from './http2-client.ts'
 import { inLanes } from './lanes.ts'
 import { PackagedKeelson } from './packaged.ts'
 import { residentMiB } from './process-usage.ts'
@@ -260,7 +260,7 @@ async function goodFaith(
   const endMs = performance.now() + seconds * 1000
   let failed = 0
   let next = 0
-  const repeat = async (client: Http2Client, sent: () => Sent): Promise<number[]> => {
+  const repeat = async (client: Http2Client, sent: () => SentRequest): Promise<number[]> => {
     const times: number[] = []
     while (performance.now() < endMs) {
       const beganMs = performance.now()

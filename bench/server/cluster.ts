@@ -129,14 +129,14 @@ async function startComponents(
   started.use(new Component('kwok', await mkdtemp(join(tmpdir(), 'keelson-kwok-')), flags))
 }
 
-type Measured = {
+type MeasuredCluster = {
   readonly server: ApiServerProcess
   readonly etcd: EtcdProcess
   readonly nodes: number
   readonly pods: number
 }
 
-async function measure({ server, etcd, nodes, pods }: Measured): Promise<Run> {
+async function measure({ server, etcd, nodes, pods }: MeasuredCluster): Promise<Run> {
   const target = { name: 'server', server: server.url, token: server.token }
   using client = createClient(target)
   using probe = new Probe(target)
@@ -180,7 +180,7 @@ async function measureRest({
   server,
   etcd,
   client,
-}: Pick<Measured, 'server' | 'etcd'> & { client: Client }): Promise<Rest> {
+}: Pick<MeasuredCluster, 'server' | 'etcd'> & { client: Client }): Promise<Rest> {
   const counted = await requestCounts(client)
   const revision = await readRevision(etcd.clientUrl)
   const cpu = cpuSeconds(server.pid)

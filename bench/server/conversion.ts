@@ -39,7 +39,7 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   const before = residentMiB(keelson.pid)
   const cpuBefore = cpuSeconds(keelson.pid)
   const began = performance.now()
-  using crowd = new Crowd(keelson.url, watchers)
+  using crowd = new WatcherCrowd(keelson.url, watchers)
   await crowd.until(objects)
   const seconds = (performance.now() - began) / 1000
   const cpu = cpuSeconds(keelson.pid) - cpuBefore
@@ -150,7 +150,7 @@ async function countBytes(url: string, path: string): Promise<number> {
 }
 
 /** Watchers that only count lines. */
-class Crowd implements Disposable {
+class WatcherCrowd implements Disposable {
   readonly #counts: number[]
   readonly #sessions: ClientHttp2Session[]
 

@@ -12,7 +12,11 @@ const EVENT_LANES = 16
 /** Of ConfigMaps: so few that they measure and do not load. */
 const MAPS_PER_SECOND = 50
 
-type Measured = { readonly eventsPerSecond: number; readonly p50Ms: number; readonly p99Ms: number }
+type Measurement = {
+  readonly eventsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
 
 export async function benchEtcds(): Promise<readonly Figure[]> {
   const one = await measure(false)
@@ -20,14 +24,14 @@ export async function benchEtcds(): Promise<readonly Figure[]> {
   return [figure('all in one etcd', one), figure('Events in one of their own', two)]
 }
 
-const figure = (name: string, { eventsPerSecond, p50Ms, p99Ms }: Measured): Figure => ({
+const figure = (name: string, { eventsPerSecond, p50Ms, p99Ms }: Measurement): Figure => ({
   name: `etcds: a ConfigMap created beside Events, ${name}`,
   value: p99Ms,
   unit: 'ms',
   note: `99th percentile; median ${p50Ms.toFixed(1)} ms; ${Math.round(eventsPerSecond)} Events a second`,
 })
 
-async function measure(isApart: boolean): Promise<Measured> {
+async function measure(isApart: boolean): Promise<Measurement> {
   await using first = await startEtcd()
   await using second = await startEtcd()
   const args = isApart ? [`--etcd-servers-overrides=/events#${second.clientUrl}`] : []

@@ -80,7 +80,7 @@ async function measure(
   const unwatched = Math.round(changed * (1 - WATCHED_SHARE))
   const change = (uri: readonly string[]): Promise<Figures> => changePods(target, uri, directory)
   const alone = await change(paths.slice(0, unwatched))
-  using watching = new Watching(target)
+  using watching = new WatchCounter(target)
   await watching.start(count, path)
   const cpuBefore = cpuSeconds(target.pid)
   const figures = await change(paths.slice(unwatched, changed))
@@ -116,7 +116,7 @@ function changePods(target: Target, uri: readonly string[], directory: string): 
 }
 
 /** Watches from now on, a hundred on a connection, and counts what they see. */
-class Watching implements Disposable {
+class WatchCounter implements Disposable {
   readonly #target: Target
   readonly #clients: Http2Client[] = []
   #events = 0

@@ -5,7 +5,7 @@ import type { Target } from './targets.ts'
 /** Wide enough that a list is never held up by the client. */
 const WINDOW_BYTES = 16 << 20
 
-export type Sent = {
+export type SentRequest = {
   readonly method?: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export class Http2Client implements Disposable {
   }
 
   /** The body of a good answer. */
-  ask(sent: Sent): Promise<Buffer> {
+  ask(sent: SentRequest): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = []
       const stream = this.#send(sent, reject)
@@ -52,7 +52,7 @@ export class Http2Client implements Disposable {
     })
   }
 
-  status(sent: Sent): Promise<number> {
+  status(sent: SentRequest): Promise<number> {
     return new Promise((resolve, reject) => {
       const stream = this.#send(sent, reject).resume()
       stream.on('response', (answer) => resolve(Number(answer[constants.HTTP2_HEADER_STATUS])))
@@ -60,7 +60,7 @@ export class Http2Client implements Disposable {
   }
 
   /** Comes back when the server has begun to answer, and tells of each piece that comes. It ends with the connection. */
-  watch(sent: Sent, onData: (piece: Buffer) => void): Promise<void> {
+  watch(sent: SentRequest, onData: (piece: Buffer) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const stream = this.#send(sent, reject)
       stream.on('response', (answer) => {
@@ -73,7 +73,7 @@ export class Http2Client implements Disposable {
   }
 
   #send(
-    { method = 'GET', path, headers = {}, body }: Sent,
+    { method = 'GET', path, headers = {}, body }: SentRequest,
     onError: (error: Error) => void,
   ): ClientHttp2Stream {
     const stream = this.#session.request({
@@ -87,7 +87,7 @@ export class Http2Client implements Disposable {
     return stream
   }
 
-  #refused({ method = 'GET', path }: Sent, status: number, body: string): Error {
+  #refused({ method = 'GET', path }: SentRequest, status: number, body: string): Error {
     return new Error(`${this.#name} ${method} ${path}: ${status} ${body}`)
   }
 }

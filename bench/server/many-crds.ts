@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startKeelson } from '../../test/support/harness/keelson.ts'
 import { describeFigure, type Figure } from '../report/figure.ts'
-import { definition, DefinitionsClient, groupOf } from './definitions.ts'
+import { definition, DefinitionsClient, groupOf } from './crds.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 
 const COUNT = 2_000
@@ -154,16 +154,16 @@ async function documentFigures(client: DefinitionsClient): Promise<Figure[]> {
   ]
 }
 
-type Timed = { readonly ms: number; readonly note: string }
+type TimedStep = { readonly ms: number; readonly note: string }
 
-async function timed(ask: () => Promise<{ readonly body: Buffer }>): Promise<Timed> {
+async function timed(ask: () => Promise<{ readonly body: Buffer }>): Promise<TimedStep> {
   const began = performance.now()
   const { body } = await ask()
   return { ms: performance.now() - began, note: `${(body.length / 1024).toFixed(0)} KiB` }
 }
 
-async function median(ask: () => Promise<{ readonly body: Buffer }>): Promise<Timed> {
-  const all: Timed[] = []
+async function median(ask: () => Promise<{ readonly body: Buffer }>): Promise<TimedStep> {
+  const all: TimedStep[] = []
   for (let run = 0; run < 21; run++) all.push(await timed(ask))
   return all.toSorted((a, b) => a.ms - b.ms)[10] ?? { ms: Number.NaN, note: '' }
 }

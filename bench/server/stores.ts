@@ -37,11 +37,11 @@ export async function benchStores({ runs }: { readonly runs: number }): Promise<
   }
 }
 
-type Probed = Readonly<Record<Store, string>>
+type ProbeResults = Readonly<Record<Store, string>>
 
 async function measureRates(
   program: string,
-  probed: Probed,
+  probed: ProbeResults,
   runs: number,
 ): Promise<{ figures: Figure[]; beganMs: number }> {
   await using etcd = await startEtcd()

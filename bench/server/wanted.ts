@@ -1,9 +1,9 @@
 /** What each load must reach beside the reference: how many times its rate, and at most which share of its processor time. */
 
-export type Wanted = { readonly rate?: number; readonly cpu?: number }
+export type LoadTarget = { readonly rate?: number; readonly cpu?: number }
 
 /** What `npm run bench -- --reference` runs when no load is named. */
-const usual: Readonly<Record<string, Wanted>> = {
+const usual: Readonly<Record<string, LoadTarget>> = {
   get: { rate: 5, cpu: 1 / 5 },
   'get-any': { rate: 5, cpu: 1 / 5 },
   create: { rate: 2.5, cpu: 1 / 3 },
@@ -29,12 +29,12 @@ const usual: Readonly<Record<string, Wanted>> = {
 }
 
 /** Where nothing more is asked, Keelson is not to be the slower one. */
-const atLeastEqual: Wanted = { rate: 1, cpu: 1 }
-const streaming: Wanted = { rate: 4 }
-const warm: Wanted = { rate: 3 }
-const cold: Wanted = { rate: 1 }
+const atLeastEqual: LoadTarget = { rate: 1, cpu: 1 }
+const streaming: LoadTarget = { rate: 4 }
+const warm: LoadTarget = { rate: 3 }
+const cold: LoadTarget = { rate: 1 }
 
-export const wanted: Readonly<Record<string, Wanted>> = {
+export const wanted: Readonly<Record<string, LoadTarget>> = {
   ...usual,
   'list-by-phase': { rate: 2, cpu: 1 / 2 },
   'list-by-namespace': { rate: 2, cpu: 1 / 2 },

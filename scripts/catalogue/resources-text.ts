@@ -6,14 +6,14 @@ import { isRecord, type Json } from '../../test/recorded/compat/json.ts'
 import { readDocuments, readStored, type StoredRow } from '../../test/recorded/golden/read.ts'
 
 type Kind = { readonly group: string; readonly version: string; readonly kind: string }
-type Served = { readonly verbs: readonly string[]; readonly responseKind?: Kind }
-type DiscoveredResource = Served & {
+type ServedVerbs = { readonly verbs: readonly string[]; readonly responseKind?: Kind }
+type DiscoveredResource = ServedVerbs & {
   readonly resource: string
   readonly scope: 'Namespaced' | 'Cluster'
   readonly singularResource: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
-  readonly subresources?: readonly (Served & { readonly subresource: string })[]
+  readonly subresources?: readonly (ServedVerbs & { readonly subresource: string })[]
 }
 type DiscoveredGroup = {
   readonly metadata: { readonly name?: string }
@@ -70,14 +70,14 @@ function storedVersions(rows: readonly StoredRow[]): ReadonlyMap<string, string>
   )
 }
 
-type Of = {
+type ResourceContext = {
   readonly group: string
   readonly version: string
   readonly apiVersion: string
   readonly stored: ReadonlyMap<string, string>
 }
 
-function resourceText(resource: DiscoveredResource, of: Of): string {
+function resourceText(resource: DiscoveredResource, of: ResourceContext): string {
   const {
     resource: plural,
     responseKind,
@@ -101,7 +101,7 @@ function resourceText(resource: DiscoveredResource, of: Of): string {
 }
 
 /** What a subresource takes, where it is not the resource's own kind. */
-function kindText(own: Kind | undefined, kind: string, of: Of): string {
+function kindText(own: Kind | undefined, kind: string, of: ResourceContext): string {
   if (own === undefined || own.kind === kind) return ''
   const isOfGroup = own.version === '' || (own.group === of.group && own.version === of.version)
   if (isOfGroup) return `=${own.kind}`

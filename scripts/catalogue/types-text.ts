@@ -23,13 +23,13 @@ const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 /** Defaults that change nothing: what is absent reads as these. */
 const zeros = new Set(['""', '0', 'false'])
 
-export type Kept = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
+export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
 /** The text of each package, by name: the types that a kind of these packages leads to, or what is written by hand. */
 export function typesTexts(
   { packages }: Facts,
   names: readonly string[],
-  { byHand, gates }: Kept,
+  { byHand, gates }: KeptFields,
 ): Map<string, string> {
   const all = new Map<string, AliasFacts | TypeFacts>()
   for (const [name, { aliases, types }] of Object.entries(packages)) {
@@ -100,7 +100,7 @@ function aliasText({ name, go, values }: AliasFacts, isUnlisted: boolean): strin
   return `${name} = ${form}${values === undefined || isUnlisted ? '' : `: ${values.join('|')}`}`
 }
 
-function structText(packageName: string, type: TypeFacts, gates: Kept['gates']): string[] {
+function structText(packageName: string, type: TypeFacts, gates: KeptFields['gates']): string[] {
   const mapType = type.mapType === undefined ? '' : ` ${type.mapType}`
   const fields = type.fields.map((field) => {
     const gate = gates.get(`${packageName} ${type.name}.${field.name}`)

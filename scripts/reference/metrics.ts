@@ -20,7 +20,7 @@ import recorded from '../../test/recorded/metrics/recorded.json' with { type: 'j
 import { reasonOf } from './absent-metrics.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
-export type Registered = MetricOptions & {
+export type RegisteredMetric = MetricOptions & {
   readonly type: string
   readonly bounds: readonly number[] | undefined
 }
@@ -69,7 +69,7 @@ function shownNames(names: readonly string[]): string {
 }
 
 /** All that a server may register. */
-export async function registeredMetrics(): Promise<readonly Registered[]> {
+export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> {
   const { all, files, stop } = record()
   const folder = mkdtempSync(join(tmpdir(), 'keelson-reference-'))
   try {
@@ -134,11 +134,11 @@ async function runServer(folder: string): Promise<void> {
 
 /** Notes what is registered from now on, and by which file of src. */
 function record(): {
-  readonly all: Registered[]
+  readonly all: RegisteredMetric[]
   readonly files: ReadonlySet<string>
   readonly stop: () => void
 } {
-  const all: Registered[] = []
+  const all: RegisteredMetric[] = []
   const files = new Set<string>()
   const stops = (['counter', 'gauge', 'histogram', 'summary'] as const).map((type) => {
     const original: unknown = Reflect.get(Metrics.prototype, type)

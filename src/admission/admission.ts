@@ -37,11 +37,11 @@ export type Attributes = {
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
   /** What a plugin of this step has read, for those after it. */
-  readonly known: Known
+  readonly known: PreloadedObjects
 }
 
 /** `namespace`: that of the object, from the cache. */
-export type Known = { namespace?: KubeObject }
+export type PreloadedObjects = { namespace?: KubeObject }
 
 export interface Plugin {
   readonly name: string
@@ -123,7 +123,7 @@ export class Admission {
       return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     })
     return thenMaybe(mutated, (object) => {
-      step.passed(watch)
+      step.recordPassed(watch)
       return object
     })
   }
@@ -134,7 +134,7 @@ export class Admission {
     const watch = new Stopwatch(this.#monotonicMs)
     return thenMaybe(
       step.runAll(watch, ({ run }) => run(attributes)),
-      () => step.passed(watch),
+      () => step.recordPassed(watch),
     )
   }
 

@@ -9,11 +9,11 @@ import { isSame } from '../objects/schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
 /** Who asks; the question ends with the request. */
-export type Asking = { readonly user: User; readonly signal: AbortSignal }
+export type Requester = { readonly user: User; readonly signal: AbortSignal }
 
 /** Whether a user has access to something that is not in the path of the request. */
 export type MayDo = (
-  context: Asking,
+  context: Requester,
   action: {
     readonly verb: string
     readonly group: string
@@ -28,7 +28,7 @@ const requests = `certificatesigningrequests.${group}`
 /** Access may be granted to a signer, or to all signers of its domain. */
 async function mayUseSigner(
   mayDo: MayDo,
-  context: Asking,
+  context: Requester,
   { verb, signer }: { readonly verb: string; readonly signer: string },
 ): Promise<boolean> {
   const [domain = ''] = signer.split('/')

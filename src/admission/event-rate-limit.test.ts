@@ -10,7 +10,7 @@ import { createEventRateLimit } from './event-rate-limit.ts'
 const event = (fields: Fields = {}, more: Partial<Attributes> = {}): Attributes =>
   attributes({ plural: 'events', object: anObject('Event', 'e', fields), ...more })
 
-class World {
+class EventRateLimitFixture {
   nowMs = 0
   readonly #plugin
 
@@ -21,73 +21,77 @@ class World {
     this.#plugin = createEventRateLimit(all, { monotonicMs: () => this.nowMs })
   }
 
-  async told(write: Attributes): Promise<string> {
+  async outcome(write: Attributes): Promise<string> {
     const admitted = await admit(this.#plugin, write)
     return typeof admitted === 'string' ? admitted : 'fine'
   }
 }
 
 test('a bucket has a burst, and then a rate', async () => {
-  const world = new World({ burst: 2 })
-  assert.equal(await world.told(event()), 'fine')
-  assert.equal(await world.told(event()), 'fine')
+  const world = new EventRateLimitFixture({ burst: 2 })
+  assert.equal(await world.outcome(event()), 'fine')
+  assert.equal(await world.outcome(event()), 'fine')
   assert.equal(
-    await world.told(event()),
+    await world.outcome(event()),
     '429 Too many requests: limit reached on type Server for key ',
   )
   world.nowMs = 1000
-  assert.equal(await world.told(event()), 'fine')
-  assert.notEqual(await world.told(event()), 'fine')
+  assert.equal(await world.outcome(event()), 'fine')
+  assert.notEqual(await world.outcome(event()), 'fine')
 })
 
 test('dry runs and deletes do not count', async () => {
-  const world = new World({})
+  const world = new EventRateLimitFixture({})
   for (let count = 0; count < 3; count++)
-    assert.equal(await world.told(event({}, { isDryRun: true })), 'fine')
+    assert.equal(await world.outcome(event({}, { isDryRun: true })), 'fine')
   for (let count = 0; count < 3; count++)
-    assert.equal(await world.told(event({}, { operation: 'DELETE' })), 'fine')
-  assert.equal(await world.told(event({}, { operation: 'UPDATE' })), 'fine')
-  assert.notEqual(await world.told(event({}, { operation: 'UPDATE' })), 'fine')
+    assert.equal(await world.outcome(event({}, { operation: 'DELETE' })), 'fine')
+  assert.equal(await world.outcome(event({}, { operation: 'UPDATE' })), 'fine')
+  assert.notEqual(await world.outcome(event({}, { operation: 'UPDATE' })), 'fine')
 })
 
 test('namespaces, users, sources and objects have buckets of their own', async () => {
-  const namespaces = new World({ type: 'Namespace' })
-  assert.equal(await namespaces.told(event({}, { namespace: 'a' })), 'fine')
-  assert.equal(await namespaces.told(event({}, { namespace: 'b' })), 'fine')
-  assert.match(await namespaces.told(event({}, { namespace: 'a' })), /type Namespace for key a$/)
-  const objects = new World({ type: 'SourceAndObject' })
+  const namespaces = new EventRateLimitFixture({ type: 'Namespace' })
+  assert.equal(await namespaces.outcome(event({}, { namespace: 'a' })), 'fine')
+  assert.equal(await namespaces.outcome(event({}, { namespace: 'b' })), 'fine')
+  assert.match(await namespaces.outcome(event({}, { namespace: 'a' })), /type Namespace for key a$/)
+  const objects = new EventRateLimitFixture({ type: 'SourceAndObject' })
   const source = { source: { component: 'c', host: 'h' } }
   const about = (name: string): Fields => ({
     ...source,
     involvedObject: { kind: 'Pod', name, apiVersion: 'v1' },
   })
-  assert.equal(await objects.told(event(about('a'))), 'fine')
-  assert.equal(await objects.told(event(about('b'))), 'fine')
-  assert.match(await objects.told(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
+  assert.equal(await objects.outcome(event(about('a'))), 'fine')
+  assert.equal(await objects.outcome(event(about('b'))), 'fine')
+  assert.match(await objects.outcome(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
 })
 
 test('every limit that is reached is named', async () => {
-  const world = new World({ type: 'User' }, { type: 'Server', burst: 5 }, { type: 'Namespace' })
-  await world.told(event())
+  const world = new EventRateLimitFixture(
+    { type: 'User' },
+    { type: 'Server', burst: 5 },
+    { type: 'Namespace' },
+  )
+  await world.outcome(event())
   const reached =
     '[limit reached on type User for key u, limit reached on type Namespace for key n]'
-  assert.equal(await world.told(event()), `429 Too many requests: ${reached}`)
+  assert.equal(await world.outcome(event()), `429 Too many requests: ${reached}`)
 })
 
 test('the bucket that was not used for longest is dropped', async () => {
-  const world = new World({ type: 'Namespace', bucketsMax: 2 })
+  const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 2 })
   const long = 'a'.repeat(100_000)
-  for (const namespace of [long, 'b', long, 'c']) await world.told(event({}, { namespace }))
-  assert.equal(await world.told(event({}, { namespace: 'b' })), 'fine')
-  assert.equal(await world.told(event({}, { namespace: long })), 'fine')
-  assert.notEqual(await world.told(event({}, { namespace: long })), 'fine')
+  for (const namespace of [long, 'b', long, 'c']) await world.outcome(event({}, { namespace }))
+  assert.equal(await world.outcome(event({}, { namespace: 'b' })), 'fine')
+  assert.equal(await world.outcome(event({}, { namespace: long })), 'fine')
+  assert.notEqual(await world.outcome(event({}, { namespace: long })), 'fine')
 })
 
 test('a bucket does not keep the path of a request', async () => {
-  const world = new World({ type: 'Namespace', bucketsMax: 100 })
+  const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 100 })
   const held = await heldBytes(async () => {
     for (let at = 0; at < 100; at++) {
-      await world.told(event({}, { namespace: partOfMegabyte(`namespace-of-event-${at % 50}`) }))
+      await world.outcome(event({}, { namespace: partOfMegabyte(`namespace-of-event-${at % 50}`) }))
     }
   })
   assert.ok(held < 10 << 20, `${held} bytes are held`)

@@ -6,19 +6,19 @@ import { silent } from '../lib/telemetry/log.ts'
 import { systemTime } from '../lib/time/timers.ts'
 import { CallError } from '../net/outbound/call-error.ts'
 import type { Attributes } from './admission.ts'
-import { createImagePolicyWebhook, type ImagePolicyParts } from './image-policy-webhook.ts'
+import { createImagePolicyWebhook, type ImagePolicyOptions } from './image-policy-webhook.ts'
 
 type Answer = Fields | CallError
 
 const usual = { allowTtlMs: 60_000, denyTtlMs: 0, retryBackoffMs: 0, defaultAllow: false }
 
-class World {
+class ImagePolicyFixture {
   readonly bodies: string[] = []
   readonly #plugin
 
   constructor(
     answers: readonly Answer[],
-    configuration: Partial<ImagePolicyParts['configuration']> = {},
+    configuration: Partial<ImagePolicyOptions['configuration']> = {},
   ) {
     const left = [...answers]
     const post = async (body: string): Promise<string> => {
@@ -38,7 +38,7 @@ class World {
     })
   }
 
-  async told(write: Attributes = create()): Promise<string> {
+  async outcome(write: Attributes = create()): Promise<string> {
     const admitted = await admit(this.#plugin, write)
     return typeof admitted === 'string' ? admitted : 'fine'
   }
@@ -53,9 +53,9 @@ const answered = (status: number): CallError =>
   new CallError('said', 'answered', { answer: { status, retryAfterSec: 0 } })
 
 test('the webhook is asked about images and its annotations', async () => {
-  const world = new World([{ allowed: true }])
+  const world = new ImagePolicyFixture([{ allowed: true }])
   const annotations = { 'a.image-policy.k8s.io/b': '1', other: '2' }
-  await world.told(create({ initContainers: [{ name: 'i', image: 'j' }] }, { annotations }))
+  await world.outcome(create({ initContainers: [{ name: 'i', image: 'j' }] }, { annotations }))
   assert.deepEqual(JSON.parse(world.bodies[0] ?? ''), {
     kind: 'ImageReview',
     apiVersion: 'imagepolicy.k8s.io/v1alpha1',
@@ -70,27 +70,36 @@ test('the webhook is asked about images and its annotations', async () => {
 })
 
 test('answers are kept as long as configured', async () => {
-  const world = new World([{ allowed: true }, { reason: 'r' }, { reason: 'r' }])
-  assert.deepEqual([await world.told(), await world.told()], ['fine', 'fine'])
+  const world = new ImagePolicyFixture([{ allowed: true }, { reason: 'r' }, { reason: 'r' }])
+  assert.deepEqual([await world.outcome(), await world.outcome()], ['fine', 'fine'])
   const other = create({ containers: [{ name: 'c', image: 'other' }] })
-  assert.deepEqual([await world.told(other), await world.told(other)], [denied, denied])
+  assert.deepEqual([await world.outcome(other), await world.outcome(other)], [denied, denied])
   assert.equal(world.bodies.length, 3)
 })
 
 test('a webhook that cannot be asked refuses, unless it is configured otherwise', async () => {
-  assert.equal(await new World([failed]).told(), '403 pods "p" is forbidden: Post "x": EOF')
-  assert.equal(await new World([answered(403)]).told(), '403 said')
   assert.equal(
-    await new World([{ allowed: 'yes' }]).told(),
+    await new ImagePolicyFixture([failed]).outcome(),
+    '403 pods "p" is forbidden: Post "x": EOF',
+  )
+  assert.equal(await new ImagePolicyFixture([answered(403)]).outcome(), '403 said')
+  assert.equal(
+    await new ImagePolicyFixture([{ allowed: 'yes' }]).outcome(),
     `403 pods "p" is forbidden: ${notABool}`,
   )
   const write = create()
-  assert.equal(await new World([failed], { defaultAllow: true }).told(write), 'fine')
+  assert.equal(
+    await new ImagePolicyFixture([failed], { defaultAllow: true }).outcome(write),
+    'fine',
+  )
   assert.equal(
     write.context.ownAnnotations?.get('imagepolicywebhook.image-policy.k8s.io/failed-open'),
     'true',
   )
-  assert.equal(await new World([{ reason: 'r' }], { defaultAllow: true }).told(), denied)
+  assert.equal(
+    await new ImagePolicyFixture([{ reason: 'r' }], { defaultAllow: true }).outcome(),
+    denied,
+  )
 })
 
 const notABool =
@@ -98,23 +107,26 @@ const notABool =
 
 test('a limit of this server opens nothing', async () => {
   const busy = new CallError('busy', 'busy')
-  assert.match(await new World([busy], { defaultAllow: true }).told(), /^429 too many images/)
+  assert.match(
+    await new ImagePolicyFixture([busy], { defaultAllow: true }).outcome(),
+    /^429 too many images/,
+  )
   const tooLarge = new CallError('the response is too large', 'too-large')
-  const told = await new World([tooLarge], { defaultAllow: true }).told()
-  assert.equal(told, '403 pods "p" is forbidden: the response is too large')
+  const reported = await new ImagePolicyFixture([tooLarge], { defaultAllow: true }).outcome()
+  assert.equal(reported, '403 pods "p" is forbidden: the response is too large')
 })
 
 test('calls are repeated', async () => {
-  const world = new World([answered(500), answered(500), { allowed: true }])
-  assert.equal(await world.told(), 'fine')
+  const world = new ImagePolicyFixture([answered(500), answered(500), { allowed: true }])
+  assert.equal(await world.outcome(), 'fine')
   assert.equal(world.bodies.length, 3)
 })
 
 test('annotations of the answer are recorded, if their keys are valid', async () => {
   const write = create()
-  await new World([{ allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } }]).told(
-    write,
-  )
+  await new ImagePolicyFixture([
+    { allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } },
+  ]).outcome(write)
   assert.deepEqual(
     [...(write.context.ownAnnotations ?? [])],
     [['imagepolicywebhook.image-policy.k8s.io/a', 'b']],
@@ -122,12 +134,12 @@ test('annotations of the answer are recorded, if their keys are valid', async ()
 })
 
 test('only pods and their ephemeral containers are reviewed', async () => {
-  const world = new World([{ allowed: true }])
+  const world = new ImagePolicyFixture([{ allowed: true }])
   const object = pod({ ephemeralContainers: [{ name: 'e', image: 'debug' }] })
   const update = { plural: 'pods', operation: 'UPDATE', object, oldObject: object } as const
-  await world.told(attributes({ ...update, subresource: 'status' }))
-  await world.told(attributes({ plural: 'pods', operation: 'DELETE', oldObject: object }))
+  await world.outcome(attributes({ ...update, subresource: 'status' }))
+  await world.outcome(attributes({ plural: 'pods', operation: 'DELETE', oldObject: object }))
   assert.equal(world.bodies.length, 0)
-  await world.told(attributes({ ...update, subresource: 'ephemeralcontainers' }))
+  await world.outcome(attributes({ ...update, subresource: 'ephemeralcontainers' }))
   assert.match(world.bodies[0] ?? '', /"containers":\[\{"image":"debug"\}\]/)
 })

@@ -28,7 +28,7 @@ const RETRY_SECONDS = 1
 /** Of audit annotations. */
 const prefix = 'imagepolicywebhook.image-policy.k8s.io/'
 
-export type ImagePolicyParts = {
+export type ImagePolicyOptions = {
   readonly configuration: Omit<ImagePolicyWebhook, 'kubeconfig'>
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly time: Time
@@ -36,8 +36,8 @@ export type ImagePolicyParts = {
   readonly log: Log
 }
 
-export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
-  const { configuration, time } = parts
+export function createImagePolicyWebhook(options: ImagePolicyOptions): Plugin {
+  const { configuration, time } = options
   const answers = new TtlCache<ImageReviewStatus>(
     { sizeMax: ANSWERS_MAX, weightMax: ANSWERS_CHARACTERS_MAX },
     time,
@@ -48,12 +48,12 @@ export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
     key: string,
   ): Promise<ImageReviewStatus | undefined> => {
     try {
-      const status = await call(parts, body, attributes.context.signal)
+      const status = await call(options, body, attributes.context.signal)
       const ttlMs = status.isAllowed ? configuration.allowTtlMs : configuration.denyTtlMs
       answers.set(key, status, { ttlMs, weight: status.length })
       return status
     } catch (error) {
-      failOpen(parts, attributes, error)
+      failOpen(options, attributes, error)
       return undefined
     }
   }
@@ -82,11 +82,11 @@ export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
 }
 
 async function call(
-  parts: ImagePolicyParts,
+  options: ImagePolicyOptions,
   body: string,
   signal: AbortSignal,
 ): Promise<ImageReviewStatus> {
-  const { client, configuration, time, random } = parts
+  const { client, configuration, time, random } = options
   const backoff = webhookBackoff(configuration.retryBackoffMs)
   const status = readImageReview(
     await retry(() => client.post(body, signal), { backoff, timers: time, random, signal }),
@@ -97,7 +97,7 @@ async function call(
 
 /** Returns if the request goes on although the webhook could not be asked. */
 function failOpen(
-  { configuration, log }: ImagePolicyParts,
+  { configuration, log }: ImagePolicyOptions,
   attributes: Attributes,
   error: unknown,
 ): void {

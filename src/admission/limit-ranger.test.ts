@@ -161,12 +161,12 @@ test('many limits of many containers are looked at in slices, and as many faults
     type: 'Container',
     max: Object.fromEntries(Object.keys(many).map((name) => [name, `${at + 1}`])),
   }))
-  const told = await admit(
+  const reported = await admit(
     withLimits(...bounds),
     attributes({ plural: 'pods', object: demanding({}) }),
   )
-  assert.ok(typeof told === 'string')
-  assert.equal(told.split(', ').length, 10_000)
+  assert.ok(typeof reported === 'string')
+  assert.equal(reported.split(', ').length, 10_000)
 })
 
 const cpuRange = (name: string, cpu: string) =>
@@ -177,9 +177,9 @@ test('what the first range refuses is all that is told', async () => {
     async () => [cpuRange('a', '2'), cpuRange('b', '1')],
     defaultGates,
   )
-  const told = (cpu: string) =>
+  const reported = (cpu: string) =>
     admit(plugin, attributes({ plural: 'pods', object: demanding({ limits: { cpu } }) }))
   const refused = '403 pods "p" is forbidden: maximum cpu usage per Container is'
-  assert.equal(await told('3'), `${refused} 2, but limit is 3`)
-  assert.equal(await told('1500m'), `${refused} 1, but limit is 1500m`)
+  assert.equal(await reported('3'), `${refused} 2, but limit is 3`)
+  assert.equal(await reported('1500m'), `${refused} 1, but limit is 1500m`)
 })

@@ -29,16 +29,16 @@ export class Stopwatch {
 }
 
 /** A plugin that acts on the resource. */
-export type Acting<Run> = {
+export type ActingPlugin<Run> = {
   readonly name: string
   readonly run: Run
   /** Of the requests that it lets pass; undefined: it is not counted. */
   readonly series: Distribution | undefined
 }
 
-type RunPlugin<Run> = (plugin: Acting<Run>) => Promise<void> | void
+type RunPlugin<Run> = (plugin: ActingPlugin<Run>) => Promise<void> | void
 
-type StepParts<Run> = {
+type StepOptions<Run> = {
   readonly operation: Operation
   readonly type: StepType
   /** Those that act on the resource, in their order. */
@@ -49,14 +49,14 @@ type StepParts<Run> = {
 }
 
 export class MeasuredStep<Run> {
-  readonly acting: readonly Acting<Run>[]
+  readonly acting: readonly ActingPlugin<Run>[]
   readonly #counted: readonly string[]
   readonly #idle: ReturnType<AdmissionMetrics['idle']>
   readonly #passed: ReturnType<AdmissionMetrics['step']> | undefined
   readonly #metrics: AdmissionMetrics
   readonly #label: Label
 
-  constructor({ operation, type, acting, running, metrics }: StepParts<Run>) {
+  constructor({ operation, type, acting, running, metrics }: StepOptions<Run>) {
     const label = { operation, type, isRejected: false }
     this.#label = label
     this.#metrics = metrics
@@ -104,7 +104,7 @@ export class MeasuredStep<Run> {
     this.#idle.passes++
   }
 
-  async #waitFor(ran: Promise<void>, plugin: Acting<Run>, watch: Stopwatch): Promise<void> {
+  async #waitFor(ran: Promise<void>, plugin: ActingPlugin<Run>, watch: Stopwatch): Promise<void> {
     try {
       await ran
     } catch (error) {
@@ -115,12 +115,12 @@ export class MeasuredStep<Run> {
     plugin.series?.observe(seconds)
   }
 
-  passed({ total }: Stopwatch): void {
+  recordPassed({ total }: Stopwatch): void {
     this.#passed?.observe(total)
   }
 
   /** One that is not counted ran before the first; those after it did not run. */
-  #rejected({ name, series }: Acting<Run>, watch: Stopwatch): void {
+  #rejected({ name, series }: ActingPlugin<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }
     const seconds = watch.lap()
     if (series !== undefined) {

@@ -25,7 +25,7 @@ const namespace = (phase: string): KubeObject => ({
 })
 
 /** What the cache has, what the database has, and what was asked for. */
-class World {
+class NamespaceLifecycleFixture {
   cached = new Map<string, string>()
   latest = new Map<string, string>()
   readonly asked: string[] = []
@@ -41,7 +41,7 @@ class World {
     }),
   ])
 
-  async told(
+  async outcome(
     operation: Attributes['operation'],
     where: string,
     plural = 'configmaps',
@@ -72,46 +72,46 @@ class World {
 }
 
 test('a namespace that the cache has is looked up nowhere else', async () => {
-  const world = new World()
+  const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Active')
-  assert.equal(await world.told('CREATE', 'a'), 'fine')
+  assert.equal(await world.outcome('CREATE', 'a'), 'fine')
   assert.deepEqual(world.asked, ['any'])
 })
 
 test('one that the cache does not have yet is looked up before a refusal', async () => {
-  const world = new World()
+  const world = new NamespaceLifecycleFixture()
   world.latest.set('a', 'Active')
-  assert.equal(await world.told('CREATE', 'a'), 'fine')
+  assert.equal(await world.outcome('CREATE', 'a'), 'fine')
   assert.deepEqual(world.asked, ['any', 'latest'])
-  assert.equal(await world.told('CREATE', 'b'), '404 namespaces "b" not found')
-  assert.equal(await world.told('UPDATE', 'b'), '404 namespaces "b" not found')
-  assert.equal(await world.told('DELETE', 'b'), 'fine')
+  assert.equal(await world.outcome('CREATE', 'b'), '404 namespaces "b" not found')
+  assert.equal(await world.outcome('UPDATE', 'b'), '404 namespaces "b" not found')
+  assert.equal(await world.outcome('DELETE', 'b'), 'fine')
 })
 
 test('nothing new comes into one that goes away', async () => {
-  const world = new World()
+  const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Terminating')
   const why = 'unable to create new content in namespace a because it is being terminated'
-  assert.equal(await world.told('CREATE', 'a'), `403 configmaps "g-" is forbidden: ${why}`)
-  assert.equal(await world.told('UPDATE', 'a'), 'fine')
+  assert.equal(await world.outcome('CREATE', 'a'), `403 configmaps "g-" is forbidden: ${why}`)
+  assert.equal(await world.outcome('UPDATE', 'a'), 'fine')
 })
 
 test('after a delete the cache is not believed for a while', async () => {
-  const world = new World()
+  const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Active')
   world.latest.set('a', 'Terminating')
-  assert.equal(await world.told('DELETE', 'a', 'namespaces'), 'fine')
-  assert.match(await world.told('CREATE', 'a'), /^403 /)
+  assert.equal(await world.outcome('DELETE', 'a', 'namespaces'), 'fine')
+  assert.match(await world.outcome('CREATE', 'a'), /^403 /)
   world.ms = 31_000
-  assert.equal(await world.told('CREATE', 'a'), 'fine')
+  assert.equal(await world.outcome('CREATE', 'a'), 'fine')
 })
 
 test('three namespaces stay', async () => {
-  const world = new World()
+  const world = new NamespaceLifecycleFixture()
   for (const name of ['default', 'kube-system', 'kube-public']) {
     const why = `403 namespaces "${name}" is forbidden: this namespace may not be deleted`
-    assert.equal(await world.told('DELETE', name, 'namespaces'), why)
-    assert.equal(await world.told('UPDATE', name, 'namespaces'), 'fine')
+    assert.equal(await world.outcome('DELETE', name, 'namespaces'), why)
+    assert.equal(await world.outcome('UPDATE', name, 'namespaces'), 'fine')
   }
-  assert.equal(await world.told('DELETE', 'kube-node-lease', 'namespaces'), 'fine')
+  assert.equal(await world.outcome('DELETE', 'kube-node-lease', 'namespaces'), 'fine')
 })

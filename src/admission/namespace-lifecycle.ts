@@ -16,7 +16,7 @@ const DOUBT_MS = 30_000
 /** How many deletes are remembered; beyond that, the oldest is forgotten. */
 const DOUBTED_MAX = 1000
 
-export type NamespaceLifecycleParts = {
+export type NamespaceLifecycleOptions = {
   /** Undefined if there is no such namespace. */
   readonly readNamespace: (
     name: string,
@@ -28,7 +28,7 @@ export type NamespaceLifecycleParts = {
 export function createNamespaceLifecycle({
   readNamespace,
   clock,
-}: NamespaceLifecycleParts): Plugin {
+}: NamespaceLifecycleOptions): Plugin {
   /** Until when the cache is not trusted, by namespace. */
   const doubted = new Map<string, number>()
 

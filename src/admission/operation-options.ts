@@ -19,7 +19,7 @@ export function writeOptions(
 }
 
 /** What is known of a delete: of other operations only whether they are dry runs. */
-export type GivenOptions = {
+export type OperationOptions = {
   readonly isDryRun: boolean
   readonly uid?: string | undefined
   readonly resourceVersion?: string | undefined
@@ -28,7 +28,7 @@ export type GivenOptions = {
   readonly propagation?: string | undefined
 }
 
-export function deleteOptions(given: GivenOptions): Fields {
+export function deleteOptions(given: OperationOptions): Fields {
   const { uid, resourceVersion, gracePeriodSeconds, orphanDependents, propagation, isDryRun } =
     given
   const hasPreconditions = uid !== undefined || resourceVersion !== undefined

@@ -11,13 +11,16 @@ import { isSame } from '../objects/schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import type { AskAuthorizer } from './ask-authorizer.ts'
 
-export type OwnerParts = {
+export type OwnerReferencesOptions = {
   readonly authorize: AskAuthorizer
   /** The resources that are served for a kind: more than one is possible. */
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
 }
 
-export function createOwnerReferencesPermission({ authorize, resourcesOf }: OwnerParts): Plugin {
+export function createOwnerReferencesPermission({
+  authorize,
+  resourcesOf,
+}: OwnerReferencesOptions): Plugin {
   const ask = (
     attributes: Attributes,
     asked: Partial<ResourceAccess>,

@@ -22,7 +22,7 @@ import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { createEventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
-import { createImagePolicyWebhook, type ImagePolicyParts } from './image-policy-webhook.ts'
+import { createImagePolicyWebhook, type ImagePolicyOptions } from './image-policy-webhook.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { type CreateNamespace, createNamespaceAutoProvision } from './namespace-auto-provision.ts'
 import { createNamespaceExists } from './namespace-exists.ts'
@@ -30,7 +30,10 @@ import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
 import { createNodeRestriction } from './node-restriction/plugin.ts'
 import type { Objects, ResourceId } from '../api/object-access.ts'
-import { createOwnerReferencesPermission, type OwnerParts } from './owner-references-permission.ts'
+import {
+  createOwnerReferencesPermission,
+  type OwnerReferencesOptions,
+} from './owner-references-permission.ts'
 import { createPodNodeSelector } from './pod-node-selector.ts'
 import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
 import { createPodTopologyLabels } from './pod-topology-labels.ts'
@@ -45,45 +48,50 @@ import { createServiceAccount } from './service-account/plugin.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
-import { createMutatingPolicies, type MutatingPoliciesParts } from './policies/mutating-policies.ts'
-import type { PolicyParts } from './policies/policy-request.ts'
+import {
+  createMutatingPolicies,
+  type MutatingPoliciesOptions,
+} from './policies/mutating-policies.ts'
+import type { PolicyRequestOptions } from './policies/policy-request.ts'
 import {
   createValidatingPolicies,
-  type ValidatingPoliciesParts,
+  type ValidatingPoliciesOptions,
 } from './policies/validating-policies.ts'
 import { unenforcedMutatingPolicies } from './unenforced.ts'
-import type { FollowedHooks } from './webhooks/followed-hooks.ts'
+import type { WebhooksInformer } from './webhooks/webhooks-informer.ts'
 import { createMutatingWebhooks } from './webhooks/mutating.ts'
-import type { HookParts } from './webhooks/parts.ts'
+import type { WebhookOptions } from './webhooks/webhook-options.ts'
 import { createValidatingWebhooks } from './webhooks/validating.ts'
 
-export type PluginParts = {
+export type AdmissionPluginsOptions = {
   readonly objects: Objects
   readonly clock: Clock
   /** The random suffix of a generated name. */
   readonly nameSuffix: () => string
   readonly authorize: AskAuthorizer
   readonly createNamespace: CreateNamespace
-  readonly resourcesOf: OwnerParts['resourcesOf']
+  readonly resourcesOf: OwnerReferencesOptions['resourcesOf']
   readonly gates: Gates
-  readonly policies: Omit<PolicyParts, 'objects' | 'resourcesOf' | 'clock'> & {
-    readonly validating: ValidatingPoliciesParts['index']
-    readonly mutating: MutatingPoliciesParts['index']
-    readonly metrics: ValidatingPoliciesParts['metrics']
+  readonly policies: Omit<PolicyRequestOptions, 'objects' | 'resourcesOf' | 'clock'> & {
+    readonly validating: ValidatingPoliciesOptions['index']
+    readonly mutating: MutatingPoliciesOptions['index']
+    readonly metrics: ValidatingPoliciesOptions['metrics']
   }
-  readonly webhooks: Pick<FollowedHooks, 'mutating' | 'validating'> & { readonly parts: HookParts }
+  readonly webhooks: Pick<WebhooksInformer, 'mutating' | 'validating'> & {
+    readonly options: WebhookOptions
+  }
   readonly configured: AdmissionConfig
   readonly openCharges: OpenCharges
   readonly podSecurityMetrics: PodSecurityMetrics
   /** Undefined: the plugin ImagePolicyWebhook does not run. */
-  readonly imageReviewer: ImagePolicyParts['client'] | undefined
+  readonly imageReviewer: ImagePolicyOptions['client'] | undefined
   readonly random: () => number
   readonly log: Log
 }
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
-export function createPlugins(parts: PluginParts): readonly Plugin[] {
+export function createPlugins(parts: AdmissionPluginsOptions): readonly Plugin[] {
   const { objects, clock, nameSuffix, authorize, resourcesOf, gates, webhooks, configured } = parts
   const namespaces = core('namespaces')
   const policies = createPolicies(parts)
@@ -129,9 +137,9 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     denyServiceExternalIps,
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     policies.mutating,
-    createMutatingWebhooks(webhooks.mutating, webhooks.parts),
+    createMutatingWebhooks(webhooks.mutating, webhooks.options),
     policies.validating,
-    createValidatingWebhooks(webhooks.validating, webhooks.parts),
+    createValidatingWebhooks(webhooks.validating, webhooks.options),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), {
       gates,
       clock,
@@ -156,7 +164,7 @@ function createMayDo(authorize: AskAuthorizer): MayDo {
   }
 }
 
-function createPolicies({ objects, resourcesOf, clock, gates, policies }: PluginParts) {
+function createPolicies({ objects, resourcesOf, clock, gates, policies }: AdmissionPluginsOptions) {
   const options = { ...policies, objects, resourcesOf, clock }
   return {
     mutating: gates.isOn('MutatingAdmissionPolicy')
@@ -171,7 +179,7 @@ function imagePolicyPlugins({
   imageReviewer: client,
   random,
   log,
-}: PluginParts): readonly Plugin[] {
+}: AdmissionPluginsOptions): readonly Plugin[] {
   const { imagePolicyWebhook: configuration } = configured
   if (configuration === null || client === undefined) return []
   return [createImagePolicyWebhook({ configuration, client, time: systemTime, random, log })]

@@ -16,7 +16,7 @@ import {
 import type { Attributes } from './admission.ts'
 import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
 
-type Given = {
+type TolerationCase = {
   readonly defaults?: string
   readonly whitelist?: string
   readonly configuration?: PodTolerations
@@ -26,7 +26,7 @@ const create = (tolerations: readonly Fields[], spec: Fields = {}): Attributes =
   attributes({ plural: 'pods', object: pod({ tolerations, ...spec }) })
 
 /** The tolerations of a pod that is written, or why it is refused. */
-async function tolerated(given: Given, write: Attributes): Promise<Json | undefined> {
+async function tolerated(given: TolerationCase, write: Attributes): Promise<Json | undefined> {
   const { defaults, whitelist, configuration = noPodTolerations } = given
   const annotations = {
     ...(defaults === undefined

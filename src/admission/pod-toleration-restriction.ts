@@ -24,7 +24,7 @@ const memoryPressure: Fields = {
   effect: 'NoSchedule',
 }
 
-type RestrictionParts = {
+type PodTolerationOptions = {
   readonly objects: Pick<Objects, 'get'>
   readonly configuration: PodTolerations
   readonly gates: Gates
@@ -34,7 +34,7 @@ export function createPodTolerationRestriction({
   objects,
   configuration,
   gates,
-}: RestrictionParts): Plugin {
+}: PodTolerationOptions): Plugin {
   const namespaceOf = async ({ namespace }: Attributes): Promise<KubeObject> => {
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
     if (found === undefined) throw internalError(`namespaces "${namespace}" not found`)

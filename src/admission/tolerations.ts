@@ -5,13 +5,13 @@ import { identityOf } from '../objects/schema/equal.ts'
 /** Drops tolerations that others cover; of equal ones the first is kept. */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
   const given = tolerations.map(tolerationOf)
-  const later = new Covers()
+  const later = new TolerationCover()
   const coveredLater = new Set<Toleration>()
   for (const one of given.toReversed()) {
     if (later.hasOther(one)) coveredLater.add(one)
     later.add(one)
   }
-  const kept = new Covers()
+  const kept = new TolerationCover()
   const ids = new Set<string>()
   return given
     .filter((one) => {
@@ -25,7 +25,7 @@ export function mergeTolerations(tolerations: readonly Fields[]): readonly Field
 
 /** Whether each toleration is covered by one of the whitelist, or equal to one. */
 export function areCovered(tolerations: readonly Fields[], whitelist: readonly Fields[]): boolean {
-  const covers = new Covers()
+  const covers = new TolerationCover()
   const ids = new Set<string>()
   for (const one of whitelist.map(tolerationOf)) {
     ids.add(one.id)
@@ -76,13 +76,13 @@ const printPlace = (key: string, effect: string, value: string | null): string =
   JSON.stringify([key, effect, value])
 
 /** Tolerations by key; of those with the same key, the longest. */
-class Covers {
-  readonly #places = new Map<string, Longest>()
+class TolerationCover {
+  readonly #places = new Map<string, LongestToleration>()
 
   add(one: Toleration): void {
     const place = placeOf(one)
     const known = this.#places.get(place)
-    if (known === undefined) this.#places.set(place, new Longest(one))
+    if (known === undefined) this.#places.set(place, new LongestToleration(one))
     else known.add(one)
   }
 
@@ -98,7 +98,7 @@ class Covers {
     })
   }
 
-  #around(one: Toleration): readonly Longest[] {
+  #around(one: Toleration): readonly LongestToleration[] {
     return placesAround(one).flatMap((place) => this.#places.get(place) ?? [])
   }
 }
@@ -108,7 +108,7 @@ const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
 
 /** The toleration with the most seconds, and the next one that is not equal to it. */
-class Longest {
+class LongestToleration {
   first: Toleration
   #second: Toleration | undefined
 

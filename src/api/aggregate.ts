@@ -2,8 +2,8 @@
 import type { FieldFault } from './field-fault.ts'
 
 export function aggregate(errors: Iterable<string>): string {
-  const told = [...new Set(errors)]
-  return told.length <= 1 ? (told[0] ?? '') : `[${told.join(', ')}]`
+  const reported = [...new Set(errors)]
+  return reported.length <= 1 ? (reported[0] ?? '') : `[${reported.join(', ')}]`
 }
 
 export const describeFaults = (faults: readonly FieldFault[]): string =>

@@ -1,7 +1,7 @@
 /** What the layers tell the audit log about a request. Requests that are not recorded have none of it. */
 import type { ObjectMeta } from './object.ts'
 
-export interface Audited {
+export interface AuditRecorder {
   /** Whether the body of the request is recorded. */
   readonly wantsRequest: boolean
   /** Whether the object in the response is recorded. */

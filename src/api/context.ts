@@ -8,10 +8,10 @@ import { runningWork, type Work } from '../lib/scheduling/running-work.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
 import { systemTime, TIMER_MS_MAX } from '../lib/time/timers.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
-import type { Audited } from './audited.ts'
+import type { AuditRecorder } from './audited.ts'
 import type { ApiRequest } from './request.ts'
 import type { Span } from './span.ts'
-import { Spent } from './spent.ts'
+import { RequestTimings } from './spent.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -65,7 +65,7 @@ export class RequestContext implements Work {
   /** Undefined: the request is not traced. */
   span: Span | undefined
   /** Where its time went. */
-  readonly spent = new Spent()
+  readonly spent = new RequestTimings()
   /** The length of its body; -1: none was read. */
   bodyBytes = -1
   /** The length of the longest text that its objects were decoded from. Their texts are parts of it: what keeps one of them keeps it. */
@@ -77,7 +77,7 @@ export class RequestContext implements Work {
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined
   /** Undefined: nothing of the request is recorded. */
-  audited: Audited | undefined
+  audited: AuditRecorder | undefined
   /** On the monotonic clock. */
   readonly deadlineMs: number
   /** Whether `timeOut` is called at the deadline: the signal needs no timer of its own. */
@@ -140,7 +140,7 @@ export class RequestContext implements Work {
     const startMs = monotonicMs()
     return request.body().then((bytes) => {
       this.bodyBytes = bytes.length
-      this.noteText(bytes.length)
+      this.recordText(bytes.length)
       this.spent.bodyMs = monotonicMs() - startMs
       return bytes
     })
@@ -174,7 +174,7 @@ export class RequestContext implements Work {
   }
 
   /** An object is decoded from a text of this length: the JSON of a body of another form may be far longer than the body. */
-  noteText(bytes: number): void {
+  recordText(bytes: number): void {
     if (bytes > this.textBytes) this.textBytes = bytes
   }
 

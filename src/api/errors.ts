@@ -298,8 +298,10 @@ function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
     characters += path.length + message.length
     return isBeyond
   })
-  const told = end === -1 ? faults : faults.slice(0, end)
-  return told.some(isLong) ? told.map((fault) => (isLong(fault) ? shortened(fault) : fault)) : told
+  const reported = end === -1 ? faults : faults.slice(0, end)
+  return reported.some(isLong)
+    ? reported.map((fault) => (isLong(fault) ? shortened(fault) : fault))
+    : reported
 }
 
 const isLong = ({ message }: FieldFault): boolean => message.length > TOLD_CHARACTERS_MAX
@@ -332,7 +334,7 @@ export function methodNotAllowed(resource: ResourceName, verb: string): ApiError
 }
 
 /** No custom resource can be created while its definition is being deleted. */
-export function definitionTerminating(resource: ResourceName): ApiError {
+export function crdTerminating(resource: ResourceName): ApiError {
   const text = 'create not allowed while custom resource definition is terminating'
   return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
 }

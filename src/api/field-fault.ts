@@ -53,7 +53,7 @@ export function faultsOfEach<T>(
 
 const newFaults = (): FieldFault[] => []
 
-type Shown = string | number | bigint | boolean | null
+type PrintedScalar = string | number | bigint | boolean | null
 
 export function required(path: string, detail = ''): FieldFault {
   return {
@@ -63,7 +63,7 @@ export function required(path: string, detail = ''): FieldFault {
   }
 }
 
-export function invalidValue(path: string, value: Shown, detail: string): FieldFault {
+export function invalidValue(path: string, value: PrintedScalar, detail: string): FieldFault {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
 }
 
@@ -78,7 +78,11 @@ export function invalidWithoutValue(path: string, detail: string): FieldFault {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
 }
 
-export function notSupported(path: string, value: Shown, supported: readonly string[]): FieldFault {
+export function notSupported(
+  path: string,
+  value: PrintedScalar,
+  supported: readonly string[],
+): FieldFault {
   return notSupportedShown(path, show(value), supported)
 }
 
@@ -96,7 +100,7 @@ export function notSupportedShown(
   }
 }
 
-export function duplicate(path: string, value: Shown): FieldFault {
+export function duplicate(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
 }
 
@@ -127,7 +131,7 @@ export function tooMany(path: string, count: number, countMax: number): FieldFau
 }
 
 /** The referenced object does not exist. */
-export function notThere(path: string, value: Shown): FieldFault {
+export function notThere(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueNotFound', message: `Not found: ${show(value)}` }
 }
 
@@ -141,7 +145,7 @@ export function checked(
 }
 
 /** An absent value is printed as the quoted text "null". */
-const show = (value: Shown): string =>
+const show = (value: PrintedScalar): string =>
   typeof value === 'string' ? shownValue(value) : value === null ? '"null"' : `${value}`
 
 /** A string as messages show it: quoted, and shortened if it is very long. */

@@ -30,7 +30,7 @@ export type Login = { readonly name: string } & (
   | { readonly token: string }
 )
 
-export type KubeconfigParts = {
+export type KubeconfigOptions = {
   readonly url: string
   /** Of the cluster and the context. */
   readonly name: string
@@ -44,7 +44,7 @@ export function createKubeconfig({
   name,
   certificateAuthority,
   login,
-}: KubeconfigParts): Kubeconfig {
+}: KubeconfigOptions): Kubeconfig {
   const user =
     'token' in login
       ? { token: login.token }

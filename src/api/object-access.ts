@@ -3,7 +3,7 @@ import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
 import type { KubeObject } from './object.ts'
 
-type At = 'any' | 'latest'
+type ReadFreshness = 'any' | 'latest'
 
 export type ResourceId = {
   readonly group: string
@@ -28,13 +28,13 @@ export type Objects = {
   readonly get: (
     resource: ResourceId,
     place: NamespacedName,
-    at: At,
+    at: ReadFreshness,
   ) => MaybePromise<KubeObject | undefined>
   /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
   readonly list: (
     resource: ResourceId,
     namespace: string,
-    at: At,
+    at: ReadFreshness,
   ) => MaybePromise<readonly KubeObject[]>
   /**
    * The first objects of a namespace, in their latest state, of which a field is wanted. The others are not decoded: they may be large, and

@@ -103,7 +103,7 @@ export type FrameSource = {
 }
 
 /** A slot in the limit of requests in flight, to be released once. */
-export interface InFlightPlace {
+export interface InFlightSlot {
   readonly leave: () => void
   /** The client reads so slowly that its answer costs the server next to no work: what stands for work is released. More than once is the same. */
   readonly stall?: () => void
@@ -121,7 +121,7 @@ export type ApiResponse = {
    * The slot of a response that occupies memory until it is written: released by the writer when the client has received it or
    * disconnected.
    */
-  readonly place?: InFlightPlace | undefined
+  readonly place?: InFlightSlot | undefined
 } & (
   | {
       readonly status: number

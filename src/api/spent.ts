@@ -1,5 +1,5 @@
 /** Where the time of a request went, in milliseconds: for metrics, and for the log line of a slow request. */
-export class Spent {
+export class RequestTimings {
   authenticationMs = 0
   auditMs = 0
   impersonationMs = 0
@@ -16,7 +16,7 @@ export class Spent {
   storageMs = 0
 
   /** Of the request that waits with this signal; undefined: none does alone. */
-  static of(signal: RequestSignal): Spent | undefined {
+  static of(signal: RequestSignal): RequestTimings | undefined {
     return signal[spentOfSignal]
   }
 
@@ -30,4 +30,4 @@ export class Spent {
  * WeakMap costs a request more than a microsecond, most of it in the garbage collector.
  */
 const spentOfSignal = Symbol('spent')
-type RequestSignal = AbortSignal & { [spentOfSignal]?: Spent }
+type RequestSignal = AbortSignal & { [spentOfSignal]?: RequestTimings }

@@ -55,12 +55,12 @@ const called = {
 
 const warn = (): void => undefined
 
-type Parts = {
+type AccessConfig = {
   readonly authentication: AuthenticationConfig
   readonly authorization: AuthorizationConfig
 }
 
-function readAccess(given: RawFlags): Parts {
+function readAccess(given: RawFlags): AccessConfig {
   const values = new Values(flags, rawOf(given, flags), [])
   const authorizationValues = new Values(authorizationTable, rawOf(given, authorizationTable), [])
   const parts = {

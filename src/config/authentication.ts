@@ -44,7 +44,7 @@ export type TokenWebhook = {
   readonly cacheMs: number
 }
 
-export type AuthenticationParts = {
+export type ReadAuthenticationOptions = {
   readonly gates: Gates
   readonly warn: (text: string) => void
   /** Whether the AlwaysAllow authorizer is enabled: then anonymous requests are disabled. */
@@ -53,7 +53,7 @@ export type AuthenticationParts = {
 
 export function readAuthentication(
   values: Values,
-  { gates, warn, isOpen }: AuthenticationParts,
+  { gates, warn, isOpen }: ReadAuthenticationOptions,
 ): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
@@ -96,7 +96,7 @@ const anonymousOff =
 function readAnonymous(
   values: Values,
   file: AuthenticationConfiguration | undefined,
-  { isOpen, warn }: Pick<AuthenticationParts, 'isOpen' | 'warn'>,
+  { isOpen, warn }: Pick<ReadAuthenticationOptions, 'isOpen' | 'warn'>,
 ): AnonymousConfiguration {
   const isAllowed = values.boolean('anonymous-auth')
   if (isAllowed && isOpen) warn(anonymousOff)

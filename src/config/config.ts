@@ -171,7 +171,7 @@ export type Config = {
   readonly flagValues: ReadonlyMap<string, string>
 }
 
-export type Checked =
+export type ConfigResult =
   | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
   /** `hints`: what to do about faults that do not say it. */
   | {
@@ -180,7 +180,7 @@ export type Checked =
       readonly hints: readonly string[]
     }
 
-export function checkArgs(args: readonly string[]): Checked {
+export function checkArgs(args: readonly string[]): ConfigResult {
   const { raw, faults, hints } = parseArgs(args)
   const values = new Values(flags, raw, faults)
   values.hints.push(...hints)

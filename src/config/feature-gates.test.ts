@@ -8,14 +8,14 @@ import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './f
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
 test('docs/gates.md explains each gate that can be changed in kube-apiserver and has no effect here', () => {
-  const told = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(
+  const reported = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(
     ([, name = '']) => name,
   )
   const unchanged = gateRows
     .filter(({ isLocked }) => !isLocked)
     .flatMap(({ names }) => names)
     .filter((name) => !gatesActedOn.includes(name))
-  assert.deepEqual(told.toSorted(), unchanged.toSorted())
+  assert.deepEqual(reported.toSorted(), unchanged.toSorted())
 })
 
 test('gates that are locked are shown as what they are locked to', () => {

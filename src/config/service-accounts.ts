@@ -17,7 +17,7 @@ export type ServiceAccounts = {
   /** The first one is the issuer of new tokens. */
   readonly issuers: readonly [string, ...string[]]
   readonly audiences: readonly string[]
-  readonly signing: AccountSigning
+  readonly signing: ServiceAccountSigning
   /** Whether tokens that kubelets request for pods are valid for a year. */
   readonly extendsExpiration: boolean
   /** The maximum lifetime; null: unlimited. */
@@ -26,17 +26,20 @@ export type ServiceAccounts = {
   readonly jwksUri: string | null
 }
 
-export type AccountSigning =
+export type ServiceAccountSigning =
   | { readonly kind: 'key'; readonly pem: string; readonly verifyingPems: readonly string[] }
   /** The socket of an external signer; `@name`: in the abstract namespace. */
   | { readonly kind: 'endpoint'; readonly path: string }
 
-export type ServiceAccountsParts = { readonly gates: Gates; readonly warn: (text: string) => void }
+export type ReadServiceAccountsOptions = {
+  readonly gates: Gates
+  readonly warn: (text: string) => void
+}
 
 /** Null if no flag configures it. */
 export function readServiceAccounts(
   values: Values,
-  { gates, warn }: ServiceAccountsParts,
+  { gates, warn }: ReadServiceAccountsOptions,
 ): ServiceAccounts | null {
   const [issuer, ...others] = values.array('service-account-issuer')
   const signingKeyPem = readSigningKeyFile(values)

@@ -108,13 +108,13 @@ export function readSigning(values: SigningValues): SigningConfig {
   return { pairs: [...common, ...own], durationMs }
 }
 
-type Named = Pick<SigningPair, 'signers' | 'certificatePath' | 'keyPath'> & {
+type NamedPair = Pick<SigningPair, 'signers' | 'certificatePath' | 'keyPath'> & {
   readonly fault: string
 }
 
 function readPair(
   values: SigningValues,
-  { signers, fault, certificatePath, keyPath }: Named,
+  { signers, fault, certificatePath, keyPath }: NamedPair,
 ): SigningPair[] {
   if (certificatePath === '' && keyPath === '') return []
   if (certificatePath === '') values.fault(`"${fault}": cannot specify key without cert`)

@@ -81,7 +81,7 @@ function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   } else if (Number.parseFloat(size) !== 0) forbid('infoBufferSize')
 }
 
-type Refused = 'aggregator-reject-forwarding-redirect' | 'enable-logs-handler'
+type RefusedFlag = 'aggregator-reject-forwarding-redirect' | 'enable-logs-handler'
 
-const refusalOf = (flag: Refused): string =>
+const refusalOf = (flag: RefusedFlag): string =>
   `--${flag} is not supported, since ${tuningFlags[flag].refused}: leave it out`

@@ -8,7 +8,7 @@ import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { pem } from '../lib/x509/der.ts'
 import { certificateBlocks, parseCertificates } from '../lib/x509/trust-anchors.ts'
-import { create, type Wanted } from './wanted.ts'
+import { create, type RequiredObject } from './wanted.ts'
 
 export type AuthenticationInfo = {
   /** PEM; null: there are no client CAs. */
@@ -77,7 +77,7 @@ async function publishOnce(
   return status
 }
 
-const wantedMap = (info: AuthenticationInfo, nowMs: number): Wanted => ({
+const wantedMap = (info: AuthenticationInfo, nowMs: number): RequiredObject => ({
   collection,
   object: {
     apiVersion: 'v1',

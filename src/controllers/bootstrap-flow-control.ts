@@ -3,7 +3,7 @@
  * and may be changed.
  */
 import type { Fields } from '../api/object.ts'
-import type { Wanted } from './wanted.ts'
+import type { RequiredObject } from './wanted.ts'
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1'
 const metadata = (name: string): Fields => ({
@@ -12,7 +12,7 @@ const metadata = (name: string): Fields => ({
 })
 const manager = 'api-priority-and-fairness-config-producer-v1'
 
-function level(name: string, spec: Fields): Wanted {
+function level(name: string, spec: Fields): RequiredObject {
   const object = { apiVersion, kind: 'PriorityLevelConfiguration', metadata: metadata(name), spec }
   return { collection: `/apis/${apiVersion}/prioritylevelconfigurations`, object, manager }
 }
@@ -24,14 +24,14 @@ type Limits = {
   readonly hand: number
 }
 
-function limited(name: string, { shares, lendable, queues, hand }: Limits): Wanted {
+function limited(name: string, { shares, lendable, queues, hand }: Limits): RequiredObject {
   const queuing = { queues, handSize: hand, queueLengthLimit: 50 }
   const limitResponse = { type: 'Queue', queuing }
   const spec = { nominalConcurrencyShares: shares, lendablePercent: lendable, limitResponse }
   return level(name, { type: 'Limited', limited: spec })
 }
 
-const levels: readonly Wanted[] = [
+const levels: readonly RequiredObject[] = [
   level('exempt', { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }),
   level('catch-all', {
     type: 'Limited',
@@ -82,7 +82,7 @@ type Row = {
   readonly rules: readonly Fields[]
 }
 
-function schema({ name, precedence, level: levelName, by, rules }: Row): Wanted {
+function schema({ name, precedence, level: levelName, by, rules }: Row): RequiredObject {
   const spec = {
     priorityLevelConfiguration: { name: levelName },
     matchingPrecedence: precedence,
@@ -232,4 +232,4 @@ const rows: readonly Row[] = [
   },
 ]
 
-export const flowControlObjects: readonly Wanted[] = [...levels, ...rows.map(schema)]
+export const flowControlObjects: readonly RequiredObject[] = [...levels, ...rows.map(schema)]

@@ -6,16 +6,16 @@ import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/resource.ts'
 import { flowControlObjects } from './bootstrap-flow-control.ts'
 import { trackingConfigMap } from './legacy-token-tracking.ts'
-import type { Wanted } from './wanted.ts'
+import type { RequiredObject } from './wanted.ts'
 
 const systemNamespaces = ['kube-system', 'kube-public', 'kube-node-lease', 'default'] as const
 
-const namespaces: readonly Wanted[] = systemNamespaces.map((name) => ({
+const namespaces: readonly RequiredObject[] = systemNamespaces.map((name) => ({
   collection: '/api/v1/namespaces',
   object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
 }))
 
-const priorityClasses: readonly Wanted[] = [
+const priorityClasses: readonly RequiredObject[] = [
   {
     name: 'system-cluster-critical',
     value: 2_000_000_000,
@@ -49,20 +49,20 @@ export type Cluster = {
 }
 
 /** The server is not ready before these exist. */
-export const firstObjects: readonly Wanted[] = namespaces
+export const firstObjects: readonly RequiredObject[] = namespaces
 
 /** Objects that are created again when they are deleted. */
-export const keptObjects = (cluster: Cluster): readonly Wanted[] => [
+export const keptObjects = (cluster: Cluster): readonly RequiredObject[] => [
   ...namespaces,
   ...served(cluster, [kubernetesService(cluster)]),
 ]
 
 /** Objects of flow control, which are kept as they should be. */
-export const keptFlows = (cluster: Cluster): readonly Wanted[] =>
+export const keptFlows = (cluster: Cluster): readonly RequiredObject[] =>
   served(cluster, flowControlObjects)
 
 /** Objects that are created after the server is ready. */
-export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
+export const otherObjects = (cluster: Cluster): readonly RequiredObject[] =>
   served(cluster, [
     kubernetesService(cluster),
     ...priorityClasses,
@@ -72,7 +72,7 @@ export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
   ])
 
 /** Leaves out objects whose resource is not served (--runtime-config). */
-const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => {
+const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): RequiredObject[] => {
   const all = new Set(
     registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`),
   )
@@ -82,7 +82,7 @@ const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => 
 }
 
 /** The Service of the API server itself, at the first address of the range. */
-function kubernetesService({ ranges, port, nodePort }: Cluster): Wanted {
+function kubernetesService({ ranges, port, nodePort }: Cluster): RequiredObject {
   const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]
   return {
     collection: '/api/v1/namespaces/default/services',
@@ -112,7 +112,7 @@ function kubernetesService({ ranges, port, nodePort }: Cluster): Wanted {
 const aggregatorGroup = 'apiregistration.k8s.io'
 
 /** An APIService for each version of each group, except that of the APIServices themselves. */
-function apiServices(registry: Registry): Wanted[] {
+function apiServices(registry: Registry): RequiredObject[] {
   const versions = new Map(
     registry.all().map(({ group, version }) => [`${version}.${group}`, { group, version }]),
   )
@@ -124,7 +124,7 @@ function apiServices(registry: Registry): Wanted[] {
 function apiService(
   name: string,
   { group, version }: { readonly group: string; readonly version: string },
-): Wanted {
+): RequiredObject {
   return {
     collection: `/apis/${aggregatorGroup}/v1/apiservices`,
     object: {

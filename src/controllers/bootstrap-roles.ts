@@ -17,7 +17,7 @@ const WRITERS = 16
 /** Each time somebody else was first. */
 const TRIES = 5
 
-export type RolesParts = {
+export type BootstrapRolesOptions = {
   readonly handle: Handler
   readonly gates: Gates
   /** Stores objects that probably do not exist, below the handler. Returns those that exist. Undefined: the handler writes all of them. */
@@ -28,7 +28,7 @@ export type RolesParts = {
 
 /** Fails when something could not be written, after it has written all the rest. */
 export async function ensureRoles(
-  { handle, gates, createAll }: RolesParts,
+  { handle, gates, createAll }: BootstrapRolesOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const policy = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate))
@@ -134,9 +134,9 @@ async function attempt(
   return status === OK || status === NOT_FOUND ? create() : status
 }
 
-type Place = { readonly collection: string; readonly path: string }
+type ObjectPath = { readonly collection: string; readonly path: string }
 
-function placeOf({ resource, object }: PolicyObject): Place {
+function placeOf({ resource, object }: PolicyObject): ObjectPath {
   const { namespace, name = '' } = object.metadata
   const collection =
     namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`

@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import { contentOf, FollowedResource } from '../storage/cache/followed-resource.ts'
-import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
+import { contentOf, Informer } from '../storage/cache/informer.ts'
+import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
 import { expiryOf } from './token-cleaner.ts'
 
 const configMapName = 'cluster-info'
@@ -19,16 +19,16 @@ type Token = { readonly id: string; readonly secret: string; readonly endMs: num
 
 export function signClusterInfo(
   wallMs: () => number,
-  parts: ObjectControllerParts,
+  options: ObjectControllerOptions,
 ): AsyncDisposable {
-  const { registry, accessOf, log } = parts
+  const { registry, accessOf, log } = options
   const stack = new AsyncDisposableStack()
   const secrets = registry.find({ group: '', version: 'v1', plural: 'secrets' })
   if (secrets === undefined) return stack
   const tokens = new Map<string, Token>()
   let isStopping = false
   const { keys, reader } = accessOf(secrets)
-  const followed = new FollowedResource<Token | undefined>({
+  const informer = new Informer<Token | undefined>({
     name: 'bootstrap tokens',
     reader,
     range: keys.range(tokenNamespace),
@@ -65,16 +65,16 @@ export function signClusterInfo(
         return nextMs === Infinity ? undefined : Math.max(nextMs - wallMs(), 0)
       },
     },
-    parts,
+    options,
   )
   stack.use(configMaps)
   // Before the controller, whose work may wait for the list.
-  stack.use(followed)
+  stack.use(informer)
   stack.defer(() => {
     isStopping = true
   })
   // Never fails.
-  const listed = followed.start()
+  const listed = informer.start()
   return stack
 }
 

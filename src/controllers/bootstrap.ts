@@ -6,35 +6,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { removeOldApiServices } from './old-api-services.ts'
-import { create, type Wanted } from './wanted.ts'
+import { create, type RequiredObject } from './wanted.ts'
 
 /** The wait between two attempts. */
 const RETRY_MS = 1000
 
-export type BootstrapParts = {
+export type BootstrapOptions = {
   readonly handle: Handler
   /** The server is not ready before these exist and `prepare` has run. */
-  readonly first: readonly Wanted[]
+  readonly first: readonly RequiredObject[]
   readonly prepare: (signal: AbortSignal) => Promise<void>
   /** Created after that. */
-  readonly later: readonly Wanted[]
+  readonly later: readonly RequiredObject[]
   readonly log: Log
 }
 
 export class Bootstrap implements AsyncDisposable {
-  readonly #parts: BootstrapParts
+  readonly #options: BootstrapOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #isDone = false
 
-  constructor(parts: BootstrapParts) {
-    this.#parts = parts
+  constructor(options: BootstrapOptions) {
+    this.#options = options
   }
 
   /** Resolves after the first attempt at `first`. Retries and `later` go on in the background. */
   async start(): Promise<void> {
     this.#isDone = await this.#ensureFirst()
-    this.#running = this.#goOn()
+    this.#running = this.#run()
   }
 
   get isDone(): boolean {
@@ -51,10 +51,10 @@ export class Bootstrap implements AsyncDisposable {
     await this.#running
   }
 
-  async #goOn(): Promise<void> {
+  async #run(): Promise<void> {
     if (!this.#isDone) await this.#repeat(() => this.#ensureFirst())
     this.#isDone = !this.#stopping.signal.aborted
-    const { handle, later } = this.#parts
+    const { handle, later } = this.#options
     if (later.length === 0) return
     await this.#repeat(() => this.#ensureAll(later))
     await this.#repeat(() => removeOldApiServices(handle, later, this.#stopping.signal))
@@ -70,7 +70,7 @@ export class Bootstrap implements AsyncDisposable {
   }
 
   async #ensureFirst(): Promise<boolean> {
-    const { first, prepare, log } = this.#parts
+    const { first, prepare, log } = this.#options
     if (!(await this.#ensureAll(first))) return false
     try {
       await prepare(this.#stopping.signal)
@@ -83,18 +83,18 @@ export class Bootstrap implements AsyncDisposable {
     }
   }
 
-  async #ensureAll(all: readonly Wanted[]): Promise<boolean> {
+  async #ensureAll(all: readonly RequiredObject[]): Promise<boolean> {
     const results = await Promise.all(all.map((wanted) => this.#ensure(wanted)))
     return results.every((isThere) => isThere)
   }
 
-  async #ensure(wanted: Wanted): Promise<boolean> {
+  async #ensure(wanted: RequiredObject): Promise<boolean> {
     const { signal } = this.#stopping
-    const refused = await create(this.#parts.handle, wanted, signal)
+    const refused = await create(this.#options.handle, wanted, signal)
     if (refused === undefined) return true
     if (signal.aborted) return false
     const message = 'an object of the cluster itself could not be written; trying again'
-    this.#parts.log('warn', message, { collection: wanted.collection, status: refused })
+    this.#options.log('warn', message, { collection: wanted.collection, status: refused })
     return false
   }
 }

@@ -21,9 +21,12 @@ const RETRY_MS = 1000
 /** Parsed in about a millisecond; a role of many rules takes longer. */
 const PAGE_ROLES = 50
 
-export type AggregationParts = { readonly handle: Handler; readonly log: Log }
+export type ClusterRoleAggregationOptions = { readonly handle: Handler; readonly log: Log }
 
-export function followAggregatedRoles({ handle, log }: AggregationParts): AsyncDisposable {
+export function followAggregatedRoles({
+  handle,
+  log,
+}: ClusterRoleAggregationOptions): AsyncDisposable {
   const run = (signal: AbortSignal): Promise<void> => followOnce(handle, signal)
   return new Loop({ name: 'the aggregation of cluster roles', intervalMs: RETRY_MS, run, log })
 }

@@ -14,7 +14,7 @@ export const RANGE_CHECK_MS = 10_000
 const collection = '/apis/networking.k8s.io/v1/servicecidrs'
 const name = 'kubernetes'
 
-export type DefaultServiceRangeParts = {
+export type DefaultServiceRangeOptions = {
   readonly handle: Handler
   /** --runtime-config may have turned the resource off. */
   readonly isServed: boolean
@@ -25,19 +25,19 @@ export type DefaultServiceRangeParts = {
 }
 
 export class DefaultServiceRange {
-  readonly #parts: DefaultServiceRangeParts
+  readonly #options: DefaultServiceRangeOptions
   readonly #cidrs: readonly string[]
-  #hasToldMismatch = false
+  #hasReportedMismatch = false
 
-  constructor(parts: DefaultServiceRangeParts) {
-    this.#parts = parts
-    this.#cidrs = parts.ranges.map(formatCidr)
+  constructor(options: DefaultServiceRangeOptions) {
+    this.#options = options
+    this.#cidrs = options.ranges.map(formatCidr)
   }
 
   /** Fails if the object cannot be read or written. A conflict is no failure: the next check sees what another server wrote. */
   readonly check = async (signal: AbortSignal): Promise<void> => {
-    if (!this.#parts.isServed) return
-    const answer = await request(this.#parts.handle, {
+    if (!this.#options.isServed) return
+    const answer = await request(this.#options.handle, {
       method: 'GET',
       path: `${collection}/${name}`,
       signal,
@@ -48,7 +48,7 @@ export class DefaultServiceRange {
       throw new Error(`it could not be read: status ${answer.status}`)
     const cidrs = textsOf(fieldsOf(found['spec'])['cidrs'])
     if (isSecondMissing(cidrs, this.#cidrs)) return await this.#addSecond(found, signal)
-    if (cidrs.join() !== this.#cidrs.join()) return this.#tellMismatch(cidrs)
+    if (cidrs.join() !== this.#cidrs.join()) return this.#reportMismatch(cidrs)
     const isMarked = fieldsOf(found['metadata'])['deletionTimestamp'] !== undefined
     const hasCondition = itemsOf(fieldsOf(found['status'])['conditions']).some(
       ({ type }) => type === 'Ready',
@@ -67,13 +67,13 @@ export class DefaultServiceRange {
   }
 
   async #addSecond(found: Fields, signal: AbortSignal): Promise<void> {
-    this.#parts.log('info', 'services get addresses of a second family', { ranges: this.#cidrs })
+    this.#options.log('info', 'services get addresses of a second family', { ranges: this.#cidrs })
     const body = { ...found, spec: { ...fieldsOf(found['spec']), cidrs: [...this.#cidrs] } }
     await this.#write({ method: 'PUT', path: `${collection}/${name}`, body, signal })
   }
 
   async #declareReady(signal: AbortSignal): Promise<void> {
-    const body = { ...identity, status: { conditions: [readyCondition(this.#parts.now())] } }
+    const body = { ...identity, status: { conditions: [readyCondition(this.#options.now())] } }
     const manager = 'kubernetes-service-cidr-controller'
     await this.#write({
       method: 'PATCH',
@@ -86,17 +86,17 @@ export class DefaultServiceRange {
   }
 
   async #write(written: Parameters<typeof request>[1]): Promise<void> {
-    const { status } = await request(this.#parts.handle, written)
+    const { status } = await request(this.#options.handle, written)
     if (status >= FAILURE && status !== CONFLICT)
       throw new Error(`${written.method}: status ${status}`)
   }
 
-  #tellMismatch(cidrs: readonly string[]): void {
-    if (this.#hasToldMismatch) return
-    this.#hasToldMismatch = true
+  #reportMismatch(cidrs: readonly string[]): void {
+    if (this.#hasReportedMismatch) return
+    this.#hasReportedMismatch = true
     const message =
       'services get addresses from other ranges than --service-cluster-ip-range says: make the flag say the same on all servers, or delete the ServiceCIDR kubernetes'
-    this.#parts.log('warn', message, { ranges: cidrs, flag: this.#cidrs })
+    this.#options.log('warn', message, { ranges: cidrs, flag: this.#cidrs })
   }
 }
 

@@ -15,7 +15,7 @@ import { signRequests } from './certificates/sign.ts'
 import type { Signers } from './certificates/signers.ts'
 import { followAggregatedRoles } from './cluster-role-aggregation.ts'
 import { controllerHandle } from './controller-user.ts'
-import { Election, type ElectionParts } from './election.ts'
+import { Election, type ElectionOptions } from './election.ts'
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts'
 import { cleanLegacyTokens } from './legacy-token-cleaner.ts'
 import { NamespaceController } from './namespace/namespace-controller.ts'
@@ -32,7 +32,7 @@ import { cleanTokens } from './token-cleaner.ts'
 import { deleteFinishedJobs } from './ttl-after-finished.ts'
 import { protectClaims, protectVolumes } from './volume-protection.ts'
 
-export type ControllersParts = {
+export type ElectedControllersOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -71,24 +71,31 @@ export type ControllersParts = {
  */
 export function controllerStarts(
   names: readonly string[],
-  parts: ControllersParts,
+  options: ElectedControllersOptions,
 ): (() => AsyncDisposable)[] {
-  const { handle, log } = parts
-  const { identity, holdsStore } = parts.election
+  const { handle, log } = options
+  const { identity, holdsStore } = options.election
   if (names.length === 0) return []
-  if (identity === undefined) return startsOf(names, parts)
-  const lead: ElectionParts['lead'] = (onFailed) =>
-    startInTurns(startsOf(names, parts), { onFailed })
+  if (identity === undefined) return startsOf(names, options)
+  const lead: ElectionOptions['lead'] = (onFailed) =>
+    startInTurns(startsOf(names, options), { onFailed })
   return [
     () =>
-      new Election({ handle, readLease: createReadLease(parts), identity, holdsStore, lead, log }),
+      new Election({
+        handle,
+        readLease: createReadLease(options),
+        identity,
+        holdsStore,
+        lead,
+        log,
+      }),
   ]
 }
 
 function createReadLease({
   registry,
   accessOf,
-}: ControllersParts): (name: string) => Promise<KubeObject | undefined> {
+}: ElectedControllersOptions): (name: string) => Promise<KubeObject | undefined> {
   return async (name) => {
     const resource = registry.find({
       group: 'coordination.k8s.io',
@@ -170,15 +177,18 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
   },
 }
 
-type Start = (parts: ControllersParts) => AsyncDisposable
+type Start = (options: ElectedControllersOptions) => AsyncDisposable
 
-function startsOf(names: readonly string[], parts: ControllersParts): (() => AsyncDisposable)[] {
-  const { handle, log } = parts
+function startsOf(
+  names: readonly string[],
+  options: ElectedControllersOptions,
+): (() => AsyncDisposable)[] {
+  const { handle, log } = options
   return names.flatMap((name) => {
     const controller = controllers[name]
     if (controller === undefined) return []
     const start = (): AsyncDisposable =>
-      controller.start({ ...parts, handle: controllerHandle(handle, controller.account) })
+      controller.start({ ...options, handle: controllerHandle(handle, controller.account) })
     return [() => new RetriedStart({ name: `the ${name}`, start, log })]
   })
 }

@@ -84,7 +84,7 @@ const log = (): void => undefined
 const never = <T>(signal?: AbortSignal): Promise<T> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
-type ReplicaParts = {
+type ReplicaOptions = {
   readonly time: Time
   readonly store: Store
   readonly random?: () => number
@@ -106,7 +106,7 @@ class Replica implements AsyncDisposable {
 
   constructor(
     identity: string,
-    { time, store, random = Math.random, holdsStore = false }: ReplicaParts,
+    { time, store, random = Math.random, holdsStore = false }: ReplicaOptions,
   ) {
     const handle: Handler = async ({ body, signal }) => {
       const { apiVersion, kind, metadata, ...rest } = fieldsOf(parseJson(await body()))

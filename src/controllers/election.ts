@@ -30,7 +30,7 @@ const folder = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
 export const ownLease = 'keelson-controllers'
 const managerLease = 'kube-controller-manager'
 
-export type ElectionParts = {
+export type ElectionOptions = {
   /** As the server itself. */
   readonly handle: Handler
   /** A Lease in kube-system, from the cache. */
@@ -51,7 +51,7 @@ export type ElectionParts = {
 }
 
 export class Election implements AsyncDisposable {
-  readonly #parts: ElectionParts
+  readonly #options: ElectionOptions
   readonly #time: Time
   readonly #stopping = new AbortController()
   readonly #manager = new ObservedLease()
@@ -68,9 +68,9 @@ export class Election implements AsyncDisposable {
   #isStandingBack = false
   readonly #running: Promise<void>
 
-  constructor(parts: ElectionParts) {
-    this.#parts = parts
-    this.#time = parts.time ?? systemTime
+  constructor(options: ElectionOptions) {
+    this.#options = options
+    this.#time = options.time ?? systemTime
     this.#running = this.#run()
   }
 
@@ -84,12 +84,12 @@ export class Election implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { log } = this.#parts
+    const { log } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
       let pauseMs = LOOK_MS
       try {
-        await this.#look()
+        await this.#checkLease()
       } catch (error) {
         // A holder has no time to lose.
         if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
@@ -131,17 +131,17 @@ export class Election implements AsyncDisposable {
     return await orAborted(start(signal), signal)
   }
 
-  async #look(): Promise<void> {
+  async #checkLease(): Promise<void> {
     if (this.#failure !== undefined && this.#leading !== undefined)
       await this.#giveUp(this.#failure.error)
-    const { readLease } = this.#parts
+    const { readLease } = this.#options
     const [manager, own] = await this.#withTimeout(() =>
       Promise.all([readLease(managerLease), readLease(ownLease)]),
     )
     const now = this.#time.monotonicMs()
-    this.#manager.see(manager, now)
-    this.#own.see(own, now)
-    if (this.#manager.isHeld(now)) return this.#standBack()
+    this.#manager.observe(manager, now)
+    this.#own.observe(own, now)
+    if (this.#manager.isHeld(now)) return this.#yieldLease()
     this.#isStandingBack = false
     if (this.#held !== undefined) {
       if (this.#sinceRenewal >= RENEW_MS) await this.#renew(this.#held)
@@ -149,7 +149,7 @@ export class Election implements AsyncDisposable {
   }
 
   #isFree(now: number): boolean {
-    const { identity, holdsStore = false } = this.#parts
+    const { identity, holdsStore = false } = this.#options
     return holdsStore || !this.#own.isHeld(now) || this.#own.holder === identity
   }
 
@@ -159,7 +159,7 @@ export class Election implements AsyncDisposable {
       Math.min(START_AGAIN_MS_FIRST * 2 ** this.#failedStarts++, START_AGAIN_MS_MAX),
     )
     this.#startAfterMs = this.#time.monotonicMs() + againMs
-    this.#parts.log('error', 'the controllers could not be started; it is tried again', {
+    this.#options.log('error', 'the controllers could not be started; it is tried again', {
       error: String(error),
       againMs: Math.round(againMs),
     })
@@ -167,13 +167,13 @@ export class Election implements AsyncDisposable {
   }
 
   #jittered(ms: number): number {
-    return ms * (1 + JITTER * (this.#parts.random ?? Math.random)())
+    return ms * (1 + JITTER * (this.#options.random ?? Math.random)())
   }
 
-  async #standBack(): Promise<void> {
+  async #yieldLease(): Promise<void> {
     if (!this.#isStandingBack) {
       const holder = this.#manager.holder
-      this.#parts.log(
+      this.#options.log(
         'info',
         'kube-controller-manager runs: the controllers of this server stand back',
         { holder },
@@ -184,7 +184,7 @@ export class Election implements AsyncDisposable {
   }
 
   async #acquire(found: KubeObject | undefined): Promise<void> {
-    const { identity, lead } = this.#parts
+    const { identity, lead } = this.#options
     const before = fieldsOf(found?.['spec'])
     const transitions = numberOf(before['leaseTransitions'])
     const now = microTime(this.#time.wallMs())
@@ -237,7 +237,7 @@ export class Election implements AsyncDisposable {
   }
 
   #send(lease: KubeObject, signal: AbortSignal): Promise<ApiResponse> {
-    const { handle } = this.#parts
+    const { handle } = this.#options
     const { uid } = lease.metadata
     const sent = { body: lease, signal, manager: 'keelson' }
     if (uid === undefined) return request(handle, { ...sent, method: 'POST', path: folder })
@@ -251,7 +251,7 @@ export class Election implements AsyncDisposable {
     try {
       await leading?.[Symbol.asyncDispose]()
     } catch (error) {
-      this.#parts.log('error', 'the controllers of this server did not stop in order', {
+      this.#options.log('error', 'the controllers of this server did not stop in order', {
         error: String(error),
       })
     }

@@ -43,11 +43,11 @@ test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }
 })
 
 test('what could not be told is told again', { timeout: 120_000 }, async () => {
-  let told = 0
+  let reported = 0
   const again = Promise.withResolvers<void>()
   const handle: Handler = async ({ method, path, query, signal }) => {
-    if (method === 'PATCH' && ++told === 2) again.resolve()
-    if (method === 'PATCH') return answer(told === 1 ? 500 : 200, {})
+    if (method === 'PATCH' && ++reported === 2) again.resolve()
+    if (method === 'PATCH') return answer(reported === 1 ? 500 : 200, {})
     if (query.has('watch')) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
       return answer(500, {})
@@ -99,7 +99,7 @@ test('servers that do not agree about a schema write it six times a minute each'
     if (method === 'PATCH') {
       writes++
       // Another server writes the opposite at once: what is listed is never what was written.
-      for (const tell of ready.splice(0)) tell()
+      for (const report of ready.splice(0)) report()
       return answer(200, {})
     }
     if (!query.has('watch'))
@@ -113,10 +113,10 @@ test('servers that do not agree about a schema write it six times a minute each'
         seen = writes
         return isNew ? [Buffer.from('{}\n')] : []
       },
-      onReady: (tell: () => void) => void ready.push(tell),
+      onReady: (report: () => void) => void ready.push(report),
       close: () => {
         isClosed = true
-        for (const tell of ready.splice(0)) tell()
+        for (const report of ready.splice(0)) report()
       },
     }
     return { status: 200, headers: {}, frames }

@@ -22,7 +22,7 @@ const RETRY_MS = 1000
 const WRITES_MAX = 6
 const WRITES_MS = 60_000
 
-export type FlowSchemasParts = {
+export type FlowSchemasOptions = {
   readonly handle: Handler
   readonly now: () => string
   /** Absent: that of the system. */
@@ -30,10 +30,10 @@ export type FlowSchemasParts = {
   readonly log: Log
 }
 
-type Parts = Required<FlowSchemasParts> & { readonly writes: Writes }
+type FlowSchemasContext = Required<FlowSchemasOptions> & { readonly writes: Writes }
 
-export function followFlowSchemas(given: FlowSchemasParts): AsyncDisposable {
-  const parts: Parts = { time: systemTime, ...given, writes: new Writes() }
+export function followFlowSchemas(given: FlowSchemasOptions): AsyncDisposable {
+  const parts: FlowSchemasContext = { time: systemTime, ...given, writes: new Writes() }
   const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
   return new Loop({
     name: 'telling which flow schemas dangle',
@@ -44,7 +44,7 @@ export function followFlowSchemas(given: FlowSchemasParts): AsyncDisposable {
 }
 
 /** Resolves when one of the watches has ended; fails if a list or a write of a condition failed. */
-async function followOnce(parts: Parts, signal: AbortSignal): Promise<void> {
+async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
   const restores = Restores.current()
   let later: Timer | undefined
@@ -59,7 +59,7 @@ async function followOnce(parts: Parts, signal: AbortSignal): Promise<void> {
     pass = pass
       .then(() => {
         isDue = false
-        return beginWork(restores, () => tellAll(parts, both))
+        return beginWork(restores, () => reportAll(parts, both))
       })
       .then((waitMs) => {
         later?.close()
@@ -81,21 +81,21 @@ async function followOnce(parts: Parts, signal: AbortSignal): Promise<void> {
 }
 
 /** Returns how long to wait before what could not be told yet; 0: all was told. */
-async function tellAll(parts: Parts, signal: AbortSignal): Promise<number> {
+async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promise<number> {
   const { handle } = parts
   const found = await listed(handle, levels, signal)
   const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
   const all = await listed(handle, schemas, signal)
   if (signal.aborted) return 0
   // There are few, and a new cluster is to have them soon.
-  const waits = await Promise.all(all.map((schema) => tell(parts, schema, names, signal)))
+  const waits = await Promise.all(all.map((schema) => reportSchema(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
   // limit: FlowSchemas, which administrators write
   return due.length === 0 ? 0 : Math.min(...due)
 }
 
-async function tell(
-  { handle, now, time, writes }: Parts,
+async function reportSchema(
+  { handle, now, time, writes }: FlowSchemasContext,
   schema: Fields,
   names: ReadonlySet<string>,
   signal: AbortSignal,

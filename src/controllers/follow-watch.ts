@@ -3,7 +3,7 @@ import type { Handler } from '../api/request.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import { beginWork, Restores } from '../lib/concurrency/restores.ts'
 
-export type Followed = {
+export type FollowWatchOptions = {
   readonly path: string
   /** Absent: the watch starts from the cached state. */
   readonly resourceVersion?: string
@@ -13,7 +13,7 @@ export type Followed = {
 /** Passes on the frames of a watch that the server makes on itself, which are JSON lines; resolves when the watch has ended. */
 export async function followWatch(
   handle: Handler,
-  { path, resourceVersion, signal }: Followed,
+  { path, resourceVersion, signal }: FollowWatchOptions,
   onFrames: (frames: readonly Buffer[]) => MaybePromise<void>,
 ): Promise<void> {
   const query = { watch: 'true', ...(resourceVersion === undefined ? {} : { resourceVersion }) }

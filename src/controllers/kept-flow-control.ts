@@ -7,7 +7,7 @@ import { objectInSlices, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { isSame } from '../objects/schema/equal.ts'
-import { create, pathOf, type Wanted } from './wanted.ts'
+import { create, pathOf, type RequiredObject } from './wanted.ts'
 
 /** Upstream's interval. */
 export const KEEP_FLOWS_MS = 60_000
@@ -18,7 +18,7 @@ const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
 /** Fails when something could not be read or written. */
 export async function keepFlowControl(
   handle: Handler,
-  all: readonly Wanted[],
+  all: readonly RequiredObject[],
   signal: AbortSignal,
 ): Promise<void> {
   for (const collection of new Set(all.map((one) => one.collection))) {
@@ -38,9 +38,13 @@ export async function keepFlowControl(
   }
 }
 
-type Kept = { readonly found: Fields | undefined; readonly signal: AbortSignal }
+type KeepOptions = { readonly found: Fields | undefined; readonly signal: AbortSignal }
 
-async function keep(handle: Handler, wanted: Wanted, { found, signal }: Kept): Promise<void> {
+async function keep(
+  handle: Handler,
+  wanted: RequiredObject,
+  { found, signal }: KeepOptions,
+): Promise<void> {
   const path = pathOf(wanted)
   if (found === undefined) {
     const refused = await create(handle, wanted, signal)

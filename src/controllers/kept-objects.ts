@@ -1,7 +1,7 @@
 /** Objects of the cluster itself that are created again when they are deleted. Existing ones stay as they are. */
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import { create, pathOf, type Wanted } from './wanted.ts'
+import { create, pathOf, type RequiredObject } from './wanted.ts'
 
 /** Upstream's interval for the Service kubernetes. */
 export const KEEP_MS = 10_000
@@ -9,7 +9,7 @@ export const KEEP_MS = 10_000
 /** Fails when one of them is missing and could not be written. */
 export async function keepObjects(
   handle: Handler,
-  all: readonly Wanted[],
+  all: readonly RequiredObject[],
   signal: AbortSignal,
 ): Promise<void> {
   for (const wanted of all) {

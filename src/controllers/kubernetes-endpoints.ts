@@ -12,7 +12,7 @@ import { Loop } from '../lib/concurrency/loop.ts'
 const RECONCILE_MS = 10_000
 const STOP_MS_MAX = 5_000
 
-export type KubernetesEndpointsParts = {
+export type KubernetesEndpointsOptions = {
   readonly handle: Handler
   /** Records of the running servers (storage/server-addresses.ts). */
   readonly records: {
@@ -29,34 +29,34 @@ export type KubernetesEndpointsParts = {
 export const isReachable = (address: string): boolean => validateTarget('', address).length === 0
 
 export class KubernetesEndpoints implements AsyncDisposable {
-  readonly #parts: KubernetesEndpointsParts
+  readonly #options: KubernetesEndpointsOptions
   readonly #loop: Loop
 
-  constructor(parts: KubernetesEndpointsParts) {
-    this.#parts = parts
+  constructor(options: KubernetesEndpointsOptions) {
+    this.#options = options
     const run = async (signal: AbortSignal): Promise<void> => {
-      await parts.records.renew(parts.address, signal)
+      await options.records.renew(options.address, signal)
       await this.#reconcile(signal)
     }
     const name = 'keeping the endpoints of default/kubernetes'
-    this.#loop = new Loop({ name, intervalMs: RECONCILE_MS, run, log: parts.log })
+    this.#loop = new Loop({ name, intervalMs: RECONCILE_MS, run, log: options.log })
   }
 
   /** Removes this server from the endpoints, so that clients need not wait until its record expires. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]()
     try {
-      await this.#parts.records.remove(this.#parts.address)
+      await this.#options.records.remove(this.#options.address)
       await this.#reconcile(AbortSignal.timeout(STOP_MS_MAX))
     } catch (error) {
-      this.#parts.log('warn', 'this server is still among the endpoints of default/kubernetes', {
+      this.#options.log('warn', 'this server is still among the endpoints of default/kubernetes', {
         error: String(error),
       })
     }
   }
 
   async #reconcile(signal: AbortSignal): Promise<void> {
-    const { records, address, port } = this.#parts
+    const { records, address, port } = this.#options
     const family = parseIp(address)?.family
     const ips = (await records.list(signal)).filter((ip) => parseIp(ip)?.family === family)
     const ports = [{ name: 'https', port, protocol: 'TCP' }]
@@ -88,7 +88,7 @@ export class KubernetesEndpoints implements AsyncDisposable {
 
   /** Creates the object, or updates all its fields except metadata. */
   async #ensure(collection: string, wanted: Fields, signal: AbortSignal): Promise<void> {
-    const { handle } = this.#parts
+    const { handle } = this.#options
     const path = `${collection}/kubernetes`
     const found = await request(handle, { method: 'GET', path, signal })
     const { metadata: _, ...fields } = wanted

@@ -27,7 +27,7 @@ const accountUid = 'kubernetes.io/service-account.uid'
 const lastUsedLabel = 'kubernetes.io/legacy-token-last-used'
 const invalidSinceLabel = 'kubernetes.io/legacy-token-invalid-since'
 
-export type LegacyTokenParts = {
+export type LegacyTokenCleanerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -38,22 +38,25 @@ export type LegacyTokenParts = {
   readonly timers?: Timers | undefined
 }
 
-export const cleanLegacyTokens = (parts: LegacyTokenParts): AsyncDisposable =>
+export const cleanLegacyTokens = (options: LegacyTokenCleanerOptions): AsyncDisposable =>
   new Loop({
     name: 'the cleaning of legacy tokens',
     intervalMs: LOOK_MS,
-    run: (signal) => cleanOnce(parts, signal),
-    log: parts.log,
-    timers: parts.timers,
+    run: (signal) => cleanOnce(options, signal),
+    log: options.log,
+    timers: options.timers,
   })
 
 /** Fails if it cannot be told what is unused. */
-export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): Promise<void> {
-  const { handle, periodMs, clock, log } = parts
+export async function cleanOnce(
+  options: LegacyTokenCleanerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { handle, periodMs, clock, log } = options
   const nowMs = clock.wallMs()
   if (nowMs < (await trackedSinceMs(handle, signal)) + periodMs) return
   const [secrets, accounts, pods] = ['secrets', 'serviceaccounts', 'pods'].map((plural) =>
-    accessTo(parts, plural),
+    accessTo(options, plural),
   )
   if (secrets === undefined || accounts === undefined || pods === undefined) return
   const slices = new Slices()
@@ -101,7 +104,7 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
 }
 
 function accessTo(
-  { registry, accessOf }: LegacyTokenParts,
+  { registry, accessOf }: LegacyTokenCleanerOptions,
   plural: string,
 ): CacheAccess | undefined {
   const resource = registry.find({ group: '', version: 'v1', plural })

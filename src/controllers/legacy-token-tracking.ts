@@ -5,7 +5,7 @@
 import { fieldsOf, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import { create, pathOf, type Wanted } from './wanted.ts'
+import { create, pathOf, type RequiredObject } from './wanted.ts'
 
 /** How often it is checked. Upstream watches it. */
 export const TRACKING_CHECK_MS = 10_000
@@ -16,7 +16,7 @@ const NOT_FOUND = 404
 const CONFLICT = 409
 const FAILURE = 300
 
-export const trackingConfigMap = (since: string): Wanted => ({
+export const trackingConfigMap = (since: string): RequiredObject => ({
   collection: '/api/v1/namespaces/kube-system/configmaps',
   object: {
     apiVersion: 'v1',

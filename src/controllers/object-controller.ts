@@ -3,7 +3,7 @@ import type { Fields, Json, KubeObject } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
-import { FollowedResource } from '../storage/cache/followed-resource.ts'
+import { Informer } from '../storage/cache/informer.ts'
 import type { Item } from '../storage/cache/item.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Timers } from '../lib/time/timers.ts'
@@ -15,7 +15,7 @@ import { objectPath } from './served-resources.ts'
 import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 import { type Outcome, outcomeOrThrow, requireChange } from './write-outcome.ts'
 
-export type ObjectControllerParts = {
+export type ObjectControllerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -59,18 +59,18 @@ const CHANGED_MS = 10
 
 export class ObjectController implements AsyncDisposable {
   readonly #concern: Concern
-  readonly #parts: ObjectControllerParts
+  readonly #options: ObjectControllerOptions
   readonly #stopping = new AbortController()
   readonly #queue: WorkQueue
   readonly #keys = new Set<string>()
   readonly #source: (CacheAccess & { readonly resource: Resource }) | undefined
-  readonly #followed: FollowedResource<boolean> | undefined
+  readonly #informers: Informer<boolean> | undefined
 
-  constructor(concern: Concern, parts: ObjectControllerParts) {
-    const { registry, accessOf, metrics, log, timers = systemTimers } = parts
+  constructor(concern: Concern, options: ObjectControllerOptions) {
+    const { registry, accessOf, metrics, log, timers = systemTimers } = options
     const { name, queue, workersMax, group, plural, namespace, concerns } = concern
     this.#concern = concern
-    this.#parts = parts
+    this.#options = options
     const measured = { metrics, as: queue }
     this.#queue = new WorkQueue({
       name,
@@ -84,7 +84,7 @@ export class ObjectController implements AsyncDisposable {
     if (resource === undefined) return
     const { keys, reader } = accessOf(resource)
     this.#source = { resource, keys, reader }
-    this.#followed = new FollowedResource<boolean>({
+    this.#informers = new Informer<boolean>({
       isBackground: true,
       name: plural,
       reader,
@@ -108,7 +108,7 @@ export class ObjectController implements AsyncDisposable {
       log,
     })
     // Never fails.
-    void this.#followed.start()
+    void this.#informers.start()
   }
 
   /** Looks at an object again, if it concerns this controller. */
@@ -124,14 +124,17 @@ export class ObjectController implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    await Promise.all([this.#followed?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
+    await Promise.all([
+      this.#informers?.[Symbol.asyncDispose](),
+      this.#queue[Symbol.asyncDispose](),
+    ])
   }
 
   async #work(key: string): Promise<number | undefined> {
     const source = this.#source
     const object = source && (await (await source.reader.get(key, 'latest')).item?.objectInParts())
     if (source === undefined || object === undefined || !this.#keys.has(key)) return undefined
-    const { handle } = this.#parts
+    const { handle } = this.#options
     const { signal } = this.#stopping
     const { namespace, name = '', uid = '' } = object.metadata
     const path = objectPath(source.resource, namespace, name)

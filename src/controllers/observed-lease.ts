@@ -10,7 +10,7 @@ export class ObservedLease {
   #holder = ''
   #durationMs = 0
 
-  see(lease: KubeObject | undefined, nowMs: number): void {
+  observe(lease: KubeObject | undefined, nowMs: number): void {
     const version =
       lease === undefined ? undefined : `${lease.metadata.uid}/${lease.metadata.resourceVersion}`
     if (version !== this.#version) this.#changedMs = nowMs

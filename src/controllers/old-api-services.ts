@@ -6,7 +6,7 @@
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import { pathOf, type Wanted } from './wanted.ts'
+import { pathOf, type RequiredObject } from './wanted.ts'
 
 const collection = '/apis/apiregistration.k8s.io/v1/apiservices'
 const atStart = 'kube-aggregator.kubernetes.io/automanaged=onstart'
@@ -14,7 +14,7 @@ const atStart = 'kube-aggregator.kubernetes.io/automanaged=onstart'
 /** False: to be retried. `wanted`: all objects that the server creates at its start. */
 export async function removeOldApiServices(
   handle: Handler,
-  wanted: readonly Wanted[],
+  wanted: readonly RequiredObject[],
   signal: AbortSignal,
 ): Promise<boolean> {
   const kept = new Set(wanted.map(pathOf))

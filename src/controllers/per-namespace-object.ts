@@ -2,7 +2,7 @@
 import { fieldsOf, type KubeObject, itemsOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
-import { FollowedResource } from '../storage/cache/followed-resource.ts'
+import { Informer } from '../storage/cache/informer.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -15,7 +15,7 @@ import { failureOf, outcomeOf } from './write-outcome.ts'
 /** Upstream's number is 5: namespaces come in bursts. */
 const WORKERS_MAX = 5
 
-export type PerNamespaceParts = {
+export type PerNamespaceOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -36,7 +36,7 @@ export type PerNamespaceObject = {
 
 export function keepInNamespaces(
   wanted: PerNamespaceObject,
-  { handle, registry, accessOf, metrics, log }: PerNamespaceParts,
+  { handle, registry, accessOf, metrics, log }: PerNamespaceOptions,
 ): AsyncDisposable {
   const stopping = new AbortController()
   const stack = new AsyncDisposableStack()
@@ -59,14 +59,14 @@ export function keepInNamespaces(
     measured: { metrics, as: wanted.queue },
   })
   const add = (namespace: string): void => queue.add(namespace)
-  const followedNamespaces = followNamespaces(options, add)
-  const followedObjects = followObjects(wanted, options, add)
+  const namespacesInformer = followNamespaces(options, add)
+  const objectsInformer = followObjects(wanted, options, add)
   stack.use(queue)
-  stack.use(followedNamespaces)
-  stack.use(followedObjects)
+  stack.use(namespacesInformer)
+  stack.use(objectsInformer)
   stack.defer(() => stopping.abort())
   // Never fails. Objects first: what exists need not be looked for.
-  void followedObjects.start().then(() => followedNamespaces.start())
+  void objectsInformer.start().then(() => namespacesInformer.start())
   return stack
 }
 
@@ -104,9 +104,9 @@ async function ensureIn(
 function followNamespaces(
   { namespaces: { reader, keys }, log }: KeepOptions,
   add: (namespace: string) => void,
-): FollowedResource<true> {
+): Informer<true> {
   const names = new Set<string>()
-  return new FollowedResource<true>({
+  return new Informer<true>({
     isBackground: true,
     name: 'namespaces',
     reader,
@@ -130,10 +130,10 @@ function followObjects(
   { plural, name, mend }: PerNamespaceObject,
   { objects: { reader, keys }, log }: KeepOptions,
   add: (namespace: string) => void,
-): FollowedResource<boolean> {
+): Informer<boolean> {
   const hasName = keys.hasName(name)
   const holders = new Set<string>()
-  return new FollowedResource<boolean>({
+  return new Informer<boolean>({
     isBackground: true,
     name: plural,
     reader,

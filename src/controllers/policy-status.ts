@@ -5,14 +5,14 @@
 import { type Fields, fieldsOf, type KubeObject, numberOf } from '../api/object.ts'
 import { admissionGroup } from '../admission/admission.ts'
 import { typeCheck } from '../admission/policies/type-check.ts'
-import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
+import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
 
 /** Upstream's number. */
 const WORKERS_MAX = 5
 /** Upstream's name of the queue and of the field manager. */
 const name = 'validatingadmissionpolicy-status'
 
-export const checkPolicies = (parts: ObjectControllerParts): AsyncDisposable =>
+export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable =>
   new ObjectController(
     {
       name: 'the type check of a policy',
@@ -24,12 +24,12 @@ export const checkPolicies = (parts: ObjectControllerParts): AsyncDisposable =>
       concerns: (item) => item.isLarge || isUnchecked(item.peek()),
       work: async (policy, write) => {
         if (!isUnchecked(policy)) return undefined
-        const warnings = await typeCheck({ spec: policy['spec'] }, [...parts.registry.all()])
+        const warnings = await typeCheck({ spec: policy['spec'] }, [...options.registry.all()])
         await write.apply('status', checked(policy, warnings), name)
         return undefined
       },
     },
-    parts,
+    options,
   )
 
 const isUnchecked = ({ metadata, status }: Fields): boolean =>

@@ -11,13 +11,13 @@ test('changes that come together are told once, and none after the end', () => {
     due.push(run)
     return { close: () => (isClosed = true) }
   }
-  let told = 0
-  const listening = onRegistryChange(registry, () => told++, { after })
+  let reported = 0
+  const listening = onRegistryChange(registry, () => reported++, { after })
   for (let change = 0; change < 3; change++)
     registry.replace('example.com', { before: [], after: [] })
-  assert.deepEqual([due.length, told], [1, 0])
+  assert.deepEqual([due.length, reported], [1, 0])
   due.shift()?.()
-  assert.equal(told, 1)
+  assert.equal(reported, 1)
   registry.replace('example.com', { before: [], after: [] })
   listening[Symbol.dispose]()
   assert.ok(isClosed)

@@ -6,7 +6,7 @@ import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 60_000
 
-export type RetriedStartParts = {
+export type RetriedStartOptions = {
   /** For the log. */
   readonly name: string
   /** Leaves nothing behind if it throws. */
@@ -16,18 +16,18 @@ export type RetriedStartParts = {
 }
 
 export class RetriedStart implements AsyncDisposable {
-  readonly #parts: RetriedStartParts
+  readonly #options: RetriedStartOptions
   #started: AsyncDisposable | undefined
   #retry: Timer | undefined
 
   /** Never throws. */
-  constructor(parts: RetriedStartParts) {
-    this.#parts = parts
+  constructor(options: RetriedStartOptions) {
+    this.#options = options
     this.#start(RETRY_MS_FIRST)
   }
 
   #start(againMs: number): void {
-    const { name, start, log, timers = systemTimers } = this.#parts
+    const { name, start, log, timers = systemTimers } = this.#options
     try {
       this.#started = start()
     } catch (error) {

@@ -28,11 +28,11 @@ function isBetter(one: Resource, other: Resource): boolean {
 const isConvertedByWebhook = ({ versions }: Resource): boolean =>
   versions.converted?.() !== undefined
 
-type Named = Pick<Resource, 'group' | 'version' | 'plural'>
+type ResourceName = Pick<Resource, 'group' | 'version' | 'plural'>
 
 /** The path of a collection, in a namespace if there is one. */
 export function collectionPath(
-  { group, version, plural }: Named,
+  { group, version, plural }: ResourceName,
   namespace: string | undefined,
 ): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -42,5 +42,8 @@ export function collectionPath(
 }
 
 /** The path of an object. */
-export const objectPath = (resource: Named, namespace: string | undefined, name: string): string =>
-  `${collectionPath(resource, namespace)}/${name}`
+export const objectPath = (
+  resource: ResourceName,
+  namespace: string | undefined,
+  name: string,
+): string => `${collectionPath(resource, namespace)}/${name}`

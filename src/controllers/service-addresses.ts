@@ -18,7 +18,7 @@ const RETRY_MS = 1000
 /** Services that are checked concurrently. */
 const WORKERS_MAX = 4
 
-export type ServiceAddressesParts = {
+export type ServiceAddressesOptions = {
   readonly handle: Handler
   readonly addresses: {
     /** According to the cache. */
@@ -29,22 +29,22 @@ export type ServiceAddressesParts = {
   readonly log: Log
 }
 
-export function followServiceAddresses(parts: ServiceAddressesParts): AsyncDisposable {
-  const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
+export function followServiceAddresses(options: ServiceAddressesOptions): AsyncDisposable {
+  const run = (signal: AbortSignal): Promise<void> => followOnce(options, signal)
   return new Loop({
     name: 'following the addresses of services',
     intervalMs: RETRY_MS,
     run,
-    log: parts.log,
+    log: options.log,
   })
 }
 
 /** Resolves when one of the watches has ended. */
-async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Promise<void> {
-  const { handle, log } = parts
+async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal): Promise<void> {
+  const { handle, log } = options
   const ending = new AbortController()
   const both = AbortSignal.any([signal, ending.signal])
-  const work = (key: string): Promise<undefined> => check(parts, key, both)
+  const work = (key: string): Promise<undefined> => check(options, key, both)
   await using queue = new WorkQueue({
     name: 'taking the addresses of a service',
     workersMax: WORKERS_MAX,
@@ -55,7 +55,7 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
     if (type === 'DELETED') return
     const spec = fieldsOf(object['spec'])
     for (const ip of textsOf(spec['clusterIPs'])) {
-      if (ip === 'None' || (await parts.addresses.isTaken(ip))) continue
+      if (ip === 'None' || (await options.addresses.isTaken(ip))) continue
       const { namespace, name } = fieldsOf(object['metadata'])
       queue.add(`${textOf(namespace)}/${textOf(name)}`)
     }
@@ -77,15 +77,15 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
 
 /** The cache may have been stale: the Service is read again. */
 async function check(
-  parts: ServiceAddressesParts,
+  options: ServiceAddressesOptions,
   key: string,
   signal: AbortSignal,
 ): Promise<undefined> {
   const [namespace = '', name = ''] = key.split('/')
   const path = `/api/v1/namespaces/${namespace}/services/${name}`
-  const response = await request(parts.handle, { method: 'GET', path, signal })
+  const response = await request(options.handle, { method: 'GET', path, signal })
   if (response.status === OK)
-    await parts.addresses.takeAddresses(fieldsOf(await objectInSlices(response)))
+    await options.addresses.takeAddresses(fieldsOf(await objectInSlices(response)))
   else if (response.status !== NOT_FOUND) throw new Error(`${path} answers ${response.status}`)
 }
 

@@ -6,11 +6,11 @@ const onFailed = (error: unknown): never => assert.fail(String(error))
 const atOnce = { defer: (run: () => void): void => run(), onFailed }
 
 test('all controllers are told to stop at once, and all are waited for, even if one fails', async () => {
-  const told: string[] = []
+  const reported: string[] = []
   const slow = Promise.withResolvers<void>()
   const controller = (name: string, end: () => Promise<void>): AsyncDisposable => ({
     [Symbol.asyncDispose]: () => {
-      told.push(name)
+      reported.push(name)
       return end()
     },
   })
@@ -33,7 +33,7 @@ test('all controllers are told to stop at once, and all are waited for, even if 
   }
   const ended = stop()
   // Without waiting for any of them.
-  assert.deepEqual(told, ['first', 'failing', 'throwing', 'slow'])
+  assert.deepEqual(reported, ['first', 'failing', 'throwing', 'slow'])
   const failed = assert.rejects(ended, ({ errors }: AggregateError) => {
     assert.deepEqual(errors.map(String), ['Error: of the test', 'Error: of the test, too'])
     return true
@@ -51,19 +51,19 @@ test('controllers that all end fail nothing', async () => {
 })
 
 test('one is started in each turn, and none after the end', async () => {
-  const told: string[] = []
+  const reported: string[] = []
   const due: (() => void)[] = []
   const starts = ['a', 'b', 'c'].map((name) => () => {
-    told.push(`${name} starts`)
-    return { [Symbol.asyncDispose]: async () => void told.push(`${name} ends`) }
+    reported.push(`${name} starts`)
+    return { [Symbol.asyncDispose]: async () => void reported.push(`${name} ends`) }
   })
   const all = startInTurns(starts, { defer: (run) => due.push(run), onFailed })
-  assert.deepEqual(told, ['a starts'])
+  assert.deepEqual(reported, ['a starts'])
   due.shift()?.()
-  assert.deepEqual(told, ['a starts', 'b starts'])
+  assert.deepEqual(reported, ['a starts', 'b starts'])
   await all[Symbol.asyncDispose]()
   due.shift()?.()
-  assert.deepEqual(told, ['a starts', 'b starts', 'a ends', 'b ends'])
+  assert.deepEqual(reported, ['a starts', 'b starts', 'a ends', 'b ends'])
   assert.equal(due.length, 0)
 })
 
@@ -72,16 +72,16 @@ const fails = (): never => {
 }
 
 test('one that cannot be started in a later turn is told of, and none is started after it', async () => {
-  const told: string[] = []
+  const reported: string[] = []
   const start = (name: string) => () => {
-    told.push(`${name} starts`)
-    return { [Symbol.asyncDispose]: async () => void told.push(`${name} ends`) }
+    reported.push(`${name} starts`)
+    return { [Symbol.asyncDispose]: async () => void reported.push(`${name} ends`) }
   }
-  const note = (error: unknown): void => void told.push(String(error))
+  const note = (error: unknown): void => void reported.push(String(error))
   const all = startInTurns([start('a'), fails, start('b')], { ...atOnce, onFailed: note })
-  assert.deepEqual(told, ['a starts', 'Error: of the test'])
+  assert.deepEqual(reported, ['a starts', 'Error: of the test'])
   await all[Symbol.asyncDispose]()
-  assert.deepEqual(told, ['a starts', 'Error: of the test', 'a ends'])
+  assert.deepEqual(reported, ['a starts', 'Error: of the test', 'a ends'])
   assert.throws(
     () => startInTurns([fails, start('b')], { ...atOnce, onFailed: note }),
     /of the test/,

@@ -1,9 +1,12 @@
 /** The token-cleaner-controller: deletes bootstrap tokens that have expired. */
 import { fieldsOf, type Fields, textOf } from '../api/object.ts'
-import { contentOf } from '../storage/cache/followed-resource.ts'
-import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
+import { contentOf } from '../storage/cache/informer.ts'
+import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
 
-export const cleanTokens = (wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable =>
+export const cleanTokens = (
+  wallMs: () => number,
+  options: ObjectControllerOptions,
+): AsyncDisposable =>
   new ObjectController(
     {
       name: 'the deletion of a bootstrap token',
@@ -22,7 +25,7 @@ export const cleanTokens = (wallMs: () => number, parts: ObjectControllerParts):
         return undefined
       },
     },
-    parts,
+    options,
   )
 
 /** Undefined: it is no bootstrap token, or one that does not expire. One whose time cannot be parsed has expired. */

@@ -1,15 +1,19 @@
 /** The ttl-after-finished-controller: deletes a Job some time after it has finished, if it says after how long. */
 import { fieldsOf, isNumber, itemsOf, type Fields, numberOf, textOf } from '../api/object.ts'
-import { contentOf } from '../storage/cache/followed-resource.ts'
-import { type Concern, ObjectController, type ObjectControllerParts } from './object-controller.ts'
+import { contentOf } from '../storage/cache/informer.ts'
+import {
+  type Concern,
+  ObjectController,
+  type ObjectControllerOptions,
+} from './object-controller.ts'
 
 /** Upstream's number. */
 const WORKERS_MAX = 5
 
 export const deleteFinishedJobs = (
   wallMs: () => number,
-  parts: ObjectControllerParts,
-): AsyncDisposable => new ObjectController(concernOf(wallMs), parts)
+  options: ObjectControllerOptions,
+): AsyncDisposable => new ObjectController(concernOf(wallMs), options)
 
 const concernOf = (wallMs: () => number): Concern => ({
   name: 'the deletion of a finished Job',

@@ -6,9 +6,9 @@ import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
 import { volumeClaimName, volumeClaimNames } from '../registry/kinds/core/pod/references.ts'
-import { FollowedChanges } from './followed-changes.ts'
+import { ChangesInformer } from './changes-informer.ts'
 import { headOf } from './object-head.ts'
-import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
+import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
 import type { CacheAccess } from './cache-access.ts'
 
 /** Upstream has one worker of each. */
@@ -17,7 +17,7 @@ const WORKERS_MAX = 1
 const claimFinalizer = 'kubernetes.io/pvc-protection'
 const volumeFinalizer = 'kubernetes.io/pv-protection'
 
-export const protectVolumes = (parts: ObjectControllerParts): AsyncDisposable =>
+export const protectVolumes = (options: ObjectControllerOptions): AsyncDisposable =>
   new ObjectController(
     {
       name: 'the protection of a volume',
@@ -33,11 +33,11 @@ export const protectVolumes = (parts: ObjectControllerParts): AsyncDisposable =>
         return undefined
       },
     },
-    parts,
+    options,
   )
 
-export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
-  const { registry, accessOf, log } = parts
+export function protectClaims(options: ObjectControllerOptions): AsyncDisposable {
+  const { registry, accessOf, log } = options
   const stack = new AsyncDisposableStack()
   const pods = registry.find({ group: '', version: 'v1', plural: 'pods' })
   if (pods === undefined) return stack
@@ -58,7 +58,7 @@ export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
         return undefined
       },
     },
-    parts,
+    options,
   )
   stack.use(controller)
   const onPod = (item: Item): void => {
@@ -69,7 +69,7 @@ export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
       controller.again(metadata.namespace, name)
   }
   stack.use(
-    new FollowedChanges({
+    new ChangesInformer({
       name: 'pods of claims',
       access,
       // A pod that comes makes no claim free.

@@ -3,20 +3,20 @@ import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 
 /** An object that must exist; an existing one stays as it is. */
-export type Wanted = {
+export type RequiredObject = {
   readonly collection: string
   readonly object: Fields
   /** The field manager; kube-apiserver if absent. */
   readonly manager?: string
 }
 
-export const pathOf = ({ collection, object }: Wanted): string =>
+export const pathOf = ({ collection, object }: RequiredObject): string =>
   `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
 
 /** Creates the object. Returns the status of the failure if it neither was created nor exists. */
 export async function create(
   handle: Handler,
-  wanted: Wanted,
+  wanted: RequiredObject,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { collection, object, manager } = wanted

@@ -127,7 +127,7 @@ function rulesOf(row: ResourceRow): KindRules {
 const isGateOn = (gate: string | undefined, gates: Gates): boolean =>
   gate === undefined || gates.isOn(gate)
 
-type Surroundings = {
+type ResourceEnvironment = {
   readonly storedAs: StorageMedia
   readonly cluster: ClusterFacts
   readonly gated: GatedFields
@@ -137,7 +137,7 @@ type Surroundings = {
 function builtIn(
   row: ResourceRow,
   rules: KindRules,
-  { storedAs, cluster, gated, defaults }: Surroundings,
+  { storedAs, cluster, gated, defaults }: ResourceEnvironment,
 ): Resource {
   const { strategy = {} } = rules
   let schema: ObjectSchema | undefined
@@ -199,7 +199,7 @@ function deletionRules(rules: KindRules): DeletionRules {
 function schemaOf(
   row: ResourceRow,
   rules: KindRules,
-  { cluster, defaults }: Pick<Surroundings, 'cluster' | 'defaults'>,
+  { cluster, defaults }: Pick<ResourceEnvironment, 'cluster' | 'defaults'>,
 ): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
   const stored =

@@ -30,7 +30,7 @@ const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
 type Kind = Parameters<typeof decideDeletion>[1]
 
 /** What became of it, in short. */
-function told(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> = {}): string {
+function outcomeOf(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> = {}): string {
   const decided = decideDeletion(given, kind, { ...plain, ...options }, now)
   if (!('object' in decided)) return decided.step
   const { finalizers = [], deletionTimestamp = '', generation = '' } = decided.object.metadata
@@ -47,22 +47,22 @@ const ending = {
 }
 
 const cases: readonly [string, string, () => string][] = [
-  ['nothing holds it', 'remove', () => told(object({}), configMap)],
+  ['nothing holds it', 'remove', () => outcomeOf(object({}), configMap)],
   [
     'a finalizer',
     'mark [a/b] 03:04:05Z 0 ',
-    () => told(object({ finalizers: ['a/b'] }), configMap),
+    () => outcomeOf(object({ finalizers: ['a/b'] }), configMap),
   ],
   [
     'a generation moves',
     'mark [a/b] 03:04:05Z 0 4',
-    () => told(object({ finalizers: ['a/b'], generation: 3 }), configMap),
+    () => outcomeOf(object({ finalizers: ['a/b'], generation: 3 }), configMap),
   ],
   [
     'a second delete moves nothing',
     'mark [a/b] 03:04:01Z 0 4',
     () =>
-      told(
+      outcomeOf(
         object({
           finalizers: ['a/b'],
           generation: 4,
@@ -72,101 +72,124 @@ const cases: readonly [string, string, () => string][] = [
         configMap,
       ),
   ],
-  ['grace of other kinds', 'remove', () => told(object({}), configMap, { gracePeriodSeconds: 30 })],
+  [
+    'grace of other kinds',
+    'remove',
+    () => outcomeOf(object({}), configMap, { gracePeriodSeconds: 30 }),
+  ],
   [
     'foreground',
     'mark [foregroundDeletion] 03:04:05Z 0 ',
-    () => told(object({}), configMap, { propagation: 'Foreground' }),
+    () => outcomeOf(object({}), configMap, { propagation: 'Foreground' }),
   ],
   [
     'foreground instead of orphan, last',
     'mark [a/b,foregroundDeletion] 03:04:05Z 0 ',
-    () => told(object({ finalizers: ['orphan', 'a/b'] }), configMap, { propagation: 'Foreground' }),
+    () =>
+      outcomeOf(object({ finalizers: ['orphan', 'a/b'] }), configMap, {
+        propagation: 'Foreground',
+      }),
   ],
   [
     'orphan by the older option',
     'mark [orphan] 03:04:05Z 0 ',
-    () => told(object({}), configMap, { orphanDependents: true }),
+    () => outcomeOf(object({}), configMap, { orphanDependents: true }),
   ],
   [
     'background takes both away',
     'remove',
     () =>
-      told(object({ finalizers: ['orphan', 'foregroundDeletion'] }), configMap, {
+      outcomeOf(object({ finalizers: ['orphan', 'foregroundDeletion'] }), configMap, {
         propagation: 'Background',
       }),
   ],
   [
     'what the object says stays',
     'mark [orphan] 03:04:05Z 0 ',
-    () => told(object({ finalizers: ['orphan'] }), configMap),
+    () => outcomeOf(object({ finalizers: ['orphan'] }), configMap),
   ],
-  ['a Job orphans by itself', 'mark [orphan] 03:04:05Z 0 ', () => told(object({}), job)],
-  ['unless told otherwise', 'remove', () => told(object({}), job, { propagation: 'Background' })],
-  ['nobody owns an Event', 'remove', () => told(object({}), event, { propagation: 'Foreground' })],
+  ['a Job orphans by itself', 'mark [orphan] 03:04:05Z 0 ', () => outcomeOf(object({}), job)],
+  [
+    'unless told otherwise',
+    'remove',
+    () => outcomeOf(object({}), job, { propagation: 'Background' }),
+  ],
+  [
+    'nobody owns an Event',
+    'remove',
+    () => outcomeOf(object({}), event, { propagation: 'Foreground' }),
+  ],
   [
     'a pod without a node',
     'mark-and-remove [] 03:04:05Z 0 2',
-    () => told(object({ generation: 1 }), pod),
+    () => outcomeOf(object({ generation: 1 }), pod),
   ],
-  ['a running pod', 'mark [] 03:04:35Z 30 2', () => told(object({ generation: 1 }, running), pod)],
+  [
+    'a running pod',
+    'mark [] 03:04:35Z 30 2',
+    () => outcomeOf(object({ generation: 1 }, running), pod),
+  ],
   [
     'a running pod, at once',
     'mark-and-remove [] 03:04:05Z 0 2',
-    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 0 }),
+    () => outcomeOf(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 0 }),
   ],
   [
     'a negative grace',
     'mark [] 03:04:06Z 1 2',
-    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: -5 }),
+    () => outcomeOf(object({ generation: 1 }, running), pod, { gracePeriodSeconds: -5 }),
   ],
   [
     'a pod that has ended',
     'mark-and-remove [] 03:04:05Z 0 2',
-    () => told(object({ generation: 1 }, { ...running, status: { phase: 'Failed' } }), pod),
+    () => outcomeOf(object({ generation: 1 }, { ...running, status: { phase: 'Failed' } }), pod),
   ],
-  ['an ending pod, once more', 'keep', () => told(object(ending, running), pod)],
+  ['an ending pod, once more', 'keep', () => outcomeOf(object(ending, running), pod)],
   [
     'an ending pod, longer',
     'keep',
-    () => told(object(ending, running), pod, { gracePeriodSeconds: 60 }),
+    () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 60 }),
   ],
   [
     'an ending pod, sooner',
     'mark [] 03:04:10Z 25 2',
-    () => told(object(ending, running), pod, { gracePeriodSeconds: 25 }),
+    () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 25 }),
   ],
   [
     'an ending pod, sooner than possible',
     'mark [] 03:04:05Z 1 2',
-    () => told(object(ending, running), pod, { gracePeriodSeconds: 5 }),
+    () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 5 }),
   ],
   [
     'an ending pod, now',
     'mark-and-remove [] 03:04:05Z 0 2',
-    () => told(object(ending, running), pod, { gracePeriodSeconds: 0 }),
+    () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 0 }),
   ],
   [
     'a grace of 292 years and more wraps around, as in Go',
     'mark [] 15:13:33Z 260000000000 2',
-    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 260_000_000_000 }),
+    () =>
+      outcomeOf(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 260_000_000_000 }),
   ],
   [
     'the largest grace that 64 bits can say is told as it is',
     'mark [] 03:04:04Z 9223372036854775807 2',
     () =>
-      told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 9223372036854775807n }),
+      outcomeOf(object({ generation: 1 }, running), pod, {
+        gracePeriodSeconds: 9223372036854775807n,
+      }),
   ],
   [
     'an ending pod with such a grace, once more',
     'keep',
-    () => told(object({ ...ending, deletionGracePeriodSeconds: 9007199254740993n }, running), pod),
+    () =>
+      outcomeOf(object({ ...ending, deletionGracePeriodSeconds: 9007199254740993n }, running), pod),
   ],
   [
     'a marked pod that has a finalizer, in the foreground',
     'mark [a/b,foregroundDeletion] 03:04:01Z 0 2',
     () =>
-      told(
+      outcomeOf(
         object(
           {
             finalizers: ['a/b'],
@@ -184,7 +207,9 @@ const cases: readonly [string, string, () => string][] = [
     'a pod with a finalizer, now',
     'mark [a/b] 03:04:05Z 0 3',
     () =>
-      told(object({ finalizers: ['a/b'], generation: 2 }, running), pod, { gracePeriodSeconds: 0 }),
+      outcomeOf(object({ finalizers: ['a/b'], generation: 2 }, running), pod, {
+        gracePeriodSeconds: 0,
+      }),
   ],
 ]
 for (const [what, wanted, run] of cases) test(what, () => assert.equal(run(), wanted))

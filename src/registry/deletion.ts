@@ -102,10 +102,10 @@ type Grace =
 
 const ungraceful: Grace = { step: 'ungraceful' }
 
-type Asked = { readonly wanted: Seconds | undefined; readonly now: string }
+type DeletionRequest = { readonly wanted: Seconds | undefined; readonly now: string }
 
 /** A negative grace period counts as one second. */
-function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace {
+function decideGrace(object: KubeObject, graceOf: GraceOf, asked: DeletionRequest): Grace {
   const { metadata } = object
   const { now } = asked
   const wanted = asked.wanted !== undefined && asked.wanted < 0 ? 1 : asked.wanted
@@ -128,7 +128,7 @@ function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace 
   }
 }
 
-type Running = {
+type RunningDeletion = {
   readonly deletionTimestamp: string
   readonly current: Seconds
   readonly wanted: Seconds | undefined
@@ -138,7 +138,7 @@ type Running = {
 /** The grace period of a pod that is being deleted can be shortened, never extended. */
 function shorten(
   metadata: ObjectMeta,
-  { deletionTimestamp, current, wanted, now }: Running,
+  { deletionTimestamp, current, wanted, now }: RunningDeletion,
 ): Grace {
   if (wanted === undefined || wanted >= current) return { step: 'pending' }
   const end = later(deletionTimestamp, durationMs(wanted) - durationMs(current))

@@ -24,7 +24,7 @@ import { builtIn } from '../../test/support/harness/memory-control-plane.ts'
 import { loadSeeds } from '../../test/chaos/properties/seeds.ts'
 import { allSteps, bestLongestTurnMs } from '../../test/support/harness/turns.ts'
 import { customResources } from './custom/custom-resource.ts'
-import { readDefinition } from './custom/definition.ts'
+import { readCrd } from './custom/crd.ts'
 import type { Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
@@ -69,7 +69,7 @@ function withLongLists(object: Fields): Json {
   return spec === undefined ? enlarged(object) : { ...object, spec: enlarged(spec) }
 }
 
-const definitions = builtIn('customresourcedefinitions', 'apiextensions.k8s.io')
+const crds = builtIn('customresourcedefinitions', 'apiextensions.k8s.io')
 const configMaps = builtIn('configmaps')
 
 /** Ends a part after each step. */
@@ -92,7 +92,7 @@ test('a value of a wrong type is reported although the work pauses inside of a s
   const inner = '{"enum":[1,2,3],"required":["a","b","c"]}'
   const schema = `{"schema":{"openAPIV3Schema":{"items":${inner},"additionalProperties":${inner}}}}`
   const bytes = Buffer.from(`{"spec":{"versions":[{"served":"wrong"},${schema}]}}`)
-  const refused = sameInParts(() => decodeBody({ bytes }, definitions, 'Warn'))
+  const refused = sameInParts(() => decodeBody({ bytes }, crds, 'Warn'))
   assert.match(String(refused), /cannot unmarshal string .* of type bool/)
 })
 
@@ -140,7 +140,7 @@ const limits = (entriesMax: number): ReadLimits => ({
 })
 
 test('an entry of a map in protobuf counts once, however often its value pauses', () => {
-  const { struct } = definitions.shape
+  const { struct } = crds.shape
   const properties = Object.fromEntries(
     texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]),
   )
@@ -155,7 +155,7 @@ const many = (value: string): string =>
   Array.from({ length: 60_000 }, (_, at) => `"k${at}":${value}`).join()
 
 test('fields at the top of a large object are read in parts', async () => {
-  const [open] = customResources(readDefinition(openDefinition))
+  const [open] = customResources(readCrd(openDefinition))
   assert.ok(open)
   const head = '"metadata":{"name":"w"}'
   const cases: readonly (readonly [string, Resource, string])[] = [

@@ -16,13 +16,13 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
 ])
 
 /** The parts of a Pod or a pod template. */
-export type PodParts = { readonly metadata: Fields; readonly spec: Fields }
+export type PodTemplateSpec = { readonly metadata: Fields; readonly spec: Fields }
 
 /** Of an object of the kind, with the path of the PodSpec; undefined if the kind has none. */
 export function podSpecOf(
   object: KubeObject,
   kind: string,
-): (PodParts & { readonly path: string }) | undefined {
+): (PodTemplateSpec & { readonly path: string }) | undefined {
   const path = paths.get(kind)
   if (path === undefined) return undefined
   let owner: Fields = object

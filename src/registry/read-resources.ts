@@ -48,9 +48,9 @@ export function readResources(table: string): ResourceRow[] {
   return rows
 }
 
-type Place = { readonly group: string; readonly version: string; readonly packageName: string }
+type ApiPackage = { readonly group: string; readonly version: string; readonly packageName: string }
 
-function readRow(words: readonly string[], place: Place): ResourceRow {
+function readRow(words: readonly string[], place: ApiPackage): ResourceRow {
   const [plural = '', kind = '', scope = '', verbs = '', ...options] = words
   const option = (name: string): string | undefined =>
     options.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
@@ -70,7 +70,7 @@ function readRow(words: readonly string[], place: Place): ResourceRow {
 }
 
 /** `/scale:GPU=autoscaling/v1/Scale`. */
-function readSubresource(word: string, kind: string, { group, version }: Place): Subresource {
+function readSubresource(word: string, kind: string, { group, version }: ApiPackage): Subresource {
   const [, name = '', letters = '', type = kind] = /^\/(\w+):(\w+)(?:=(.*))?$/.exec(word) ?? []
   const slash = type.lastIndexOf('/')
   const own = slash === -1 ? { group, version } : splitApiVersion(type.slice(0, slash))

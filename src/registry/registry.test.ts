@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtInResources } from './built-in.ts'
 import { customResources } from './custom/custom-resource.ts'
-import { readDefinition } from './custom/definition.ts'
+import { readCrd } from './custom/crd.ts'
 import { Registry } from './registry.ts'
 
 const resourcesOf = (plural: string, group = 'example.com', version = 'v1') =>
   customResources(
-    readDefinition({
+    readCrd({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: `${plural}.${group}`, uid: '1' },

@@ -2,7 +2,7 @@
  * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a registered kind, where another is expected,
  * gets another error than one of an unknown kind.
  */
-import type { KnownKind, Scheme } from '../objects/schema/object-schema.ts'
+import type { RegisteredKind, Scheme } from '../objects/schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
@@ -89,7 +89,7 @@ const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: fi
 export function schemeOf(group: string): Scheme {
   const small = smallSchemes.get(group)
   if (small === undefined) return mainScheme
-  const find = (apiVersion: string, kind: string): KnownKind | undefined => {
+  const find = (apiVersion: string, kind: string): RegisteredKind | undefined => {
     const { group: own, version } = splitApiVersion(apiVersion)
     const isOwn =
       own === group && kind === small.kind && (version === 'v1' || version === 'v1beta1')
@@ -98,7 +98,7 @@ export function schemeOf(group: string): Scheme {
   return { name: small.name, find }
 }
 
-export function findKind(apiVersion: string, kind: string): KnownKind | undefined {
+export function findKind(apiVersion: string, kind: string): RegisteredKind | undefined {
   const { group, version } = splitApiVersion(apiVersion)
   const packageName = packages.get(group)
   if (packageName === undefined || !isKnown(packageName, version, kind)) return undefined

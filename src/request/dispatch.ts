@@ -20,7 +20,7 @@ import type { ResourceAccess } from './resource-access.ts'
 
 export type Dispatch = (request: ResourceRequest) => Promise<ApiResponse>
 
-export type DispatchParts = {
+export type DispatchOptions = {
   readonly access: ResourceAccess
   readonly cache: Cache
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -35,7 +35,7 @@ export function createDispatch({
   readComponents,
   handlers,
   subresourceAccess,
-}: DispatchParts): Dispatch {
+}: DispatchOptions): Dispatch {
   /** ComponentStatuses are made for each request; all other objects are stored. */
   const readAccess = (resource: Resource): ReadAccess => {
     const own = access.of(resource)

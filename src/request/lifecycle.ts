@@ -5,8 +5,8 @@ import type { Span } from '../api/span.ts'
 import type { User } from '../api/user.ts'
 import { assert } from '../lib/errors.ts'
 import type { AuditedRequest } from './audit/audited-request.ts'
-import type { RequestPlace } from './filters/in-flight.ts'
-import type { Measured } from './filters/request-metrics.ts'
+import type { RequestSlot } from './filters/in-flight.ts'
+import type { MeasuredRequest } from './filters/request-metrics.ts'
 import type { Flow } from './flow/flow-control.ts'
 import type { RoutedRequest } from './routed-request.ts'
 
@@ -40,9 +40,9 @@ export class RequestLifecycle {
   /** Undefined: the request is in no flow. */
   flow: Flow | undefined
   /** What the request occupies of the limits of its priority level, or of requests in flight. */
-  seat: RequestPlace | undefined
+  seat: RequestSlot | undefined
   /** Undefined: the request was refused before it was served. */
-  measured: Measured | undefined
+  measured: MeasuredRequest | undefined
   /** A response that ends the request before it is measured and audited. */
   earlyResponse: ApiResponse | undefined
   response: ApiResponse | undefined

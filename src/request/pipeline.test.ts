@@ -24,7 +24,7 @@ const unexpected = async (): Promise<ApiResponse> => assert.fail('another kind o
 const later = <T>(value: T): Promise<T> =>
   new Promise((resolve) => setImmediate(() => resolve(value)))
 
-type World = { readonly handle: Handler; readonly seen: string[] }
+type PipelineFixture = { readonly handle: Handler; readonly seen: string[] }
 
 type Options = {
   readonly verdict?: AccessDecision['verdict']
@@ -34,7 +34,7 @@ type Options = {
   readonly serve?: () => Promise<ApiResponse>
 }
 
-function world(options: Options = {}): World {
+function world(options: Options = {}): PipelineFixture {
   const { verdict = 'allow', isLeaving = false, isSlow = false, serve } = options
   const answer = <T>(value: T): MaybePromise<T> => (isSlow ? later(value) : value)
   const seen: string[] = []
@@ -77,7 +77,7 @@ function world(options: Options = {}): World {
   return { handle, seen }
 }
 
-function get({ handle }: World, ownUser?: User): Promise<ApiResponse> {
+function get({ handle }: PipelineFixture, ownUser?: User): Promise<ApiResponse> {
   const send = (http: ApiRequest): Promise<ApiResponse> => handle(http, ownUser)
   return request(send, { method: 'GET', path, signal: new AbortController().signal })
 }

@@ -42,14 +42,14 @@ import { HeldSelectors } from './verbs/held-selectors.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
 import { WrittenMessages } from './verbs/represent/written-messages.ts'
 import { createNow } from '../api/timestamps.ts'
-import type { WebhookParts } from '../net/outbound/call.ts'
+import type { WebhookClientOptions } from '../net/outbound/call.ts'
 import { ConversionWebhook } from './verbs/converting/conversion.ts'
 
 export type Access = WriteAccess & WatchAccess
 
 export type AccessOf = (resource: Resource) => Access
 
-export type ResourceAccessParts = {
+export type ResourceAccessOptions = {
   readonly config: Config
   readonly registry: Registry
   readonly storage: {
@@ -75,7 +75,7 @@ export type ResourceAccessParts = {
   readonly yaml: YamlConverter
   readonly patterns: PatternThread
   /** For calls of conversion webhooks. */
-  readonly calls: WebhookParts
+  readonly calls: WebhookClientOptions
   readonly clock: Clock
   readonly ids: Ids
   /** Returns a number from 0 to below 1. */
@@ -83,7 +83,7 @@ export type ResourceAccessParts = {
 }
 
 export class ResourceAccess {
-  readonly #parts: ResourceAccessParts
+  readonly #options: ResourceAccessOptions
   readonly #root: Key
   readonly #now: () => string
   readonly #validation: ValidationAccess
@@ -98,15 +98,15 @@ export class ResourceAccess {
   /** By prefix, since all versions of a definition are retired together. */
   readonly #converters = new Map<Key, Converter[]>()
 
-  constructor(parts: ResourceAccessParts) {
-    this.#parts = parts
-    this.#root = rootOf(parts.config.storage.prefix)
-    this.#now = createNow(parts.clock.wallMs)
+  constructor(options: ResourceAccessOptions) {
+    this.#options = options
+    this.#root = rootOf(options.config.storage.prefix)
+    this.#now = createNow(options.clock.wallMs)
     this.#validation = {
-      answerPattern: (question) => parts.patterns.answer(question),
+      answerPattern: (question) => options.patterns.answer(question),
       namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
     }
-    this.#convertedItems = new ConvertedItems((item) => parts.storage.cache.release(item))
+    this.#convertedItems = new ConvertedItems((item) => options.storage.cache.release(item))
   }
 
   of(resource: Resource): Access {
@@ -123,7 +123,7 @@ export class ResourceAccess {
    */
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
-    for (const resource of this.#parts.registry.all()) {
+    for (const resource of this.#options.registry.all()) {
       // Objects of another database are not counted with the others.
       if (
         resource.isCustom ||
@@ -145,13 +145,13 @@ export class ResourceAccess {
   }
 
   #isOfMain(resource: Resource): boolean {
-    const { cache, cacheOf } = this.#parts.storage
+    const { cache, cacheOf } = this.#options.storage
     return cacheOf(resource) === cache
   }
 
   /** Also encodes the objects as protobuf, which controllers request. */
   #fill(resource: Resource, prefix: Key): Promise<void> {
-    const { cache } = this.#parts.storage
+    const { cache } = this.#options.storage
     const { forms } = this.of(resource)
     return cache.fill(prefix, apiVersionOf(resource), (item) => {
       if (!cache.memos.queue.isFull) forms.makeMessage(item)
@@ -176,14 +176,14 @@ export class ResourceAccess {
     this.#retired.add(resource)
     for (const converter of this.#converters.get(prefix) ?? []) converter.close()
     this.#converters.delete(prefix)
-    this.#parts.storage.cache.remove(prefix)
+    this.#options.storage.cache.remove(prefix)
   }
 
   #withConversion(resource: Resource): Access {
     const { conversionWebhook, converted } = resource.versions
     if (conversionWebhook === undefined) return this.#make(resource)
-    const { ids, calls } = this.#parts
-    const { cache } = this.#parts.storage
+    const { ids, calls } = this.#options
+    const { cache } = this.#options.storage
     const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
     const own = this.#make(resource)
     const versions = { ...own.versions, convertTo: convertingBy(webhook) }
@@ -213,7 +213,7 @@ export class ResourceAccess {
   }
 
   async #namespaceLabels(namespace: string): Promise<Labels> {
-    const resource = this.#parts.registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    const resource = this.#options.registry.find({ group: '', version: 'v1', plural: 'namespaces' })
     if (resource === undefined) return {}
     const { keys, reader } = this.of(resource)
     const { item } = await reader.get(keys.key(undefined, namespace), 'latest')
@@ -221,8 +221,9 @@ export class ResourceAccess {
   }
 
   #make(resource: Resource): Access {
-    const { config, registry, storage, metrics, admission, yaml, clock, ids, random } = this.#parts
-    const { authorizeUnsafeDelete } = this.#parts.permissions
+    const { config, registry, storage, metrics, admission, yaml, clock, ids, random } =
+      this.#options
+    const { authorizeUnsafeDelete } = this.#options.permissions
     const cache = storage.cacheOf(resource)
     const keys = this.keysOf(resource)
     const spec = this.#specOf(resource, keys)
@@ -281,12 +282,12 @@ export class ResourceAccess {
   }
 
   #permissionsOf(resource: Resource): WritePermissions {
-    const { authorizeCreate, authorizeUnsafeDelete, confirmGrantOf } = this.#parts.permissions
+    const { authorizeCreate, authorizeUnsafeDelete, confirmGrantOf } = this.#options.permissions
     return { authorizeCreate, authorizeUnsafeDelete, confirmGrant: confirmGrantOf(resource) }
   }
 
   #effectsOf(resource: Resource): WriteEffects {
-    const { creates, onUpdatedOf, allocator } = this.#parts.effects
+    const { creates, onUpdatedOf, allocator } = this.#options.effects
     return {
       creates: resource.isNamespaced ? creates : undefined,
       onUpdated: onUpdatedOf(resource),

@@ -5,7 +5,7 @@
 import type { ResourceInfo } from '../api/context.ts'
 import { ApiError, RemoteUnavailable, TextError } from '../api/errors.ts'
 import { followFrames, whenCaughtUp } from '../api/follow-frames.ts'
-import { type ApiResponse, type InFlightPlace, SHORT_BODY_BYTES_MAX } from '../api/request.ts'
+import { type ApiResponse, type InFlightSlot, SHORT_BODY_BYTES_MAX } from '../api/request.ts'
 import { anonymousUser } from '../api/user.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
@@ -73,7 +73,7 @@ function log(
   const { request, startMs, info, isLongRunning, contextIfAny: context } = life
   const ms = nowMs - startMs
   if (logsRequests()) logRequest(life, status, ms, write)
-  if (info !== undefined && !isLongRunning) slow.note({ request, context, status, ms }, nowMs)
+  if (info !== undefined && !isLongRunning) slow.record({ request, context, status, ms }, nowMs)
 }
 
 function endSpan(
@@ -142,7 +142,7 @@ function placeOf(
   life: RequestLifecycle,
   response: ApiResponse,
   nowMs: number,
-): InFlightPlace | undefined {
+): InFlightSlot | undefined {
   const { seat, measured, isOwn, contextIfAny } = life
   life.seat = undefined
   if ('frames' in response && !isOwn && seat !== undefined) {

@@ -19,12 +19,12 @@ const request: ApiRequest = {
 test('what took half a second is told, ten times a second, and how many were not', () => {
   const lines: Record<string, unknown>[] = []
   const slow = new SlowRequests((_level, _message, fields = {}) => lines.push(fields))
-  slow.note({ request, context: undefined, status: 200, ms: 499 }, 100)
+  slow.record({ request, context: undefined, status: 200, ms: 499 }, 100)
   assert.equal(lines.length, 0)
   for (let at = 0; at < 25; at++)
-    slow.note({ request, context: undefined, status: 200, ms: 501.4 }, 200)
+    slow.record({ request, context: undefined, status: 200, ms: 501.4 }, 200)
   assert.equal(lines.length, 10)
-  slow.note({ request, context: undefined, status: 504, ms: 900 }, 1500)
+  slow.record({ request, context: undefined, status: 504, ms: 900 }, 1500)
   assert.deepEqual(
     [lines[0]?.['ms'], lines.at(-1)?.['status'], lines.at(-1)?.['notTold']],
     [501, 504, 15],

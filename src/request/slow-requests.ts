@@ -8,7 +8,7 @@ const SLOW_MS = 500
 /** In an overload all requests are slow. */
 const LINES_PER_SECOND_MAX = 10
 
-export type Ended = {
+export type EndedRequest = {
   readonly request: ApiRequest
   readonly context: RequestContext | undefined
   readonly status: number
@@ -26,7 +26,7 @@ export class SlowRequests {
   }
 
   /** `nowMs`: on the monotonic clock. */
-  note(ended: Ended, nowMs: number): void {
+  record(ended: EndedRequest, nowMs: number): void {
     if (ended.ms < SLOW_MS) return
     const second = Math.floor(nowMs / 1000)
     if (second !== this.#second) {
@@ -37,11 +37,11 @@ export class SlowRequests {
       this.#left++
       return
     }
-    this.#tell(ended)
+    this.#report(ended)
   }
 
   /** Neither the query nor any header: both may contain secrets. */
-  #tell({ request: { method, path }, context, status, ms }: Ended): void {
+  #report({ request: { method, path }, context, status, ms }: EndedRequest): void {
     const left = this.#left
     this.#left = 0
     this.#log('info', 'slow request', {

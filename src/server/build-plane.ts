@@ -52,7 +52,7 @@ export function buildPlane(core: ServerCore, options: PlaneOptions): ControlPlan
     },
     hooks: hooksOf(core, options),
   })
-  metrics.onPrint(() => plane.flowControl?.noteMetrics())
+  metrics.onPrint(() => plane.flowControl?.recordMetrics())
   return plane
 }
 

@@ -8,7 +8,7 @@ import { named } from '../lib/telemetry/log.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { Listener } from '../net/http/listener.ts'
 import { ListenerMetrics } from '../net/http/metrics.ts'
-import { UntilKnown } from '../request/until-known.ts'
+import { DegradedApi } from '../request/degraded-api.ts'
 import { identityHeadersOf } from './access/authenticators.ts'
 import type { ControlPlane } from './control-plane.ts'
 import type { ServerCore } from './server-core.ts'
@@ -34,7 +34,7 @@ export function buildServing(
 ): Serving {
   const { config, environment, memory, metrics } = core
   const { log, random, ids } = environment
-  const untilKnown = new UntilKnown({
+  const untilKnown = new DegradedApi({
     handle: testHooks.aroundHandler?.(plane.handle) ?? plane.handle,
     isServed: (info) => plane.registry.find(info) !== undefined,
     newAuditId: ids.uid,

@@ -6,9 +6,9 @@ import type { ControlPlane } from './control-plane.ts'
 import { publishInfo } from '../controllers/authentication-info.ts'
 import { Bootstrap } from '../controllers/bootstrap.ts'
 import { type Cluster, firstObjects, otherObjects } from '../controllers/bootstrap-objects.ts'
-import { ensureRoles, type RolesParts } from '../controllers/bootstrap-roles.ts'
+import { ensureRoles, type BootstrapRolesOptions } from '../controllers/bootstrap-roles.ts'
 import { DefaultServiceRange } from '../controllers/default-service-range.ts'
-import type { OwnLoopsParts } from '../controllers/own-loops.ts'
+import type { SystemTasksOptions } from '../controllers/system-tasks.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { rbacGroup } from '../access/rbac/role.ts'
@@ -18,14 +18,14 @@ const DEFAULT_PORT = 6443
 
 type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'authorities'>
 
-export type ClusterObjectsParts = Pick<RolesParts, 'createAll'> & {
+export type ClusterObjectsOptions = Pick<BootstrapRolesOptions, 'createAll'> & {
   /** They are there: nothing is checked or written at the start. */
   readonly isPrepared: boolean
   readonly clock: Clock
   readonly log: Log
 }
 
-export type ClusterObjects = Pick<OwnLoopsParts, 'checkServiceRange' | 'publishInfo'> & {
+export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'publishInfo'> & {
   readonly cluster: Cluster
   /** To be started when requests can be answered. */
   readonly bootstrap: Bootstrap
@@ -36,7 +36,7 @@ export type ClusterObjects = Pick<OwnLoopsParts, 'checkServiceRange' | 'publishI
 export function createClusterObjects(
   config: Config,
   plane: Plane,
-  { createAll, isPrepared, clock, log }: ClusterObjectsParts,
+  { createAll, isPrepared, clock, log }: ClusterObjectsOptions,
 ): ClusterObjects {
   const { handle, registry, allocation } = plane
   const cluster = {

@@ -23,8 +23,8 @@ import {
 import { PlaneCore, type PlaneCoreOptions } from './plane-core.ts'
 import { buildFlowControl } from './request/build-flow-control.ts'
 import { buildPipeline, type ServerHooks } from './request/build-pipeline.ts'
-import { buildDefinitions, buildResources } from './resources/build-resources.ts'
-import type { StoreRoles } from './resources/followed-writes.ts'
+import { buildCrds, buildResources } from './resources/build-resources.ts'
+import type { StoreRoles } from './resources/informed-writes.ts'
 
 export type ControlPlaneOptions = {
   readonly core: PlaneCoreOptions
@@ -78,10 +78,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const systems = { accessControl, aggregation, flowControl, access }
   const handle = buildPipeline(core, systems, options.hooks)
   core.connect({ access, handle })
-  const definitions = buildDefinitions(core, access)
+  const crds = buildCrds(core, access)
   aggregation.apiServices.onChange((name, known) => {
     const [version = '', group = ''] = name.split(/\.(.*)/s)
-    if (known === undefined) definitions?.announceAgain(group, version)
+    if (known === undefined) crds?.announceAgain(group, version)
   })
   const { nodes } = accessControl
   const owned = new AsyncDisposableStack()
@@ -90,7 +90,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
     // Never fails. It takes seconds for many pods. Until then the server is not ready, and a node is denied what the graph does not have.
     const graphFilled = nodes?.start()
-    if (definitions !== undefined) await owned.use(definitions).start()
+    if (crds !== undefined) await owned.use(crds).start()
     return { graphFilled }
   }
   return {

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { assert } from '../lib/errors.ts'
 import type { Verbosity } from '../lib/telemetry/verbosity.ts'
 import type { Egress } from '../net/egress/dialer.ts'
-import type { EndpointRouting, GetService, WebhookParts } from '../net/outbound/call.ts'
+import type { EndpointRouting, GetService, WebhookClientOptions } from '../net/outbound/call.ts'
 import { ReceivedAnswers } from '../net/outbound/received.ts'
 import { PatternThread } from '../objects/cel/pattern-thread.ts'
 import { YamlConverter } from '../objects/codec/yaml.ts'
@@ -13,7 +13,7 @@ import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Access, AccessOf, ResourceAccess } from '../request/resource-access.ts'
-import { createOwnObjects } from '../request/verbs/own-objects.ts'
+import { createSystemObjects } from '../request/verbs/system-objects.ts'
 import type { Cache } from '../storage/cache/cache.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Store } from '../storage/store.ts'
@@ -53,7 +53,7 @@ export class PlaneCore implements AsyncDisposable {
   /** How the server itself reads and changes objects. */
   readonly objects: Objects
   /** How webhooks are called. */
-  readonly calls: WebhookParts & { readonly routing: EndpointRouting | undefined }
+  readonly calls: WebhookClientOptions & { readonly routing: EndpointRouting | undefined }
   readonly getEndpoints: GetService
   readonly yaml: YamlConverter
   readonly patterns = new PatternThread()
@@ -67,7 +67,7 @@ export class PlaneCore implements AsyncDisposable {
     this.egress = egress
     this.metrics = metrics
     this.registry = createRegistry(config, environment, metrics)
-    this.objects = createOwnObjects(this.registry, this.accessOf)
+    this.objects = createSystemObjects(this.registry, this.accessOf)
     const { random } = environment
     const getService: GetService = (namespace, name) =>
       this.objects.get(servicesId, { namespace, name }, 'any')

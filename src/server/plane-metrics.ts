@@ -2,11 +2,11 @@ import { AdmissionMetrics } from '../admission/metrics.ts'
 import { ConditionMetrics } from '../admission/match/condition-metrics.ts'
 import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts'
 import { PolicyMetrics } from '../admission/policies/metrics.ts'
-import { HookMetrics } from '../admission/webhooks/metrics.ts'
+import { WebhookMetrics } from '../admission/webhooks/metrics.ts'
 import {
-  type AccountMetrics,
-  createAccountMetrics,
-} from '../access/authentication/account-metrics.ts'
+  type ServiceAccountMetrics,
+  createServiceAccountMetrics,
+} from '../access/authentication/service-account-metrics.ts'
 import { AuthenticationMetrics } from '../access/authentication/metrics.ts'
 import { AuthorizationMetrics } from '../access/authorization/metrics.ts'
 import type { Clock } from '../lib/time/clock.ts'
@@ -27,7 +27,7 @@ export type PlaneMetrics = {
   readonly policies: PolicyMetrics
   /** Of match conditions. */
   readonly conditions: ConditionMetrics
-  readonly webhooks: HookMetrics
+  readonly webhooks: WebhookMetrics
   /** Of certificates that are issued. */
   readonly issuance: IssuanceMetrics
   /** Of the logs of pods. */
@@ -36,7 +36,7 @@ export type PlaneMetrics = {
   readonly admission: AdmissionMetrics
   readonly podSecurity: PodSecurityMetrics
   readonly declarative: DeclarativeReport
-  readonly serviceAccounts: AccountMetrics
+  readonly serviceAccounts: ServiceAccountMetrics
   readonly authentication: AuthenticationMetrics
 }
 
@@ -57,14 +57,14 @@ export function createPlaneMetrics(
     authorization: new AuthorizationMetrics(metrics),
     policies: new PolicyMetrics(metrics),
     conditions: new ConditionMetrics(metrics),
-    webhooks: new HookMetrics(metrics),
+    webhooks: new WebhookMetrics(metrics),
     issuance: new IssuanceMetrics(metrics),
     logs: new LogMetrics(metrics),
     allocators: new AllocatorMetrics(metrics, monotonicMs),
     admission: new AdmissionMetrics(metrics, monotonicMs),
     podSecurity: new PodSecurityMetrics(metrics),
     declarative: new DeclarativeReporter(metrics, log),
-    serviceAccounts: createAccountMetrics(metrics),
+    serviceAccounts: createServiceAccountMetrics(metrics),
     authentication: new AuthenticationMetrics(metrics),
   }
 }

@@ -17,7 +17,7 @@ import type { Certificate } from '../lib/x509/certificates.ts'
 /** Of the CA at this place of the configuration. */
 type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
 
-export type ReloadParts = {
+export type ServerReloadOptions = {
   readonly listener: Listener
   /** The serving certificate in use, and its files, if it has any. */
   readonly certificate: Certificate
@@ -35,7 +35,7 @@ export type ReloadParts = {
 export function loadCertificate(
   { tls: { certificate: source }, network }: Config,
   { wallMs }: Clock,
-): Pick<ReloadParts, 'certificate' | 'files'> {
+): Pick<ServerReloadOptions, 'certificate' | 'files'> {
   if (source.kind === 'given') return { certificate: source.certificate, files: undefined }
   if (source.kind === 'folder') {
     const { certificate, ...files } = loadOrCreateCertificate(
@@ -51,21 +51,26 @@ export function loadCertificate(
   return { certificate, files: { certificatePath, keyPath } }
 }
 
-export function createReloaders(config: Config, parts: ReloadParts): FileReloader[] {
+export function createReloaders(config: Config, options: ServerReloadOptions): FileReloader[] {
   const { requestHeader } = config.authentication
   return [
-    ...servingReloader(parts),
-    ...config.serving.namedCertificates.map((named, at) => namedReloader(named, at, parts)),
+    ...servingReloader(options),
+    ...config.serving.namedCertificates.map((named, at) => namedReloader(named, at, options)),
     ...config.controllers.signing.pairs
       .filter(({ certificatePath }) => certificatePath !== '')
-      .map((pair) => signingReloader(pair, parts)),
-    ...proxyClientReloader(config, parts),
-    ...authorityReloaders(parts, 'client', config.authentication.clientCaPath),
-    ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
+      .map((pair) => signingReloader(pair, options)),
+    ...proxyClientReloader(config, options),
+    ...authorityReloaders(options, 'client', config.authentication.clientCaPath),
+    ...authorityReloaders(options, 'requestHeader', requestHeader?.caPath ?? null),
   ]
 }
 
-function servingReloader({ listener, certificate, files, log }: ReloadParts): FileReloader[] {
+function servingReloader({
+  listener,
+  certificate,
+  files,
+  log,
+}: ServerReloadOptions): FileReloader[] {
   if (files === undefined) return []
   const reloader = new FileReloader(
     [
@@ -90,7 +95,7 @@ function namedReloader(
     keyPem,
   }: Config['serving']['namedCertificates'][number],
   at: number,
-  { listener, log }: ReloadParts,
+  { listener, log }: ServerReloadOptions,
 ): FileReloader {
   const files = [
     { path: certificatePath, text: certificatePem },
@@ -109,7 +114,7 @@ function signingReloader(
     certificatePem,
     keyPem,
   }: Config['controllers']['signing']['pairs'][number],
-  { renewSigner, log }: ReloadParts,
+  { renewSigner, log }: ServerReloadOptions,
 ): FileReloader {
   const use = ([certificate = '', key = '']: readonly string[]): void =>
     renewSigner(signers, certificate, key)
@@ -121,7 +126,10 @@ function signingReloader(
 }
 
 /** Its files may come later than the server. */
-function proxyClientReloader(config: Config, { proxyClient, log }: ReloadParts): FileReloader[] {
+function proxyClientReloader(
+  config: Config,
+  { proxyClient, log }: ServerReloadOptions,
+): FileReloader[] {
   if (config.aggregation.proxyClient === null) return []
   const { certificatePem = '', keyPem = '' } = proxyClient.current ?? {}
   const files = [
@@ -139,7 +147,7 @@ const names: { readonly [use in AuthorityUse]: string } = {
 }
 
 function authorityReloaders(
-  { listener, authorities, onAuthorities, log }: ReloadParts,
+  { listener, authorities, onAuthorities, log }: ServerReloadOptions,
   use: AuthorityUse,
   path: string | null,
 ): FileReloader[] {

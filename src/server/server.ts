@@ -23,8 +23,8 @@ import { type ClusterObjects, createClusterObjects } from './cluster-objects.ts'
 import type { ControlPlane, StartedPlane } from './control-plane.ts'
 import type { Environment } from './environment.ts'
 import { createHealth } from './health.ts'
-import { startLater, startLoops } from './loops.ts'
-import { createReloaders, loadCertificate, type ReloadParts } from './reload.ts'
+import { startLater, startBackgroundTasks } from './background-tasks.ts'
+import { createReloaders, loadCertificate, type ServerReloadOptions } from './reload.ts'
 import { createServerCore, type ServerCore } from './server-core.ts'
 import { stopAll } from './stop-all.ts'
 import { openStorage } from './storage/open-storage.ts'
@@ -135,7 +135,7 @@ export async function startServer(
     stop: () =>
       stopAll({
         phase: core.state,
-        loops: tasks,
+        tasks,
         listener,
         parts: remaining,
         delayMs: config.serving.stopDelayMs,
@@ -151,7 +151,7 @@ const stopTimes = ({ requests, serving }: Config): StopTimes => ({
   watchGraceMs: serving.watchGraceMs,
 })
 
-type ServerParts = Pick<PlaneOptions, 'storage' | 'tokens' | 'audit' | 'proxyClient'> & {
+type ServerFields = Pick<PlaneOptions, 'storage' | 'tokens' | 'audit' | 'proxyClient'> & {
   readonly plane: ControlPlane
   readonly firstFill: FirstFill
   /** Bytes that all requests together may hold in memory. */
@@ -159,7 +159,7 @@ type ServerParts = Pick<PlaneOptions, 'storage' | 'tokens' | 'audit' | 'proxyCli
 }
 
 /** Everything below the listener. */
-async function openParts({ core, owned, testHooks }: Start): Promise<ServerParts> {
+async function openParts({ core, owned, testHooks }: Start): Promise<ServerFields> {
   const { config, environment, metrics, memory, time, egress, serverId } = core
   const { random, log } = environment
   const audit = await openAudit(core)
@@ -233,7 +233,7 @@ const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
 
 const createObjects = (
   { core: { config, environment }, testHooks }: Start,
-  { plane, audit }: ServerParts,
+  { plane, audit }: ServerFields,
 ): ClusterObjects =>
   createClusterObjects(config, plane, {
     // Requests create them if requests are audited: upstream records these writes like any other.
@@ -243,8 +243,8 @@ const createObjects = (
     log: environment.log,
   })
 
-type ReloadOptions = ServerParts &
-  Pick<ReloadParts, 'listener' | 'certificate' | 'files'> & {
+type ReloadOptions = ServerFields &
+  Pick<ServerReloadOptions, 'listener' | 'certificate' | 'files'> & {
     readonly objects: ClusterObjects
     readonly signers: Signers
   }
@@ -268,10 +268,10 @@ function startReloading(
   const own = [...files, ...authorization].map((one) => owned.use(one))
   const others = [tokens.reloader, storage.encryption.reloader].filter((one) => one !== undefined)
   const all = [...own, ...others]
-  return async () => void (await Promise.all(all.map((one) => one.look())))
+  return async () => void (await Promise.all(all.map((one) => one.check())))
 }
 
-type BackgroundOptions = Pick<ServerParts, 'plane' | 'storage'> & {
+type BackgroundOptions = Pick<ServerFields, 'plane' | 'storage'> & {
   readonly objects: ClusterObjects
   readonly signers: Signers
   readonly certificate: Certificate
@@ -288,7 +288,7 @@ function startBackground(
   const { clock, log, ids } = environment
   const uid = testHooks.uid ?? ids.uid()
   const start = (): AsyncDisposable =>
-    startLoops(config, plane, {
+    startBackgroundTasks(config, plane, {
       objects,
       records: new ServerAddresses(storage.store, storage.root),
       port,

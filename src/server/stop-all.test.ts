@@ -14,7 +14,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   }
   await stopAll({
     phase,
-    loops: [
+    tasks: [
       {
         [Symbol.asyncDispose]: async () =>
           void steps.push(`loops${phase.isStopping ? ' not ready' : ''}`),

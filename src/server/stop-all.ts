@@ -24,7 +24,7 @@ export type Stopping = {
     /** New requests are refused, with a Retry-After. */
     isLeaving: boolean
   }
-  readonly loops: readonly AsyncDisposable[]
+  readonly tasks: readonly AsyncDisposable[]
   readonly listener: Pick<Listener, 'drain' | 'close'>
   readonly parts: AsyncDisposableStack
   readonly delayMs: number
@@ -36,43 +36,43 @@ export type Stopping = {
 
 /** Fails if some part does not stop. */
 export async function stopAll(stopping: Stopping): Promise<void> {
-  const { phase, loops, parts, delayMs, log } = stopping
-  const tell = (name: string): void =>
+  const { phase, tasks, parts, delayMs, log } = stopping
+  const report = (name: string): void =>
     log('info', '[graceful-termination] shutdown event', { name })
   phase.isStopping = true
-  tell('ShutdownInitiated')
-  const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+  report('ShutdownInitiated')
+  const tasksEnded = Promise.all(tasks.map((loop) => loop[Symbol.asyncDispose]()))
   await Promise.all([
-    sleep(delayMs).then(() => tell('AfterShutdownDelayDuration')),
-    endsIn(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX).then(() =>
-      tell('PreShutdownHooksStopped'),
+    sleep(delayMs).then(() => report('AfterShutdownDelayDuration')),
+    endsIn(Promise.allSettled([tasksEnded]), LOOPS_STOP_MS_MAX).then(() =>
+      report('PreShutdownHooksStopped'),
     ),
   ])
-  tell('NotAcceptingNewRequest')
-  await (stopping.sendsRetryAfter ? refuseAndClose(stopping, tell) : close(stopping, tell))
-  const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
+  report('NotAcceptingNewRequest')
+  await (stopping.sendsRetryAfter ? refuseAndClose(stopping, report) : close(stopping, report))
+  const allEnded = Promise.all([parts.disposeAsync(), tasksEnded])
   if (await endsIn(allEnded, PARTS_STOP_MS_MAX)) return
   throw new Error(
     `all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`,
   )
 }
 
-async function close({ listener, times }: Stopping, tell: (name: string) => void): Promise<void> {
+async function close({ listener, times }: Stopping, report: (name: string) => void): Promise<void> {
   const closed = listener.close(times)
-  tell('HTTPServerStoppedListening')
+  report('HTTPServerStoppedListening')
   await closed
-  tell('InFlightRequestsDrained')
+  report('InFlightRequestsDrained')
 }
 
 async function refuseAndClose(
   { phase, listener, times }: Stopping,
-  tell: (name: string) => void,
+  report: (name: string) => void,
 ): Promise<void> {
   phase.isLeaving = true
   await listener.drain(times)
-  tell('InFlightRequestsDrained')
+  report('InFlightRequestsDrained')
   const closed = listener.close({ graceMs: REFUSED_MS_MAX })
-  tell('HTTPServerStoppedListening')
+  report('HTTPServerStoppedListening')
   await closed
 }
 

@@ -30,7 +30,7 @@ export class Compactor implements AsyncDisposable {
   /** The version of the marker that this server has seen last. */
   #version = 0
   /** The revision of etcd at that time; 0 before the first interval. */
-  #noted = 0
+  #recorded = 0
 
   constructor({ client, log, intervalMs = COMPACTION_INTERVAL_MS }: CompactorOptions) {
     this.#client = client
@@ -66,7 +66,7 @@ export class Compactor implements AsyncDisposable {
     const { revision, succeeded, responses } = await this.#client.kv.txn(
       {
         compare: [{ key: markerKey, target: 'version', result: '=', value: this.#version }],
-        success: [{ type: 'put', key: markerKey, value: Buffer.from(String(this.#noted)) }],
+        success: [{ type: 'put', key: markerKey, value: Buffer.from(String(this.#recorded)) }],
         failure: [{ type: 'range', key: markerKey }],
       },
       call,
@@ -74,12 +74,12 @@ export class Compactor implements AsyncDisposable {
     if (!succeeded) {
       const [answer] = responses
       this.#version = (answer?.type === 'range' ? answer.kvs[0]?.version : undefined) ?? 0
-      this.#noted = revision
+      this.#recorded = revision
       return
     }
     this.#version++
-    if (this.#noted > 0) await this.#compact(this.#noted)
-    this.#noted = revision
+    if (this.#recorded > 0) await this.#compact(this.#recorded)
+    this.#recorded = revision
   }
 
   async #compact(revision: number): Promise<void> {

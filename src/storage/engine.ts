@@ -14,7 +14,7 @@ export type Revision = number
  */
 export type Key = string
 
-export type Versioned = {
+export type VersionedValue = {
   readonly key: Key
   /** Borrowed: a view of what arrived from the network. Copy it to keep it. */
   readonly value: Buffer
@@ -23,10 +23,10 @@ export type Versioned = {
   readonly createRevision: Revision
 }
 
-export type Found = {
+export type RangeResult = {
   /** The revision of the database that the answer reflects. */
   readonly revision: Revision
-  readonly values: readonly Versioned[]
+  readonly values: readonly VersionedValue[]
   /** Whether the range holds more than the limit let through. */
   readonly more: boolean
   /** How many keys the whole range holds, whatever the limit. */
@@ -55,7 +55,11 @@ export type ConditionalWrite = {
 
 export type Outcome =
   | { readonly won: true; readonly revision: Revision }
-  | { readonly won: false; readonly revision: Revision; readonly current: Versioned | undefined }
+  | {
+      readonly won: false
+      readonly revision: Revision
+      readonly current: VersionedValue | undefined
+    }
 
 export type FeedRange = {
   readonly from: Key
@@ -73,7 +77,7 @@ export type FeedEvent = {
   /** Empty for a delete. Borrowed: copy it to keep it. */
   readonly value: Buffer
   /** The value before this event, for feeds opened with `previous`; absent where there was none. Borrowed. */
-  readonly previous?: Versioned
+  readonly previous?: VersionedValue
 }
 
 /** All calls are in order and come from the one stream; none comes before openFeed has returned. */
@@ -115,7 +119,7 @@ export interface Engine extends AsyncDisposable {
    * objects at the same revisions.
    */
   readonly databaseId?: string | undefined
-  range(query: RangeQuery, options?: CallOptions): Promise<Found>
+  range(query: RangeQuery, options?: CallOptions): Promise<RangeResult>
   /** Also fails with 'missing', without a write, if the lease does not exist (any more). */
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
   /** The revision of the last change acknowledged to any client before this call: the proof of a consistent read. */

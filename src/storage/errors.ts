@@ -15,7 +15,7 @@ export type StorageErrorCode =
   | 'cancelled' // the caller aborted the call
 
 /** An object that cannot be read, and why. */
-export type Unread = { readonly key: string; readonly error: StorageError }
+export type UnreadableObject = { readonly key: string; readonly error: StorageError }
 
 export class StorageError extends Error {
   readonly code: StorageErrorCode
@@ -26,7 +26,7 @@ export class StorageError extends Error {
   /** With 'corrupt': the revision of a value that can be decrypted, but not decoded. */
   readonly undecodableAt: number | undefined
   /** With 'corrupt', of a list: the objects because of which it failed. */
-  readonly unread: (() => readonly Unread[]) | undefined
+  readonly unread: (() => readonly UnreadableObject[]) | undefined
 
   constructor(code: StorageErrorCode, message: string, options: StorageErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -44,7 +44,7 @@ type StorageErrorOptions = {
   readonly ambiguous?: boolean
   readonly bound?: number
   readonly undecodableAt?: number
-  readonly unread?: () => readonly Unread[]
+  readonly unread?: () => readonly UnreadableObject[]
 }
 
 export const isCode = (error: unknown, code: StorageErrorCode): boolean =>

@@ -8,7 +8,7 @@ import type {
   FeedRange,
   FeedListener,
   FeedStream,
-  Found,
+  RangeResult,
   Key,
   Outcome,
   RangeQuery,
@@ -34,7 +34,7 @@ export class EtcdEngine implements Engine {
     this.#emptyKey = toBytes(options.emptyKey)
   }
 
-  async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
+  async range(query: RangeQuery, options: CallOptions = {}): Promise<RangeResult> {
     try {
       const { revision, kvs, more, count } = await this.#client.kv.range(
         {

@@ -16,7 +16,7 @@ import type {
   FeedListener,
   FeedStream,
   Revision,
-  Versioned,
+  VersionedValue,
 } from './engine.ts'
 import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
@@ -70,7 +70,7 @@ export class EtcdFeedStream implements FeedStream {
    * 3.5.19 etcd drops a deletion at the very revision that it compacts to.
    */
   #watch(index: number, { from, to, after }: FeedRange): void {
-    let told = after
+    let reported = after
     this.#stream.create(
       {
         key: toBytes(from),
@@ -84,11 +84,11 @@ export class EtcdFeedStream implements FeedStream {
         onEvents: (received) => {
           if (this.#isEnded) return
           const events =
-            told === after ? received.filter((event) => event.kv.modRevision > after) : received
+            reported === after ? received.filter((event) => event.kv.modRevision > after) : received
           const [first] = events
           if (first === undefined) return
-          if (first.kv.modRevision <= told) return this.#end(repeated(told))
-          told = events.at(-1)?.kv.modRevision ?? told
+          if (first.kv.modRevision <= reported) return this.#end(repeated(reported))
+          reported = events.at(-1)?.kv.modRevision ?? reported
           this.#sink.onEvents(index, events.map(toFeedEvent))
         },
         onCanceled: ({ reason, compactRevision }) => {
@@ -122,10 +122,10 @@ export class EtcdFeedStream implements FeedStream {
 }
 
 /** All events of a revision must come in one delivery, since consumers take a revision as complete; etcd guarantees it. */
-const repeated = (told: Revision): StorageError =>
+const repeated = (reported: Revision): StorageError =>
   new StorageError(
     'unavailable',
-    `events of a revision up to ${told}, which was told as a whole, came after it`,
+    `events of a revision up to ${reported}, which was told as a whole, came after it`,
   )
 
 function toFeedEvent({ type, kv, prevKv }: EtcdEvent): FeedEvent {
@@ -140,7 +140,7 @@ function toFeedEvent({ type, kv, prevKv }: EtcdEvent): FeedEvent {
   return prevKv === undefined ? event : { ...event, previous: toVersioned(prevKv) }
 }
 
-export const toVersioned = (kv: KeyValue): Versioned => ({
+export const toVersioned = (kv: KeyValue): VersionedValue => ({
   key: fromBytes(kv.key),
   value: kv.value,
   revision: kv.modRevision,

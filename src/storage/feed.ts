@@ -204,9 +204,9 @@ export class Feed implements AsyncDisposable {
    * For callers that got this revision by a linearizable read of their own: the stream must reach it, too. `known` is the feed's
    * `known` when that read began: a lower answer comes from another database.
    */
-  noteRead(revision: Revision, known: Revision): void {
+  recordRead(revision: Revision, known: Revision): void {
     this.#compare(revision, known)
-    this.#noteProof(revision)
+    this.#recordProof(revision)
   }
 
   /** Every linearizable read that begins now is at least of this revision, as long as the database is the same. */
@@ -221,11 +221,11 @@ export class Feed implements AsyncDisposable {
   }
 
   /** A write of this process was acknowledged at this revision: a database with a lower revision is another one. */
-  noteWrite(revision: Revision): void {
+  recordWrite(revision: Revision): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
   }
 
-  #noteProof(revision: Revision): void {
+  #recordProof(revision: Revision): void {
     if (revision <= this.#proven) return
     this.#proven = revision
     this.#provenAtMs = this.#clock.monotonicMs()
@@ -238,14 +238,14 @@ export class Feed implements AsyncDisposable {
 
   /** While there are writes, progress is requested along with the proof, so that both arrive together; else the proof alone is enough. */
   async #ask(): Promise<Revision> {
-    const told = this.#revision
+    const reported = this.#revision
     const { known } = this
     this.#counts.proofs++
     if (this.#isMoving) this.#requestProgress()
     const proven = await this.#engine.latest()
-    this.#isMoving = proven > told
+    this.#isMoving = proven > reported
     this.#compare(proven, known)
-    this.#noteProof(proven)
+    this.#recordProof(proven)
     return proven
   }
 
@@ -284,7 +284,7 @@ export class Feed implements AsyncDisposable {
     this.#proven = latest
     this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
-    for (const subscription of this.#subscriptions.values()) subscription.tellReset(latest)
+    for (const subscription of this.#subscriptions.values()) subscription.emitReset(latest)
     // Between two streams the next one is about to be opened anyway.
     if (this.#state.state !== 'live') return
     const { stream } = this.#state
@@ -351,7 +351,7 @@ export class Feed implements AsyncDisposable {
     const range = this.#ranges[index]
     const last = events.at(-1)
     assert(range !== undefined && last !== undefined, 'events belong to a range')
-    this.#heard()
+    this.#recordContact()
     this.#counts.events += events.length
     this.#hasNews = true
     for (let i = 0; i < events.length; ) i = this.#deliver(events, i)
@@ -366,7 +366,7 @@ export class Feed implements AsyncDisposable {
     if (subscription === undefined) return start + 1
     let end = start + 1
     while (events[end]?.key.startsWith(subscription.prefix)) end++
-    subscription.tell(start === 0 && end === events.length ? events : events.slice(start, end))
+    subscription.emit(start === 0 && end === events.length ? events : events.slice(start, end))
     return end
   }
 
@@ -394,7 +394,7 @@ export class Feed implements AsyncDisposable {
   }
 
   #onProgress(revision: Revision): void {
-    this.#heard()
+    this.#recordContact()
     this.#askedAtMs = 0
     if (revision <= this.#revision) return
     this.#revision = revision
@@ -431,7 +431,7 @@ export class Feed implements AsyncDisposable {
       if (
         lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)
       ) {
-        subscription.tellGap(latest)
+        subscription.emitGap(latest)
       }
     }
     this.#open(false)
@@ -458,7 +458,7 @@ export class Feed implements AsyncDisposable {
     return this.#state.state === 'away'
   }
 
-  #heard(): void {
+  #recordContact(): void {
     this.#heardAtMs = this.#clock.monotonicMs()
     this.#retryMs = RETRY_MIN_MS
   }

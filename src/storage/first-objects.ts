@@ -25,20 +25,20 @@ const uid = /"uid":"([0-9a-f-]{36})"/g
 /** About the server that is gone. */
 const isOfServer = (key: string): boolean => key.includes('/leases/')
 
-type Saved = readonly (readonly [key: string, object: string])[]
+type SavedObjects = readonly (readonly [key: string, object: string])[]
 
 /** `authorityPem`: of the cluster. */
 export async function printFirstObjects(state: EngineState, authorityPem: string): Promise<string> {
   await using engine = MemoryEngine.from(state)
   const { values } = await engine.range({ from: '/', to: '0' })
   const authority = JSON.stringify(authorityPem)
-  const saved: Saved = values
+  const saved: SavedObjects = values
     .filter(({ key }) => !isOfServer(key))
     .map(({ key, value }) => [key, value.toString().replaceAll(authority, savedAuthority)])
   return JSON.stringify(saved)
 }
 
-export type FirstObjectsParts = {
+export type FirstObjectsOptions = {
   readonly nowMs: number
   readonly authorityPem: string
   /** Where the server listens; absent: at 6443, or nobody needs to know. */
@@ -48,7 +48,7 @@ export type FirstObjectsParts = {
 /** The state of a cluster that was made at this time. */
 export async function parseFirstObjects(
   text: string,
-  { nowMs, authorityPem, port = SAVED_PORT }: FirstObjectsParts,
+  { nowMs, authorityPem, port = SAVED_PORT }: FirstObjectsOptions,
 ): Promise<EngineState> {
   const now = `${new Date(nowMs).toISOString().slice(0, 19)}Z`
   const uids = new Map<string, string>()
@@ -78,14 +78,14 @@ export const readFirstObjects = (): string | undefined =>
     ? getAsset(firstObjectsName, 'utf8')
     : readIfThere(join(import.meta.dirname, firstObjectsName))
 
-function read(text: string): Saved {
+function read(text: string): SavedObjects {
   const parsed: unknown = JSON.parse(text)
   if (!isSaved(parsed))
     throw new TypeError(`${firstObjectsName} is damaged: install the package again`)
   return parsed
 }
 
-const isSaved = (value: unknown): value is Saved =>
+const isSaved = (value: unknown): value is SavedObjects =>
   Array.isArray(value) &&
   value.every(
     (entry) =>

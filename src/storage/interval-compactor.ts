@@ -31,7 +31,7 @@ export class IntervalCompactor implements AsyncDisposable {
   readonly #options: IntervalCompactorOptions
   #timer: Timer | undefined
   /** The revision at the last interval; 0 if it could not be read. */
-  #noted: Revision = 0
+  #recorded: Revision = 0
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: IntervalCompactorOptions) {
@@ -53,7 +53,7 @@ export class IntervalCompactor implements AsyncDisposable {
       this.#compactAfter(intervalMs)
       this.#running = this.#compact()
     } else {
-      this.#noted = note.revision
+      this.#recorded = note.revision
       this.#compactAfter(Math.max(START_MS, intervalMs - ageMs))
     }
   }
@@ -72,8 +72,8 @@ export class IntervalCompactor implements AsyncDisposable {
     const { engine, time, log } = this.#options
     try {
       const note = { revision: await engine.latest(), wallMs: time.wallMs() }
-      const noted = this.#noted
-      this.#noted = note.revision
+      const noted = this.#recorded
+      this.#recorded = note.revision
       if (noted > 0) await this.#compactTo(noted)
       await engine.keepCompactionNote?.(note)
     } catch (error) {

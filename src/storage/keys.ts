@@ -10,7 +10,7 @@ import type { Key } from './engine.ts'
 /** From the first key to before `to`. */
 export type KeyRange = { readonly from: Key; readonly to: Key }
 
-type Place = { readonly namespace: string | undefined; readonly name: string }
+type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 /** Built-in resources whose prefix is not simply their plural, by `<group>/<resource>`. */
 const irregularPrefixes: ReadonlyMap<string, string> = new Map([
@@ -110,7 +110,7 @@ export class ResourceKeys {
   }
 
   /** The names in a key of this resource; undefined for a key that cannot be one of its objects. */
-  parse(key: Key): Place | undefined {
+  parse(key: Key): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined
     const rest = toText(key.slice(this.prefix.length))
     const slash = rest.indexOf('/')

@@ -24,14 +24,14 @@ export type LeaseOptions = {
   readonly onReplaced?: (objects: number) => void
 }
 
-type Shared = { readonly id: Promise<bigint>; readonly freshUntilMs: number; users: number }
+type SharedLease = { readonly id: Promise<bigint>; readonly freshUntilMs: number; users: number }
 
 export class Leases {
   readonly #grant: GrantLease
   readonly #clock: Clock
   readonly #surplusSecondsMax: number
   readonly #onReplaced: (objects: number) => void
-  readonly #shared = new Map<number, Shared>()
+  readonly #shared = new Map<number, SharedLease>()
 
   constructor(grant: GrantLease, clock: Clock = systemClock, options: LeaseOptions = {}) {
     const { surplusSecondsMax = SURPLUS_SECONDS_MAX, onReplaced = () => undefined } = options

@@ -55,7 +55,7 @@ export type LocalFeedStreamOptions = FeedStreamOptions & {
   readonly timers: Timers
   readonly ranges: readonly FeedRange[]
   readonly sink: FeedListener
-  /** Whether the database is paused; `kick` is called when it is resumed. */
+  /** Whether the database is paused; `schedule` is called when it is resumed. */
   readonly isPaused: () => boolean
   readonly onClosed: (feed: LocalFeedStream) => void
 }
@@ -76,7 +76,7 @@ export class LocalFeedStream implements FeedStream {
       told: range.after,
       state: 'replaying',
     }))
-    this.kick()
+    this.schedule()
   }
 
   requestProgress(): void {
@@ -100,16 +100,16 @@ export class LocalFeedStream implements FeedStream {
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
       if (range.state !== 'synced') continue
-      if (this.#options.previous !== true) this.#tell(index, range, [commit])
+      if (this.#options.previous !== true) this.#deliver(index, range, [commit])
       else {
         range.state = 'replaying'
-        this.kick()
+        this.schedule()
       }
     }
   }
 
   /** Schedules the next turn. */
-  kick(): void {
+  schedule(): void {
     if (this.#isScheduled || this.#isEnded) return
     this.#isScheduled = true
     this.#options.timers.defer(() => this.#turn())
@@ -123,13 +123,13 @@ export class LocalFeedStream implements FeedStream {
     this.#isOpened = true
     if (this.#isProgressWanted) this.#answerProgress()
     this.#isProgressWanted = false
-    for (let told = 0; told < TOLD_AT_ONCE && !this.#isEnded; told++) {
-      const tell = this.#queue.shift()
-      if (tell === undefined) break
-      tell()
+    for (let reported = 0; reported < TOLD_AT_ONCE && !this.#isEnded; reported++) {
+      const report = this.#queue.shift()
+      if (report === undefined) break
+      report()
     }
     if (this.#queue.length > 0 || this.#ranges.some(({ state }) => state === 'replaying'))
-      this.kick()
+      this.schedule()
   }
 
   #replay(index: number, range: RangeState): void {
@@ -158,13 +158,13 @@ export class LocalFeedStream implements FeedStream {
       this.#send(() => sink.onCompacted(index, oldest))
       return
     }
-    this.#tell(index, range, commits)
+    this.#deliver(index, range, commits)
     // A range that starts at a future revision is synced at once; it gets events after that revision.
     range.state = range.told >= source.revision ? 'synced' : 'replaying'
-    this.kick()
+    this.schedule()
   }
 
-  #tell(index: number, range: RangeState, commits: readonly Commit[]): void {
+  #deliver(index: number, range: RangeState, commits: readonly Commit[]): void {
     const events = commits.flatMap(({ revision, events: all }) =>
       revision > range.told ? all.filter(({ key }) => key >= range.from && key < range.to) : [],
     )
@@ -181,8 +181,8 @@ export class LocalFeedStream implements FeedStream {
     if (this.#ranges.every(isVouchedFor)) this.#send(() => sink.onProgress(revision))
   }
 
-  #send(tell: () => void): void {
-    this.#queue.push(tell)
-    this.kick()
+  #send(report: () => void): void {
+    this.#queue.push(report)
+    this.schedule()
   }
 }

@@ -1,5 +1,5 @@
 /** Wraps an engine and measures its requests and their latency, under upstream's metric names. */
-import { Spent } from '../api/spent.ts'
+import { RequestTimings } from '../api/spent.ts'
 import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/telemetry/metrics.ts'
 import type {
   CallOptions,
@@ -9,7 +9,7 @@ import type {
   FeedRange,
   FeedListener,
   FeedStream,
-  Found,
+  RangeResult,
   Key,
   Outcome,
   RangeQuery,
@@ -95,7 +95,7 @@ export class MeasuredEngine implements Engine {
     return this.#engine.databaseId
   }
 
-  range(query: RangeQuery, options?: CallOptions): Promise<Found> {
+  range(query: RangeQuery, options?: CallOptions): Promise<RangeResult> {
     const isOne = query.to === `${query.from}\0`
     const operation = isOne ? 'get' : query.countOnly ? 'listWithCount' : 'list'
     return this.#measure(operation, query.from, this.#engine.range(query, options), options?.signal)
@@ -159,7 +159,7 @@ export class MeasuredEngine implements Engine {
     } finally {
       const ms = this.#monotonicMs() - startMs
       series.seconds.observe(ms / 1000)
-      const spent = signal && Spent.of(signal)
+      const spent = signal && RequestTimings.of(signal)
       if (spent !== undefined) spent.storageMs += ms
     }
   }

@@ -6,7 +6,7 @@ import { OpenedEvents } from './opened-events.ts'
 
 test('events are decrypted as fast beside many long lists', async () => {
   await using loop = new BusyLoop()
-  let told = 0
+  let reported = 0
   const events = new OpenedEvents({
     time: loop.time,
     transformer: {
@@ -14,7 +14,7 @@ test('events are decrypted as fast beside many long lists', async () => {
       fromStorage: (_, stored) => ({ value: Buffer.from(stored), stale: false }),
       canBeStale: () => false,
     },
-    onEvents: ({ length }) => (told += length),
+    onEvents: ({ length }) => (reported += length),
     onGap: () => assert.fail('events were lost'),
   })
   const count = 1_000
@@ -30,7 +30,7 @@ test('events are decrypted as fast beside many long lists', async () => {
       }
     }),
   )
-  const turns = await loop.turnsUntil(() => told === count)
+  const turns = await loop.turnsUntil(() => reported === count)
   // A slice is enough for three of them.
   assert.ok(turns <= count / 2, `${turns} turns`)
 })

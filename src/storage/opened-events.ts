@@ -31,13 +31,13 @@ export type OpenedEventsOptions = {
   readonly onGap: () => void
 }
 
-type Opening = OpenedEvent | Promise<OpenedEvent>
+type OpeningEvent = OpenedEvent | Promise<OpenedEvent>
 
-type Held = { readonly event: FeedEvent; opening: Opening | undefined }
+type HeldEvent = { readonly event: FeedEvent; opening: OpeningEvent | undefined }
 
 export class OpenedEvents {
   readonly #options: OpenedEventsOptions
-  readonly #held = new Deque<Held>()
+  readonly #held = new Deque<HeldEvent>()
   #heldBytes = 0
   #isReleasing = false
   /** Changes when what is held is dropped. */
@@ -99,7 +99,7 @@ export class OpenedEvents {
     events: readonly FeedEvent[],
     opened: readonly OpenedEvent[] | undefined,
     count: number,
-    asked?: Held,
+    asked?: HeldEvent,
   ): void {
     // Held first: until the consumer has seen the others, it has nothing of what follows.
     this.#hold(events, count, asked)
@@ -107,7 +107,7 @@ export class OpenedEvents {
   }
 
   /** `asked`: one of the events, which is being opened. */
-  #hold(events: readonly FeedEvent[], from: number, asked?: Held): void {
+  #hold(events: readonly FeedEvent[], from: number, asked?: HeldEvent): void {
     for (const event of events.slice(from)) {
       const opening = event === asked?.event ? asked.opening : undefined
       // Received bytes are borrowed.
@@ -159,7 +159,7 @@ export class OpenedEvents {
   async #ready(slices: Slices): Promise<OpenedEvent[]> {
     const ready: OpenedEvent[] = []
     for (let at = 0; at < this.#held.length; ) {
-      const group: Opening[] = []
+      const group: OpeningEvent[] = []
       const revision = this.#held.at(at)?.event.revision
       for (; this.#held.at(at)?.event.revision === revision && at < this.#held.length; at++)
         group.push(this.#opening(at))
@@ -178,7 +178,7 @@ export class OpenedEvents {
       void this.#opening(at)
   }
 
-  #opening(at: number): Opening {
+  #opening(at: number): OpeningEvent {
     const held = this.#held.at(at)
     if (held === undefined) throw new Error('broken invariant: the event is held')
     held.opening ??= this.#open(held.event)
@@ -186,7 +186,7 @@ export class OpenedEvents {
   }
 
   /** Undefined: it has to wait. */
-  #openNow(event: FeedEvent): Opening | undefined {
+  #openNow(event: FeedEvent): OpeningEvent | undefined {
     try {
       return this.#open(event)
     } catch {
@@ -196,7 +196,7 @@ export class OpenedEvents {
   }
 
   /** Fails if the value cannot be read at the moment. */
-  #open(event: FeedEvent): Opening {
+  #open(event: FeedEvent): OpeningEvent {
     if (event.type === 'delete') return event
     const { key, value } = event
     const { transformer } = this.#options

@@ -8,16 +8,16 @@ test('small rows: the page grows in steps to its bound', () => {
   const limits = []
   for (let i = 0; i < 6; i++) {
     limits.push(size.rows)
-    size.saw(size.rows, size.rows * 80)
+    size.record(size.rows, size.rows * 80)
   }
   assert.deepEqual(limits, [16, 128, 1024, 8192, 10_000, 10_000])
 })
 
 test('large rows: the page shrinks to one', () => {
   const size = new PageSize()
-  size.saw(16, 16 * 1_400_000)
+  size.record(16, 16 * 1_400_000)
   assert.equal(size.rows, 1)
-  size.saw(1, 2000)
+  size.record(1, 2000)
   assert.equal(size.rows, 8)
 })
 
@@ -41,7 +41,7 @@ test('property: rows of one size settle near the target', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_500_000 }), (rowBytes) => {
       const size = new PageSize()
-      for (let i = 0; i < 10; i++) size.saw(size.rows, size.rows * rowBytes)
+      for (let i = 0; i < 10; i++) size.record(size.rows, size.rows * rowBytes)
       assert.ok(size.rows === 1 || size.rows * rowBytes <= 1024 * 1024)
       assert.ok(size.rows === 10_000 || (size.rows + 1) * rowBytes > 1024 * 1024)
     }),

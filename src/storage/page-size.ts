@@ -27,7 +27,7 @@ export class PageSize {
   }
 
   /** Records the size of the page that was read with the last limit. */
-  saw(rows: number, bytes: number): void {
+  record(rows: number, bytes: number): void {
     if (rows === 0) return
     const fitting = Math.floor((this.#targetBytes * rows) / Math.max(bytes, 1))
     this.#rows = Math.max(1, Math.min(fitting, this.#rows * GROWTH_MAX, ROWS_MAX))

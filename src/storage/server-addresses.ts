@@ -4,7 +4,7 @@
  */
 import type { Key } from './engine.ts'
 import { rangeOf, serverRecords, toKey, toText } from './keys.ts'
-import type { Store, Stored } from './store.ts'
+import type { Store, StoredValue } from './store.ts'
 
 /** Upstream's value: one renewal may be missed. */
 const RECORD_SECONDS = 15
@@ -20,7 +20,11 @@ export class ServerAddresses {
 
   async renew(address: string, signal: AbortSignal): Promise<void> {
     const put = Buffer.from(`${JSON.stringify(recordOf(address))}\n`)
-    const options = { decode: ({ value }: Stored) => value, ttlSeconds: RECORD_SECONDS, signal }
+    const options = {
+      decode: ({ value }: StoredValue) => value,
+      ttlSeconds: RECORD_SECONDS,
+      signal,
+    }
     await this.#store.update(this.#keyOf(address), options, () => ({ put }))
   }
 
@@ -31,7 +35,7 @@ export class ServerAddresses {
   }
 
   async remove(address: string): Promise<void> {
-    const options = { decode: ({ value }: Stored) => value }
+    const options = { decode: ({ value }: StoredValue) => value }
     await this.#store.update(this.#keyOf(address), options, (current) =>
       current === undefined ? 'unchanged' : 'delete',
     )

@@ -11,7 +11,7 @@ import { assert } from '../lib/errors.ts'
 import { KeyedMutex } from '../lib/concurrency/keyed-mutex.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
 import { sleep, systemTimers, type Timers } from '../lib/time/timers.ts'
-import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
+import type { CallOptions, Engine, Key, Outcome, Revision, VersionedValue } from './engine.ts'
 import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
 import type { Leases } from './leases.ts'
@@ -34,7 +34,7 @@ const ASKED_AT_ONCE = 128
 const ASKED_IN_BACKGROUND = 4
 
 /** A value as the server wrote it, after decryption. */
-export type Stored = {
+export type StoredValue = {
   readonly key: Key
   /** Borrowed: copy it to keep it. */
   readonly value: Buffer
@@ -77,7 +77,7 @@ export type UpdateOptions<T> = WriteOptions & {
   /** Whether the key is certainly still at this revision, for callers that can tell so more cheaply than by a read. */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
   /** A promise if the value is large: it is decoded in parts between which others are served. */
-  readonly decode: (stored: Stored) => T | Promise<T>
+  readonly decode: (stored: StoredValue) => T | Promise<T>
 }
 
 export type UpdateResult<T> = {
@@ -117,7 +117,7 @@ export type WalkOptions = ReadOptions & {
 }
 
 /** A value that cannot be read, now or ever. */
-export type Unreadable = {
+export type UnreadableValue = {
   readonly key: Key
   readonly revision: Revision
   /** 'corrupt'; the message has no key. */
@@ -127,9 +127,9 @@ export type Unreadable = {
 export type Page = {
   /** The revision of the list. The following pages are consistent with this one if they are read at it. */
   readonly revision: Revision
-  readonly values: readonly Stored[]
+  readonly values: readonly StoredValue[]
   /** Empty unless they were asked for. */
-  readonly unreadable: readonly Unreadable[]
+  readonly unreadable: readonly UnreadableValue[]
   /** The last key of the page, whether it can be read or not. */
   readonly last: Key | undefined
   readonly more: boolean
@@ -157,7 +157,7 @@ type Basis<T> = {
 }
 
 /** One key as the database has it, and the revision of that answer. */
-type FoundOne = { readonly entry: Versioned | undefined; readonly revision: Revision }
+type LookupResult = { readonly entry: VersionedValue | undefined; readonly revision: Revision }
 
 /** The part of the store that reads and writes single objects. */
 export type ObjectStore = Pick<Store, 'get' | 'create' | 'update' | 'deleteUnreadable'>
@@ -186,7 +186,7 @@ export class Store {
   async get(
     key: Key,
     options: ReadOptions = {},
-  ): Promise<{ revision: Revision; found: Stored | undefined }> {
+  ): Promise<{ revision: Revision; found: StoredValue | undefined }> {
     const answer = await this.#engine.range(
       { ...rangeOfKey(key), ...at(options.revision), limit: 1 },
       options,
@@ -289,7 +289,7 @@ export class Store {
   /** Deletes a value that `decode` or the transformer cannot read. False: it can be read, or the key does not exist. */
   async deleteUnreadable(
     key: Key,
-    decode: (stored: Stored) => unknown,
+    decode: (stored: StoredValue) => unknown,
     options: CallOptions = {},
   ): Promise<boolean> {
     const { entry } = await this.#found(key, options)
@@ -302,7 +302,10 @@ export class Store {
     return true
   }
 
-  async #isReadable(entry: Versioned, decode: (stored: Stored) => unknown): Promise<boolean> {
+  async #isReadable(
+    entry: VersionedValue,
+    decode: (stored: StoredValue) => unknown,
+  ): Promise<boolean> {
     try {
       decode(await this.#read(entry))
       return true
@@ -347,12 +350,12 @@ export class Store {
   }
 
   async #openAll(
-    entries: readonly Versioned[],
+    entries: readonly VersionedValue[],
     { setsAsideUnreadable = false, isShared = false, isBackground = false }: ListOptions,
-  ): Promise<{ readonly values: Stored[]; readonly unreadable: Unreadable[] }> {
-    const values: Stored[] = []
-    const unreadable: Unreadable[] = []
-    const keep = (entry: Versioned, plain: Opened): void => {
+  ): Promise<{ readonly values: StoredValue[]; readonly unreadable: UnreadableValue[] }> {
+    const values: StoredValue[] = []
+    const unreadable: UnreadableValue[] = []
+    const keep = (entry: VersionedValue, plain: OpenResult): void => {
       if (!(plain instanceof StorageError)) values.push(toStored(entry, plain))
       else unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
     }
@@ -362,8 +365,8 @@ export class Store {
     )
     // A plugin may have to be asked for each: they are under way together, and taken in their order.
     const waiting = new Deque<{
-      readonly entry: Versioned
-      readonly plain: Opened | Promise<Opened>
+      readonly entry: VersionedValue
+      readonly plain: OpenResult | Promise<OpenResult>
     }>()
     const takeFirst = async (): Promise<void> => {
       const first = waiting.shift()
@@ -413,7 +416,7 @@ export class Store {
         const page = await this.list(range, { ...options, limit: size.rows })
         let bytes = 0
         for (const { key, value } of page.values) bytes += key.length + value.length
-        size.saw(page.values.length, bytes)
+        size.record(page.values.length, bytes)
         return page
       } catch (error) {
         if (!isCode(error, 'too-large') || !size.shrink()) throw error
@@ -421,13 +424,13 @@ export class Store {
     }
   }
 
-  async #found(key: Key, options: CallOptions): Promise<FoundOne> {
+  async #found(key: Key, options: CallOptions): Promise<LookupResult> {
     const { values, revision } = await this.#engine.range({ ...rangeOfKey(key), limit: 1 }, options)
     return { entry: values[0], revision }
   }
 
   async #proven<T>(
-    { entry, revision }: FoundOne,
+    { entry, revision }: LookupResult,
     decode: UpdateOptions<T>['decode'],
   ): Promise<Basis<T>> {
     if (entry === undefined)
@@ -458,7 +461,7 @@ export class Store {
     return { current: { ...current, stale }, value, revision: basis.revision, isProven: true }
   }
 
-  async #put(key: Key, put: Put, options: CallOptions): Promise<Outcome> {
+  async #put(key: Key, put: PutRequest, options: CallOptions): Promise<Outcome> {
     const { expected, ttlSeconds } = put
     const transformed = this.#transformer.toStorage(key, put.value)
     const value = transformed instanceof Promise ? await transformed : transformed
@@ -478,13 +481,13 @@ export class Store {
     }
   }
 
-  async #read(found: Versioned): Promise<Stored> {
+  async #read(found: VersionedValue): Promise<StoredValue> {
     const plain = this.#transformer.fromStorage(found.key, found.value)
     return toStored(found, plain instanceof Promise ? await plain : plain)
   }
 
   /** The error, if it is to be set aside. */
-  #plainListed(found: Versioned, setsAside: boolean): Opened | Promise<Opened> {
+  #plainListed(found: VersionedValue, setsAside: boolean): OpenResult | Promise<OpenResult> {
     const failed = (error: unknown): StorageError =>
       setsAside && error instanceof StorageError && error.code === 'corrupt'
         ? error
@@ -511,9 +514,9 @@ export class Store {
   }
 }
 
-type Opened = Plain | StorageError
+type OpenResult = Plain | StorageError
 
-type Put = {
+type PutRequest = {
   readonly expected: Revision
   readonly value: Buffer
   readonly ttlSeconds: number | undefined
@@ -566,7 +569,7 @@ function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
 
 const missing = (): StorageError => new StorageError('missing', 'the key does not exist')
 
-const toStored = (found: Versioned, plain: Plain): Stored => ({
+const toStored = (found: VersionedValue, plain: Plain): StoredValue => ({
   key: found.key,
   value: plain.value,
   revision: found.revision,

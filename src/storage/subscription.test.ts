@@ -40,7 +40,7 @@ test('who waits for the same revision shares the wait of who came with it, and k
     assert.equal(await first, false)
     assert.equal(subscription.isWaiting, true)
     pass(1_000)
-    subscription.tellGap(5)
+    subscription.emitGap(5)
     assert.equal(await late, true)
     assert.deepEqual(outcomes, [
       'brief false at 2920',

@@ -136,7 +136,7 @@ export class Subscription {
   // The methods below are for the feed only.
 
   /** Skips events that a reopened stream repeats. */
-  tell(events: readonly FeedEvent[]): void {
+  emit(events: readonly FeedEvent[]): void {
     this.#traffic += events.length
     const known = this.#received
     const news =
@@ -148,7 +148,7 @@ export class Subscription {
     this.settle()
   }
 
-  tellGap(revision: Revision): void {
+  emitGap(revision: Revision): void {
     this.#reportGap()
     this.#decrypted.clear()
     this.#revision = revision
@@ -156,7 +156,7 @@ export class Subscription {
   }
 
   /** Ends all waits: the new database may never reach the revisions that they are for. */
-  tellReset(revision: Revision): void {
+  emitReset(revision: Revision): void {
     this.#revision = revision
     this.giveUp()
     this.#decrypted.clear()

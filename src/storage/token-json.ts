@@ -8,11 +8,11 @@ export type JsonType = 'string' | 'number' | 'bool' | 'null' | 'array' | 'object
 /** `text` is the value as written. */
 export type Member = { readonly name: string; readonly type: JsonType; readonly text: string }
 
-export type Scanned =
+export type ScanResult =
   | { readonly fault: string }
   | { readonly fault?: never; readonly type: JsonType; readonly members: readonly Member[] }
 
-export function scanJson(bytes: Buffer): Scanned {
+export function scanJson(bytes: Buffer): ScanResult {
   const scanner = new Scanner(bytes)
   try {
     return scanner.run()
@@ -49,7 +49,7 @@ class Scanner {
     this.#bytes = bytes
   }
 
-  run(): Scanned {
+  run(): ScanResult {
     for (;;) {
       while (isSpace(this.#bytes[this.#at])) this.#at++
       if (this.#at === this.#bytes.length) break

@@ -55,14 +55,14 @@ export async function createSet(
   return refused
 }
 
-type Made = { readonly path: string } | { readonly refused: string }
+type CreateResult = { readonly path: string } | { readonly refused: string }
 
 /** Makes one object, and its status where it has one. */
 export async function createRow(
   client: SoakClient,
   { path, object: whole }: SetRow,
   set: ObjectSet,
-): Promise<Made> {
+): Promise<CreateResult> {
   const { status, ...object } = whole
   if (path.includes('.example.com/')) await customServed(client, set)
   const made = await client.call('POST', path, object)
@@ -108,10 +108,10 @@ export async function listables(client: SoakClient): Promise<readonly Listable[]
   return found
 }
 
-export type Listed = ReadonlyMap<string, Fields>
+export type ObjectsByKey = ReadonlyMap<string, Fields>
 
 /** All objects of all kinds, by where they are. */
-export async function listAll(client: SoakClient): Promise<Listed> {
+export async function listAll(client: SoakClient): Promise<ObjectsByKey> {
   const all = new Map<string, Fields>()
   for (const { path } of await listables(client)) {
     const { body } = await client.call('GET', path)

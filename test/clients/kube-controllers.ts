@@ -112,9 +112,9 @@ async function prepare(dir: string): Promise<readonly string[]> {
   return [`--token-auth-file=${join(dir, 'users.csv')}`, ...(await auditFlags(dir))]
 }
 
-type Judged = { readonly refusals?: string | undefined; readonly known?: string | undefined }
+type JudgedRun = { readonly refusals?: string | undefined; readonly known?: string | undefined }
 
-async function judge(dir: string, { refusals: path, known }: Judged): Promise<void> {
+async function judge(dir: string, { refusals: path, known }: JudgedRun): Promise<void> {
   const audited = await readAudit(dir)
   reportRefusals(audited)
   if (path !== undefined) await writeRefusals(path, audited.refusals)

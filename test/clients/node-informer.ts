@@ -29,14 +29,14 @@ const SETTLE_MAX_MS = 60_000
 const FAULTS_MAX = 20
 
 /** What the last acknowledged write left: a resourceVersion, or nothing. Undefined when a write went unanswered. */
-type Known = { readonly version: string | null } | undefined
+type AcknowledgedWrite = { readonly version: string | null } | undefined
 
 class Run {
   readonly #api: CoreV1Api
   readonly #config: KubeConfig
   readonly #namespace: string
   readonly #names: readonly string[]
-  readonly #book = new Map<string, Known>()
+  readonly #book = new Map<string, AcknowledgedWrite>()
   readonly #written = new Set<string>()
   readonly #told = new Set<string>()
   readonly #held = new Map<string, number>()
@@ -226,8 +226,8 @@ class Run {
     const untold = [...this.#written].filter((version) => !this.#told.has(version))
     if (this.#counts.lists === 1 && untold.length > 0)
       this.#fault(`never told: ${untold.slice(0, 5).join(', ')}`)
-    const told = new Map([...fresh].map(([name, map]) => [name, Number(versionOf(map))]))
-    if (!isDeepStrictEqual(told, this.#held))
+    const reported = new Map([...fresh].map(([name, map]) => [name, Number(versionOf(map))]))
+    if (!isDeepStrictEqual(reported, this.#held))
       this.#fault('what was told does not add up to a fresh list')
   }
 

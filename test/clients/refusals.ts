@@ -24,9 +24,9 @@ export async function auditFlags(dir: string): Promise<readonly string[]> {
   ]
 }
 
-export type Audited = { readonly requests: number; readonly refusals: Refusals }
+export type AuditSummary = { readonly requests: number; readonly refusals: Refusals }
 
-export async function readAudit(dir: string): Promise<Audited> {
+export async function readAudit(dir: string): Promise<AuditSummary> {
   const refusals = new Map<string, number>()
   let requests = 0
   for await (const line of createInterface({ input: createReadStream(join(dir, 'audit.log')) })) {
@@ -54,7 +54,7 @@ function targetOf({ objectRef, requestURI }: Readonly<Record<string, unknown>>):
   return `${String(resource)}.${String(apiGroup)}/${String(subresource)}`
 }
 
-export function report({ requests, refusals }: Audited): void {
+export function report({ requests, refusals }: AuditSummary): void {
   const count = [...refusals.values()].reduce((sum, one) => sum + one, 0)
   console.log(`${requests} requests, ${count} refused (403), of ${refusals.size} kinds`)
   for (const [what, times] of refusals) console.log(`  ${times} times: ${what}`)

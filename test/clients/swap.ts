@@ -22,7 +22,7 @@ import {
   customServed,
   type Fields,
   listAll,
-  type Listed,
+  type ObjectsByKey,
   type ObjectSet,
 } from './every-kind.ts'
 
@@ -46,9 +46,9 @@ const folder = mkdtempSync(join(tmpdir(), 'keelson-swap-'))
 
 async function main(): Promise<void> {
   let faults = 0
-  const show = (told: readonly string[]): void => {
-    for (const fault of told) console.log(`  ${fault}`)
-    faults += told.length
+  const show = (reported: readonly string[]): void => {
+    for (const fault of reported) console.log(`  ${fault}`)
+    faults += reported.length
   }
   for (const provider of providers.filter((name) => encryption === name || encryption === 'all')) {
     console.log(`encrypted by ${provider}`)
@@ -125,12 +125,12 @@ async function during<T>(
 async function write(
   client: SoakClient,
   set: ObjectSet,
-): Promise<{ refused: readonly string[]; listed: Listed }> {
+): Promise<{ refused: readonly string[]; listed: ObjectsByKey }> {
   const refused = await createSet(client, set, hasGates)
   return { refused, listed: await listAll(client) }
 }
 
-function compare(what: string, before: Listed, after: Listed): readonly string[] {
+function compare(what: string, before: ObjectsByKey, after: ObjectsByKey): readonly string[] {
   const faults: string[] = []
   let same = 0
   for (const [place, object] of before) {

@@ -19,14 +19,14 @@ const HELD_MS_MAX = 9_000
 /** Calls of one webhook at a time. */
 const CALLS_MAX = 256
 
-type Labelled = { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } }
+type LabelledObject = { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } }
 type Review = {
   readonly apiVersion: string
   readonly request: {
     readonly uid: string
     readonly name: string
-    readonly object?: Labelled
-    readonly oldObject?: Labelled
+    readonly object?: LabelledObject
+    readonly oldObject?: LabelledObject
   }
 }
 type Answer = (review: Review, response: ServerResponse) => void
@@ -85,16 +85,16 @@ after(async () => {
   hook.close()
 })
 
-type Sent = { readonly status: number; readonly text: string }
+type HttpResult = { readonly status: number; readonly text: string }
 
-const send = async (method: string, path: string, body?: object): Promise<Sent> =>
+const send = async (method: string, path: string, body?: object): Promise<HttpResult> =>
   client.call({ method, path, token: adminToken, ...(body === undefined ? {} : { body }) })
 
 const rules = [
   { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
 ]
 
-type Hooked = {
+type WebhookCase = {
   readonly answer: Answer
   readonly type?: 'validating' | 'mutating'
   readonly failurePolicy?: 'Fail' | 'Ignore'
@@ -105,8 +105,8 @@ type Hooked = {
 /** Has a webhook in force while `act` runs: it sees only what has the label of its name. */
 async function hooked(
   name: string,
-  { answer, type = 'validating', ...more }: Hooked,
-  act: (create: () => Promise<Sent>) => Promise<void>,
+  { answer, type = 'validating', ...more }: WebhookCase,
+  act: (create: () => Promise<HttpResult>) => Promise<void>,
 ): Promise<void> {
   answers.set(`/${name}`, answer)
   const webhook = {
@@ -185,7 +185,7 @@ test('an eviction is carried out as it was patched', () => {
       spec: { containers: [{ name: 'c', image: 'i' }] },
     })
     assert.equal(made.status, 201, made.text)
-    const evict = (): Promise<Sent> =>
+    const evict = (): Promise<HttpResult> =>
       send('POST', `${pods}/p/eviction`, { metadata: { name: 'p', labels: { hook: 'evicts' } } })
     const evicted = await evict()
     assert.equal(evicted.status, 201, evicted.text)

@@ -574,14 +574,14 @@ test('APIServices are served here, whatever leads them elsewhere; nor does a Ser
   assert.equal((await client.call({ method: 'DELETE', path: own })).status, 200)
 })
 
-type Upgraded = {
+type UpgradeResult = {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly socket?: Duplex
   readonly text?: string
 }
 
-function upgrade(path: string, protocol = 'websocket'): Promise<Upgraded> {
+function upgrade(path: string, protocol = 'websocket'): Promise<UpgradeResult> {
   const { hostname, port } = new URL(server.url)
   return new Promise((resolve, reject) => {
     const headers = {
@@ -611,7 +611,7 @@ function upgrade(path: string, protocol = 'websocket'): Promise<Upgraded> {
   })
 }
 
-const shownBy = ({ status, text: shown }: Upgraded): unknown[] => [status, shown]
+const shownBy = ({ status, text: shown }: UpgradeResult): unknown[] => [status, shown]
 
 test('connections are used again; a renewed certificate is shown on new ones', async () => {
   const { sockets, certificates } = servers['two.example.com']

@@ -101,9 +101,12 @@ function serverFlags(name: string, port: number, etcdUrl: string) {
   return { flags, admin, url: `https://127.0.0.1:${port}` }
 }
 
-type Asked = { readonly url: string; readonly admin: { certificatePem: string; keyPem: string } }
+type ServerAccess = {
+  readonly url: string
+  readonly admin: { certificatePem: string; keyPem: string }
+}
 
-function create({ url, admin }: Asked, name: string): Promise<number | undefined> {
+function create({ url, admin }: ServerAccess, name: string): Promise<number | undefined> {
   const options = {
     method: 'POST',
     rejectUnauthorized: false,

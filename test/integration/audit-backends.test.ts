@@ -15,7 +15,7 @@ import { type Client, clients, startTestServer, type TestServer } from './suppor
 const maps = '/api/v1/namespaces/default/configmaps'
 const rules = [{ level: 'None', users: ['system:apiserver'] }, { level: 'Metadata' }]
 
-type Started = { readonly dir: string; readonly server: TestServer; readonly client: Client }
+type StartedServer = { readonly dir: string; readonly server: TestServer; readonly client: Client }
 
 const plainPolicy = JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules })
 
@@ -23,7 +23,7 @@ async function start(
   t: TestContext,
   args: (dir: string) => readonly string[],
   policy: string = plainPolicy,
-): Promise<Started> {
+): Promise<StartedServer> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-audit-'))
   await writeFile(join(dir, 'policy'), policy)
   const server = await startTestServer([`--audit-policy-file=${join(dir, 'policy')}`, ...args(dir)])

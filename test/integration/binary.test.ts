@@ -50,7 +50,7 @@ before(async () => {
 })
 after(() => parts.disposeAsync())
 
-class Running implements AsyncDisposable {
+class RunningBinary implements AsyncDisposable {
   readonly process: ChildProcess
   told = ''
 
@@ -90,10 +90,10 @@ class Running implements AsyncDisposable {
   }
 }
 
-type Told = { readonly status: number; readonly text: string }
+type HttpResult = { readonly status: number; readonly text: string }
 
 /** Status 0: no answer. */
-function ask(options: RequestOptions, body?: string): Promise<Told> {
+function ask(options: RequestOptions, body?: string): Promise<HttpResult> {
   return new Promise((resolve) => {
     const headers =
       body === undefined
@@ -132,11 +132,11 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
   const args = ['dev', `--data-dir=${data}`, `--secure-port=${port}`]
   {
     const began = performance.now()
-    await using server = new Running(binary, args)
+    await using server = new RunningBinary(binary, args)
     await server.has(() => isReady(port), 'the server is ready')
     console.log(`ready after ${Math.round(performance.now() - began)} ms`)
     const readyMs = performance.now()
-    const call = (method: string, path: string, body?: string): Promise<Told> =>
+    const call = (method: string, path: string, body?: string): Promise<HttpResult> =>
       ask({ port, method, path, ...adminOf(data) }, body)
 
     // The thread of the store has it, and that of large YAML bodies read it.
@@ -165,7 +165,7 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
     )
     assert.equal(await server.stop(), 0, server.told)
   }
-  await using again = new Running(binary, args)
+  await using again = new RunningBinary(binary, args)
   await again.has(() => isReady(port), 'the server is ready again')
   const path = '/api/v1/namespaces/default/configmaps/large'
   assert.equal((await ask({ port, path, ...adminOf(data) })).status, 200)
@@ -206,7 +206,7 @@ test('keelson serve keeps its process and gets what a server wants of the C libr
   const [port = 0] = await freePorts(1)
   const folder = join(dir, 'served')
   const args = ['serve', `--data-dir=${folder}`, `--cert-dir=${folder}`, `--secure-port=${port}`]
-  await using server = new Running(binary, [...args, '--bind-address=127.0.0.1'])
+  await using server = new RunningBinary(binary, [...args, '--bind-address=127.0.0.1'])
   await server.has(() => isReady(port), 'the server is ready')
   assert.match(
     readFileSync(`/proc/${server.process.pid}/environ`, 'utf8'),
@@ -223,7 +223,7 @@ test('keelson assets has programs for envtest', async () => {
   const folder = stdout.trimEnd()
   const [etcdPort = 0, port = 0] = await freePorts(2)
   const url = `http://127.0.0.1:${etcdPort}`
-  await using etcd = new Running(join(folder, 'etcd'), [`--listen-client-urls=${url}`])
+  await using etcd = new RunningBinary(join(folder, 'etcd'), [`--listen-client-urls=${url}`])
   await etcd.has(() => answers(`${url}/health`), 'what stands in for etcd answers')
   const args = [
     `--etcd-servers=${url}`,
@@ -231,7 +231,7 @@ test('keelson assets has programs for envtest', async () => {
     `--cert-dir=${dir}`,
     '--bind-address=127.0.0.1',
   ]
-  await using server = new Running(join(folder, 'kube-apiserver'), args)
+  await using server = new RunningBinary(join(folder, 'kube-apiserver'), args)
   await server.has(() => isReady(port), 'kube-apiserver is ready')
 })
 
@@ -290,7 +290,7 @@ async function serveFrom(root: string): Promise<void> {
   const [port = 0] = await freePorts(1)
   const args = ['dev', '--data-dir=/var/lib/keelson/dev', `--secure-port=${port}`]
   const script = ['--mount', 'sh', '-c', inImage, 'sh', root, volume, ...args]
-  await using server = new Running('unshare', script, { env: { PATH: process.env['PATH'] } })
+  await using server = new RunningBinary('unshare', script, { env: { PATH: process.env['PATH'] } })
   await server.has(() => isReady(port), 'the server is ready')
   const folder = `/proc/${server.process.pid}`
   assert.match(

@@ -188,9 +188,9 @@ test('client authorities are read again: who was trusted by another one has to c
   await watched
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   await until(async () => {
-    const told = JSON.stringify((await call(path, joe)).body)
+    const reported = JSON.stringify((await call(path, joe)).body)
     return [authority, next].every(({ certificatePem }) =>
-      told.includes(certificatePem.split('\n')[3] ?? 'none'),
+      reported.includes(certificatePem.split('\n')[3] ?? 'none'),
     )
   }, 'both are published')
   await writeFile(join(dir, 'ca.crt'), 'nonsense')

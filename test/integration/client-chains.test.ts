@@ -87,14 +87,14 @@ const start = async (anchors: readonly TreeCertificate[]): Promise<Listener> => 
   return listener
 }
 
-type Shown = { readonly cert: string; readonly key: string }
-const shown = (own: TreeCertificate, ...sent: readonly TreeCertificate[]): Shown => ({
+type KeyPair = { readonly cert: string; readonly key: string }
+const shown = (own: TreeCertificate, ...sent: readonly TreeCertificate[]): KeyPair => ({
   cert: [own, ...sent].map(({ certificatePem }) => certificatePem).join(''),
   key: own.keyPem,
 })
 
 /** Whom the server takes the client for, over HTTP/1.1 and over HTTP/2. */
-async function taken({ port }: Listener, client: Shown): Promise<string> {
+async function taken({ port }: Listener, client: KeyPair): Promise<string> {
   seen.length = 0
   const options = { host: '127.0.0.1', port, ...client, rejectUnauthorized: false }
   const asked = request({ ...options, agent: false }).end()
@@ -113,9 +113,9 @@ async function taken({ port }: Listener, client: Shown): Promise<string> {
   return seen[0] ?? ''
 }
 
-const outside = (name: string, alternative: string): Shown =>
+const outside = (name: string, alternative: string): KeyPair =>
   shown(leaf(name, named, `subjectAltName=${alternative}`), named)
-const foreign = (): Shown =>
+const foreign = (): KeyPair =>
   shown(leaf('n', tree.make('other', { subject: '/CN=root', extensions: authorityExtensions })))
 
 describe('chains', () => {
@@ -125,7 +125,7 @@ describe('chains', () => {
   })
   after(() => listener[Symbol.asyncDispose]())
 
-  const cases: readonly [string, string, () => Shown][] = [
+  const cases: readonly [string, string, () => KeyPair][] = [
     ['of the root', 'a', () => shown(leaf('a', root))],
     ['of an intermediate', 'b', () => shown(leaf('b', plain), plain)],
     ['of an intermediate that was not sent', 'refused', () => shown(leaf('c', plain))],
@@ -198,7 +198,7 @@ test('a connection may outlive its certificate, which then no longer counts', as
   session.destroy()
 })
 
-type Visit = Shown & {
+type Visit = KeyPair & {
   readonly session?: Buffer
   readonly maxVersion: SecureVersion
   readonly port: number
@@ -207,17 +207,17 @@ type Visit = Shown & {
 /** One request on a connection of its own, and the session to resume it by. */
 async function visitWith(options: Visit) {
   const socket = connect({ ...options, host: '127.0.0.1', rejectUnauthorized: false })
-  const told = options.session === undefined ? once(socket, 'session') : [options.session]
+  const reported = options.session === undefined ? once(socket, 'session') : [options.session]
   await once(socket, 'secureConnect')
   socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
   const wasResumed = socket.isSessionReused()
-  const [next]: Buffer[] = await told
+  const [next]: Buffer[] = await reported
   await once(socket.resume(), 'close')
   return { next, wasResumed, user: seen.at(-1) }
 }
 
 for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-  const visit = (listener: Listener, client: Shown, session?: Buffer) =>
+  const visit = (listener: Listener, client: KeyPair, session?: Buffer) =>
     visitWith({
       ...client,
       ...(session === undefined ? {} : { session }),

@@ -207,7 +207,7 @@ test('a slow request is logged with where its time went', async () => {
     async () => (await own.call({ path: '/readyz' })).status === 200,
     'a server that is ready',
   )
-  const told = (): string | undefined =>
+  const reported = (): string | undefined =>
     slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
   // A line may be left out among those of the server's own requests, and a busy machine may send late: it is tried again.
   let tries = 0
@@ -223,10 +223,10 @@ test('a slow request is logged with where its time went', async () => {
     await sent
     clearTimeout(resume)
     slow.resumeEtcd()
-    return told() !== undefined
+    return reported() !== undefined
   }
   await until(attempt, 'a line')
-  const line = told() ?? ''
+  const line = reported() ?? ''
   assert.match(line, /"path":"\/api\/v1\/namespaces\/default\/secrets"/)
   assert.match(line, /"(etcd|rest)Ms":\d{3,}/)
   assert.doesNotMatch(line, /token=x/)

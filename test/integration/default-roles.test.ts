@@ -21,7 +21,7 @@ const existing = {
   },
 }
 
-type Stored = { readonly key: string; readonly value: string; readonly version: string }
+type StoredEntry = { readonly key: string; readonly value: string; readonly version: string }
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
@@ -36,7 +36,7 @@ async function storedRoles(url: string): Promise<Map<string, string>> {
       method: 'POST',
       body: JSON.stringify(range),
     })
-    const { kvs }: { readonly kvs: readonly Stored[] } = JSON.parse(await answer.text())
+    const { kvs }: { readonly kvs: readonly StoredEntry[] } = JSON.parse(await answer.text())
     for (const { key, value, version } of kvs) {
       const name = Buffer.from(key, 'base64').toString()
       assert.equal(version, '1', `${name} is written once`)

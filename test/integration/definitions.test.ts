@@ -189,8 +189,8 @@ test('of two definitions that want one name at the same time one is accepted', a
       const { text } = await client.call({ path: `${root}/${name}` })
       const { status }: { status: { conditions?: readonly { type: string; status: string }[] } } =
         JSON.parse(text)
-      const told = status.conditions?.find(({ type }) => type === 'NamesAccepted')
-      if (told !== undefined) return told.status
+      const reported = status.conditions?.find(({ type }) => type === 'NamesAccepted')
+      if (reported !== undefined) return reported.status
       await sleep(20)
     }
   }

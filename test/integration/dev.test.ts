@@ -367,9 +367,9 @@ test('several at once choose ports of their own; status lists them, stop ends th
   assert.equal(new Set(ports).size, 3)
   assert.match(await kubectl('two', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 
-  const told = await keelson('status')
-  assert.match(told, /^PROCESS +URL +AGE +STORE +FOLDER\n/)
-  for (const port of ports) assert.ok(told.includes(`https://127.0.0.1:${port} `), told)
+  const reported = await keelson('status')
+  assert.match(reported, /^PROCESS +URL +AGE +STORE +FOLDER\n/)
+  for (const port of ports) assert.ok(reported.includes(`https://127.0.0.1:${port} `), reported)
   const listed: { pid: number; store: string }[] = JSON.parse(
     await keelson('status', '--output=json'),
   )

@@ -9,11 +9,13 @@ import { silent } from '../../src/lib/telemetry/log.ts'
 import { realEnvironment } from '../../src/server/environment.ts'
 import { startServer } from '../../src/server/server.ts'
 import { runs } from '../recorded/emulation/runs.ts'
-import { type Served, servedOf } from '../recorded/emulation/served.ts'
+import { type ServedApi, servedOf } from '../recorded/emulation/served.ts'
 import { adminToken, type Client, clients } from './support.ts'
 
 const recording = join(import.meta.dirname, '../recorded/emulation/recorded.json')
-const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(recording, 'utf8'))
+const recorded: { readonly [run: string]: ServedApi } = JSON.parse(
+  await readFile(recording, 'utf8'),
+)
 
 /** Versions that ended before 1.33: they are not in the catalogue. */
 const isGone = (line: string): boolean =>

@@ -8,17 +8,24 @@ import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { systemClock } from '../../src/lib/time/clock.ts'
 import { silent } from '../../src/lib/telemetry/log.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
-import { type Ask, configOf, namespace, phases, play, type Shown } from './encryption/sequences.ts'
+import {
+  type Ask,
+  configOf,
+  namespace,
+  phases,
+  play,
+  type StepResult,
+} from './encryption/sequences.ts'
 import { startEtcd } from '../support/harness/etcd.ts'
 import { clients, startOn } from './support.ts'
 
 const recordedPath = join(import.meta.dirname, './encryption/recorded.json')
-const recorded: { readonly [phase: string]: readonly Shown[] } = JSON.parse(
+const recorded: { readonly [phase: string]: readonly StepResult[] } = JSON.parse(
   readFileSync(recordedPath, 'utf8'),
 )
 
 /** The cache of the reference begins anew with each value that it cannot read, and is away for a moment. */
-const isOfMoment = ({ step, status, message }: Shown): boolean =>
+const isOfMoment = ({ step, status, message }: StepResult): boolean =>
   String(message).startsWith('storage is (re)initializing') ||
   (step.startsWith('get resourceVersion=0') && status === 500)
 

@@ -28,7 +28,7 @@ after(async () => {
   assert.deepEqual(server.complaints, [])
 })
 
-type Sent = {
+type RequestOptions = {
   readonly method?: string
   readonly body?: unknown
   readonly type?: string
@@ -39,7 +39,7 @@ type Sent = {
 /** As bob, unless another token is given. */
 async function call(
   path: string,
-  { method = 'GET', body, type, token = 'bob-token', headers = {} }: Sent = {},
+  { method = 'GET', body, type, token = 'bob-token', headers = {} }: RequestOptions = {},
 ) {
   const all = { ...headers, ...(type === undefined ? {} : { 'content-type': type }) }
   return client.call({ method, path, token, headers: all, ...(body === undefined ? {} : { body }) })
@@ -81,7 +81,7 @@ async function withRules(
 
 async function refused(
   path: string,
-  sent: Sent = {},
+  sent: RequestOptions = {},
   statuses: readonly number[] = [403],
 ): Promise<void> {
   const { status, text } = await call(path, sent)

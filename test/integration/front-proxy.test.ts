@@ -38,17 +38,21 @@ after(async () => {
 })
 
 type Headers = { readonly [name: string]: string | string[] }
-type Sent = {
+type RequestOptions = {
   readonly certificate?: IssuedCertificate
   readonly headers?: Headers
   readonly path?: string
 }
-type Seen = { readonly status: number; readonly text: string }
+type HttpResult = { readonly status: number; readonly text: string }
 
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 const usual = { 'content-type': 'application/json' }
 
-function overHttp1({ certificate, headers = {}, path = review }: Sent): Promise<Seen> {
+function overHttp1({
+  certificate,
+  headers = {},
+  path = review,
+}: RequestOptions): Promise<HttpResult> {
   const { hostname, port } = new URL(server.url)
   const shown =
     certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
@@ -72,12 +76,16 @@ function overHttp1({ certificate, headers = {}, path = review }: Sent): Promise<
   })
 }
 
-async function overHttp2({ certificate, headers = {}, path = review }: Sent): Promise<Seen> {
+async function overHttp2({
+  certificate,
+  headers = {},
+  path = review,
+}: RequestOptions): Promise<HttpResult> {
   const shown =
     certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
   const session = connectHttp2(server.url, { rejectUnauthorized: false, ...shown })
   try {
-    return await new Promise<Seen>((resolve, reject) => {
+    return await new Promise<HttpResult>((resolve, reject) => {
       session.on('error', reject)
       const stream = session.request({
         ':method': path === review ? 'POST' : 'GET',
@@ -103,7 +111,7 @@ for (const [protocol, call] of [
   ['HTTP/1.1', overHttp1],
   ['HTTP/2', overHttp2],
 ] as const) {
-  const whoami = async (sent: Sent): Promise<unknown> => {
+  const whoami = async (sent: RequestOptions): Promise<unknown> => {
     const { status, text } = await call(sent)
     if (status === 201) return JSON.parse(text).status.userInfo
     return status === 403 && text.includes('system:anonymous') ? 'anonymous' : status

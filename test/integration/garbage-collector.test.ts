@@ -157,9 +157,11 @@ test('an owner in another namespace is none, and an event says so; a cluster-sco
   await create('near', ownedBy([owner]))
   await until(isGone('near'), 'it is gone')
   const { items } = await read('/api/v1/namespaces/default/events')
-  const told = items.find(({ reason }: { reason: string }) => reason === 'OwnerRefInvalidNamespace')
+  const reported = items.find(
+    ({ reason }: { reason: string }) => reason === 'OwnerRefInvalidNamespace',
+  )
   const identity = `[v1/ConfigMap, namespace: default, name: far, uid: ${owner.metadata.uid}]`
-  assert.equal(told?.message, `ownerRef ${identity} does not exist in namespace "default"`)
+  assert.equal(reported?.message, `ownerRef ${identity} does not exist in namespace "default"`)
   assert.ok(await read(`${configMaps}/on-node`))
   await remove('/api/v1/nodes/node')
   await until(isGone('on-node'), 'it goes with its node')

@@ -152,7 +152,7 @@ test('a tunnel that begins while the server stops is closed', { timeout: 120_000
 })
 
 /** Counts how many hold it. */
-class Places {
+class InFlightSlots {
   open = 0
   readonly place = { leave: (): void => void this.open-- }
 
@@ -175,7 +175,7 @@ const windowUpdate = (stream: number, bytes: number): Buffer =>
 
 test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_000 }, async () => {
   await using server = await start()
-  const places = new Places()
+  const places = new InFlightSlots()
   using client = await RawHttp2.open(server.listener.port, noWindow)
   const ask = async (id: number, method = 'GET'): Promise<void> => {
     await client.send(headersFrame(id, requestFields(method, '/')))
@@ -209,7 +209,7 @@ test('a place is left once when its client stands still: HTTP/2', {
   timeout: 120_000,
 }, async () => {
   await using server = await start({ stallMsMax: 400 })
-  const places = new Places()
+  const places = new InFlightSlots()
   using client = await RawHttp2.open(server.listener.port, noWindow)
   const ask = async (id: number): Promise<void> => {
     await client.send(headersFrame(id, requestFields('GET', '/')))
@@ -230,7 +230,7 @@ test('a place is left once, whoever ends the exchange: HTTP/1.1', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()
-  const places = new Places()
+  const places = new InFlightSlots()
   const ask = async (): Promise<TLSSocket> => {
     const socket = connect({
       port: server.listener.port,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/definitions.ts'
+import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crds.ts'
 import { type Answer, serverOfFile } from './support.ts'
 
 /** Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are one process here. */

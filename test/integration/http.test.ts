@@ -291,15 +291,15 @@ for (const [version, connect] of Object.entries(clients)) {
 
     test('a body beyond the limit is refused, whether or not it says how long it is', async () => {
       const body = Buffer.alloc(3 * 1024 * 1024 + 1, 0x20)
-      const told = status(
+      const reported = status(
         'Request entity too large: limit is 3145728',
         'RequestEntityTooLarge',
         413,
       )
-      assert.equal((await client.call({ path, method: 'POST', body })).text, told)
+      assert.equal((await client.call({ path, method: 'POST', body })).text, reported)
       assert.equal(
         (await client.call({ path, method: 'POST', body, hidesLength: true })).text,
-        told,
+        reported,
       )
       assert.equal((await client.call({ path })).status, 200, 'the server goes on')
     })

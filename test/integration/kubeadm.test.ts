@@ -36,7 +36,7 @@ const frontProxyAuthority = new Authority('front-proxy-ca')
 const admin = authority.issue({ cn: 'kubernetes-super-admin', o: ['system:masters'] })
 let port = 0
 let server: ChildProcess
-let told = ''
+let reported = ''
 
 before(async () => {
   const etcdAuthority = new Authority('etcd-ca')
@@ -52,7 +52,7 @@ before(async () => {
       .replace('127.0.0.1:2379', `127.0.0.1:${client}`),
   )
   server = spawn(keelsonProgram, ['serve', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-  server.stderr?.setEncoding('utf8').on('data', (text: string) => (told += text))
+  server.stderr?.setEncoding('utf8').on('data', (text: string) => (reported += text))
   parts.defer(async () => {
     if (server.exitCode !== null || server.signalCode !== null) return
     const gone = once(server, 'exit')
@@ -61,7 +61,7 @@ before(async () => {
   })
   await until(
     async () => {
-      assert.equal(server.exitCode, null, told)
+      assert.equal(server.exitCode, null, reported)
       return (await ask({ path: '/readyz' })).status === 200
     },
     'the server is ready',
@@ -135,7 +135,7 @@ async function startEtcd(client: number, peer: number, metrics: number): Promise
   await etcd.ready(READY_MS_MAX)
 }
 
-type Asked = {
+type RequestOptions = {
   readonly path: string
   readonly method?: string
   readonly body?: string
@@ -153,7 +153,7 @@ function ask({
   type = 'application/json',
   as = admin,
   headers = {},
-}: Asked) {
+}: RequestOptions) {
   const identity = as === null ? {} : { cert: as.certificatePem, key: as.keyPem }
   return new Promise<{ status: number; text: string }>((resolve) => {
     const options = {

@@ -176,9 +176,13 @@ test('without an upgrade there is nothing to connect to', async () => {
   assert.match(text, /Upgrade request required/)
 })
 
-type Opened = { readonly status: number; readonly socket: Duplex | undefined }
+type OpenedSocket = { readonly status: number; readonly socket: Duplex | undefined }
 
-function open(path: string, upgrade: string, more: OutgoingHttpHeaders = {}): Promise<Opened> {
+function open(
+  path: string,
+  upgrade: string,
+  more: OutgoingHttpHeaders = {},
+): Promise<OpenedSocket> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
     const headers: OutgoingHttpHeaders = {

@@ -305,11 +305,11 @@ describe('certificates', () => {
     const renewed = createSelfSigned('renewed', ['127.0.0.1'], Date.now())
     await writeFile(files.certificatePath, renewed.certificatePem)
     await writeFile(files.keyPath, certificate.keyPem)
-    await reloader.look()
+    await reloader.check()
     assert.ok(warnings.length > 0, 'a key of another certificate')
     assert.match((await shown()) ?? '', /CN=listener/)
     await writeFile(files.keyPath, renewed.keyPem)
-    await reloader.look()
+    await reloader.check()
     assert.match((await shown()) ?? '', /CN=renewed/)
     await rm(dir, { recursive: true })
   })
@@ -478,10 +478,10 @@ describe('limits', () => {
       '1000',
     )
     session.destroy()
-    const told = await askOnce(server.url, { method: 'POST' }, Buffer.alloc(100_000)).catch(
+    const reported = await askOnce(server.url, { method: 'POST' }, Buffer.alloc(100_000)).catch(
       () => undefined,
     )
-    if (told !== undefined) assert.equal(told.status, 413)
+    if (reported !== undefined) assert.equal(reported.status, 413)
   })
 
   test('a body that nobody reads does not keep its stream', async () => {

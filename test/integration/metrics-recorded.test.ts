@@ -7,12 +7,15 @@ import { createClient } from '../recorded/compat/client.ts'
 import { startEtcd } from '../support/harness/etcd.ts'
 import { startKeelson } from '../support/harness/keelson.ts'
 import { countedOf, exercise } from '../recorded/metrics/exercise.ts'
-import { describeMetrics, type Described } from '../recorded/metrics/exposition.ts'
+import { describeMetrics, type MetricDescription } from '../recorded/metrics/exposition.ts'
 import recorded from '../recorded/metrics/recorded.json' with { type: 'json' }
 
 test('metrics have the type, stability level, labels and buckets of the reference, or a reason why they are not there', async () => {
   const ours = new Map((await registeredMetrics()).map((metric) => [metric.name, metric]))
-  const theirs: { readonly [name: string]: Described } = { ...recorded.metrics, ...recorded.slis }
+  const theirs: { readonly [name: string]: MetricDescription } = {
+    ...recorded.metrics,
+    ...recorded.slis,
+  }
   for (const [name, { type, stability = 'ALPHA', labels, buckets }] of Object.entries(theirs)) {
     const own = ours.get(name)
     if (own === undefined) {

@@ -9,7 +9,7 @@ import { PATIENCE_MS } from '../support/harness/until.ts'
 const namespaces = '/api/v1/namespaces'
 const configMaps = `${namespaces}/n/configmaps`
 
-type Listed = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
+type NameList = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
 
 const named = (kind: string, name: string): Fields => ({
   apiVersion: 'v1',
@@ -74,7 +74,7 @@ for (const [what, request] of Object.entries(requests)) {
     hook.release()
     await creating
     await cluster.waitFor(() => isGone(cluster), { timeoutMs: PATIENCE_MS })
-    const { body } = await cluster.request<Listed>({ path: configMaps })
+    const { body } = await cluster.request<NameList>({ path: configMaps })
     assert.deepEqual(body.items, [])
   })
 }

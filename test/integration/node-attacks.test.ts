@@ -28,7 +28,7 @@ after(async () => {
   assert.deepEqual(server?.complaints, [])
 })
 
-type Sent = {
+type RequestOptions = {
   readonly body?: unknown
   readonly type?: string
   readonly as?: string
@@ -38,7 +38,7 @@ type Sent = {
 async function call(
   method: string,
   path: string,
-  { body, type, as, group = 'system:nodes' }: Sent = {},
+  { body, type, as, group = 'system:nodes' }: RequestOptions = {},
 ) {
   assert.ok(client)
   const headers = {
@@ -61,7 +61,7 @@ const jsonPatch = 'application/json-patch+json'
 const strategic = 'application/strategic-merge-patch+json'
 const apply = 'application/apply-patch+yaml'
 const one = 'system:node:one'
-const asOne = (method: string, path: string, sent: Sent = {}) =>
+const asOne = (method: string, path: string, sent: RequestOptions = {}) =>
   call(method, path, { ...sent, as: one })
 
 const containers = [{ name: 'c', image: 'i' }]
@@ -132,7 +132,9 @@ async function prepare(): Promise<void> {
 }
 
 /** Each is refused with 403. */
-async function refused(attacks: readonly (readonly [string, string, Sent?])[]): Promise<void> {
+async function refused(
+  attacks: readonly (readonly [string, string, RequestOptions?])[],
+): Promise<void> {
   for (const [method, path, sent] of attacks) {
     const { status, body } = await asOne(method, path, sent)
     assert.equal(
@@ -230,7 +232,7 @@ test('a node creates no pods but mirrors of its own, and gains nothing by them',
     uid: uids.get('one') ?? '',
     controller: true,
   }
-  const mirror = (nodeName: string, spec: object = {}): Sent => ({
+  const mirror = (nodeName: string, spec: object = {}): RequestOptions => ({
     body: {
       metadata: { name: 'm', annotations, ownerReferences: [owner] },
       spec: { nodeName, containers, ...spec },
@@ -351,10 +353,12 @@ const nodeObject = (name: string): object => ({
   kind: 'Node',
   metadata: { name },
 })
-const lease = (name: string): Sent => ({
+const lease = (name: string): RequestOptions => ({
   body: { metadata: { name }, spec: { holderIdentity: name } },
 })
-const csiNode = (name: string): Sent => ({ body: { metadata: { name }, spec: { drivers: [] } } })
+const csiNode = (name: string): RequestOptions => ({
+  body: { metadata: { name }, spec: { drivers: [] } },
+})
 
 test('a node writes no other node, also not by an update that creates it', async () => {
   const two = '/api/v1/nodes/two'

@@ -35,7 +35,7 @@ after(async () => {
   for (const { complaints } of servers) assert.deepEqual(complaints, [])
 })
 
-type Sent = {
+type RequestOptions = {
   readonly method?: string
   readonly body?: unknown
   readonly type?: string
@@ -43,7 +43,7 @@ type Sent = {
 }
 
 /** As admin, unless somebody else is named. */
-async function call(path: string, { method = 'GET', body, type, as }: Sent = {}, at = 0) {
+async function call(path: string, { method = 'GET', body, type, as }: RequestOptions = {}, at = 0) {
   const client = all[at]
   assert.ok(client)
   const headers = {
@@ -194,7 +194,7 @@ test('attacks: more rights by every way of writing', async () => {
   const full = { apiVersion: `${group}/v1`, kind: 'Role' }
   const admin = binding('b', 'ClusterRole/cluster-admin', 'mallory')
   const merge = 'application/merge-patch+json'
-  const attacks: readonly (readonly [string, string, Sent])[] = [
+  const attacks: readonly (readonly [string, string, RequestOptions])[] = [
     ['create', `${path}/roles`, { method: 'POST', body: fresh }],
     ['dry run', `${path}/roles?dryRun=All`, { method: 'POST', body: fresh }],
     ['update', `${path}/roles/own`, { method: 'PUT', body: more }],

@@ -147,10 +147,10 @@ test('what the cluster cannot do without comes back: its service, and a range th
 test('a server with another range than the cluster has says so, once', async () => {
   await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await using second = await startReplica(first, ['--service-cluster-ip-range=192.168.1.0/24'])
-  const told = second.complaints.filter((complaint) =>
+  const reported = second.complaints.filter((complaint) =>
     complaint.includes('--service-cluster-ip-range says'),
   )
-  assert.equal(told.length, 1)
+  assert.equal(reported.length, 1)
 })
 
 test('a range too large for the records of older servers, when they are not kept', async () => {

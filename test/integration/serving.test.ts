@@ -24,7 +24,7 @@ import {
 import { until, WATCHED_MS } from '../support/harness/until.ts'
 import { adminToken, type Client, clients } from './support.ts'
 
-type Started = AsyncDisposable & {
+type StartedServer = AsyncDisposable & {
   readonly server: Server
   readonly folder: string
   readonly client: Client
@@ -34,7 +34,7 @@ type Started = AsyncDisposable & {
 async function start(
   flagsIn: (folder: string) => readonly string[] | Promise<readonly string[]>,
   { port = 0, version = 'HTTP/2' } = {},
-): Promise<Started> {
+): Promise<StartedServer> {
   await using parts = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'keelson-serving-'))
   parts.defer(() => rm(folder, { recursive: true, force: true }))

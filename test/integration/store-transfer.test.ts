@@ -19,7 +19,7 @@ import {
   customServed,
   type Fields,
   listAll,
-  type Listed,
+  type ObjectsByKey,
 } from '../clients/every-kind.ts'
 import { isRecord } from '../recorded/compat/json.ts'
 import { startEtcd } from '../support/harness/etcd.ts'
@@ -51,12 +51,12 @@ const fails = async (message: RegExp, ...args: readonly string[]): Promise<void>
     return true
   })
 
-type Seen = { readonly listed: Listed; readonly revision: number }
+type StoreContents = { readonly listed: ObjectsByKey; readonly revision: number }
 
 async function during(
   options: Parameters<typeof startKeelson>[0],
   act?: (client: SoakClient) => Promise<void>,
-): Promise<Seen> {
+): Promise<StoreContents> {
   await using server = await startKeelson(options)
   using client = new SoakClient(server.url)
   await act?.(client)
@@ -78,7 +78,7 @@ function withoutVersion(object: Fields | undefined): unknown {
   return { ...object, metadata }
 }
 
-function compare(before: Listed, now: Listed): void {
+function compare(before: ObjectsByKey, now: ObjectsByKey): void {
   for (const [place, object] of before) {
     if (!isOfServer(place))
       assert.deepEqual(withoutVersion(now.get(place)), withoutVersion(object), place)

@@ -11,7 +11,7 @@ import {
   findOnPath,
   installPacked,
   npmEnvironment,
-  type Packed,
+  type PackedPackage,
   packPackage,
   pathWithNodeAlone,
 } from '../support/harness/packed.ts'
@@ -22,7 +22,7 @@ const COMMAND_MS_MAX = 120_000
 const run = promisify(execFile)
 
 const parts = new AsyncDisposableStack()
-let packed: Packed
+let packed: PackedPackage
 let folder: string
 let env: NodeJS.ProcessEnv
 
@@ -95,19 +95,19 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  let told = ''
+  let reported = ''
   for (const stream of [npx.stdout, npx.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (told += text))
-  npx.on('error', (error) => (told += error.message))
+    stream.setEncoding('utf8').on('data', (text: string) => (reported += text))
+  npx.on('error', (error) => (reported += error.message))
   const hasEnded = (): boolean =>
     npx.pid === undefined || npx.exitCode !== null || npx.signalCode !== null
   try {
     await until(
-      () => told.includes('kubectl get ns') || hasEnded(),
+      () => reported.includes('kubectl get ns') || hasEnded(),
       'keelson dev is ready',
       COMMAND_MS_MAX,
     )
-    assert.ok(!hasEnded(), told)
+    assert.ok(!hasEnded(), reported)
     console.log(`npx keelson dev was ready after ${Math.round(performance.now() - began)} ms`)
     const data = join(folder, '.keelson')
     const certificates = [

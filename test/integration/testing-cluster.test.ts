@@ -11,7 +11,7 @@ import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 /** For a start and an end on a busy machine; watches that are left last for five minutes and more. */
 const FORGOTTEN_MS_MAX = 120_000
 
-type Listed = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
+type NameList = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
 
 const configMap = (name: string, data: Record<string, string> = {}) => ({
   apiVersion: 'v1',
@@ -105,7 +105,7 @@ suite('a cluster', () => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'passing' } }
     assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
     const accounts = await cluster.waitFor(async () => {
-      const { body: found } = await cluster.request<Listed>({
+      const { body: found } = await cluster.request<NameList>({
         path: `${path}/passing/serviceaccounts`,
       })
       return found.items.length > 0 && found.items
@@ -137,7 +137,7 @@ suite('a cluster', () => {
       cluster.request({ method: 'POST', path, body: configMap(`big-${i}`, { big }) }),
     )
     assert.ok((await Promise.all(created)).every(({ status }) => status === 201))
-    const { body } = await cluster.request<Listed>({ path })
+    const { body } = await cluster.request<NameList>({ path })
     assert.equal(body.items.filter(({ metadata }) => metadata.name.startsWith('big-')).length, 20)
     await assert.rejects(cluster.request({ path: `${path}?watch=true` }), /use a client/)
   })

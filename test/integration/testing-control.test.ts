@@ -24,7 +24,7 @@ type Login = {
   readonly headers?: OutgoingHttpHeaders
 }
 
-type Place = Pick<Cluster, 'url' | 'certificateAuthority'>
+type ClusterAddress = Pick<Cluster, 'url' | 'certificateAuthority'>
 
 /** The client certificate of a kubeconfig. */
 function loginOf({ users }: Kubeconfig): NonNullable<Login['certificate']> {
@@ -37,7 +37,7 @@ function loginOf({ users }: Kubeconfig): NonNullable<Login['certificate']> {
 }
 
 function call(
-  cluster: Place,
+  cluster: ClusterAddress,
   method: string,
   path: string,
   { token, certificate, headers }: Login,
@@ -204,7 +204,7 @@ test('what a fork hands out gives no rights in its origin', async () => {
     kind: 'TokenRequest',
     spec: {},
   })
-  const tokenOf = async (place: Place, login: Login): Promise<string> =>
+  const tokenOf = async (place: ClusterAddress, login: Login): Promise<string> =>
     JSON.parse((await call(place, 'POST', path, login, request)).body).status.token
   const [inFork, inOrigin] = [
     await tokenOf(fork, { certificate: admin }),

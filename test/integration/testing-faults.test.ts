@@ -17,7 +17,7 @@ import {
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const resource = 'configmaps'
 
-type Found = { readonly items: readonly unknown[] }
+type ItemList = { readonly items: readonly unknown[] }
 type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
 
 /** What became of a site: whether it is ready, and how many children it has. */
@@ -55,7 +55,7 @@ suite('faults find the bugs of an operator', () => {
 
   const outcome = async (name: string): Promise<Outcome> => {
     const { body: site } = await cluster.request<Site>({ path: `${configMaps}/${name}` })
-    const { body: children } = await cluster.request<Found>({
+    const { body: children } = await cluster.request<ItemList>({
       path: `${configMaps}?labelSelector=site%3D${name}`,
     })
     const isReady = site.metadata.annotations?.['example.dev/ready'] === 'true'
@@ -228,7 +228,7 @@ test('closeWatch: a watch ends after whole events, also after one that is sent i
   }
 })
 
-type Listed = {
+type ObjectList = {
   readonly metadata: { readonly resourceVersion: string }
   readonly items: readonly unknown[]
 }
@@ -257,7 +257,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch fr
     assert.deepEqual(await list(), [frozen, 1])
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  const { body: now } = await cluster.request<Listed>({ path: events })
+  const { body: now } = await cluster.request<ObjectList>({ path: events })
   assert.ok(Number(now.metadata.resourceVersion) > frozen)
   assert.equal(now.items.length, 0)
 })

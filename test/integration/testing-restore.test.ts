@@ -26,7 +26,7 @@ const admission = '/apis/admissionregistration.k8s.io/v1'
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const widgets = '/apis/example.com/v1/namespaces/default/widgets'
 
-type Listed = {
+type ObjectList = {
   readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[]
 }
 
@@ -66,7 +66,7 @@ const statusOf = async (cluster: Cluster, path: string): Promise<number> =>
   (await cluster.request({ path })).status
 
 async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
-  const { body } = await cluster.request<Listed>({ path })
+  const { body } = await cluster.request<ObjectList>({ path })
   return body.items.map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
 }
 
@@ -153,7 +153,7 @@ const heldWrites: Readonly<Record<string, HeldWrite>> = {
     },
     prepare: async (cluster) => {
       await post(cluster, configMaps, named('ConfigMap', 'owner'))
-      const { body } = await cluster.request<Listed['items'][number]>({
+      const { body } = await cluster.request<ObjectList['items'][number]>({
         path: `${configMaps}/owner`,
       })
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: body.metadata.uid }

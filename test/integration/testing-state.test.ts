@@ -6,28 +6,28 @@ import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-type Named = {
+type NamedObject = {
   readonly metadata: {
     readonly name: string
     readonly resourceVersion: string
     readonly uid: string
   }
 }
-type Listed = { readonly items: readonly Named[] }
+type NamedObjectList = { readonly items: readonly NamedObject[] }
 
 async function create(
   cluster: Cluster,
   name: string,
   data: Record<string, string> = {},
-): Promise<Named> {
+): Promise<NamedObject> {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }
-  const answer = await cluster.request<Named>({ method: 'POST', path: configMaps, body })
+  const answer = await cluster.request<NamedObject>({ method: 'POST', path: configMaps, body })
   assert.equal(answer.status, 201)
   return answer.body
 }
 
 async function names(cluster: Cluster): Promise<string[]> {
-  const { body } = await cluster.request<Listed>({ path: configMaps })
+  const { body } = await cluster.request<NamedObjectList>({ path: configMaps })
   return body.items
     .map(({ metadata }) => metadata.name)
     .filter((name) => name !== 'kube-root-ca.crt')
@@ -263,7 +263,7 @@ suite('a cluster whose state goes forth and back', () => {
     kubeconfig.loadFromString(JSON.stringify(cluster.kubeconfig))
     const events: string[] = []
     const query = { resourceVersion: kept.metadata.resourceVersion }
-    const onEvent = (type: string, { metadata }: Named): void =>
+    const onEvent = (type: string, { metadata }: NamedObject): void =>
       void events.push(`${type} ${metadata.name}`)
     const watch = await new Watch(kubeconfig).watch(configMaps, query, onEvent, () => undefined)
     await create(cluster, 'passing')
@@ -271,7 +271,7 @@ suite('a cluster whose state goes forth and back', () => {
     await cluster.request({ method: 'PATCH', path, body: { data: { text: 'second' } } })
     await cluster.restore(snapshot)
     assert.deepEqual(await names(cluster), ['kept'])
-    const { body } = await cluster.request<Named & { data: { text: string } }>({ path })
+    const { body } = await cluster.request<NamedObject & { data: { text: string } }>({ path })
     assert.equal(body.data.text, 'first')
     assert.equal(body.metadata.uid, kept.metadata.uid)
     assert.ok(Number(body.metadata.resourceVersion) > Number(kept.metadata.resourceVersion))
@@ -293,7 +293,7 @@ suite('a cluster whose state goes forth and back', () => {
     await cluster.request({ method: 'DELETE', path })
     await create(cluster, 'kept', { text: 'third' })
     await cluster.restore(snapshot)
-    const { body: again } = await cluster.request<Named>({ path })
+    const { body: again } = await cluster.request<NamedObject>({ path })
     assert.equal(again.metadata.uid, kept.metadata.uid)
   })
 
@@ -340,7 +340,7 @@ suite('a cluster whose state goes forth and back', () => {
   })
 })
 
-type Timed = { readonly metadata: { readonly creationTimestamp: string } }
+type TimedObject = { readonly metadata: { readonly creationTimestamp: string } }
 
 for (const [now, year] of [
   ['2040-02-03T04:05:06Z', '2040'],
@@ -352,10 +352,12 @@ for (const [now, year] of [
     await using earlier = await startCluster()
     await using cluster = await startCluster({ now })
     const { metadata } = await create(cluster, 'x')
-    const { body } = await cluster.request<Timed>({ path: `${configMaps}/${metadata.name}` })
+    const { body } = await cluster.request<TimedObject>({ path: `${configMaps}/${metadata.name}` })
     assert.equal(body.metadata.creationTimestamp.slice(0, 4), year)
     // What every cluster begins with has been made at that time, too.
-    const { body: first } = await cluster.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    const { body: first } = await cluster.request<TimedObject>({
+      path: '/api/v1/namespaces/kube-system',
+    })
     assert.equal(first.metadata.creationTimestamp.slice(0, 4), year)
     // The certificates of clients are valid then.
     for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
@@ -366,11 +368,17 @@ for (const [now, year] of [
       )
     }
     await using again = await startCluster({ now })
-    const { body: forked } = await again.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    const { body: forked } = await again.request<TimedObject>({
+      path: '/api/v1/namespaces/kube-system',
+    })
     assert.equal(forked.metadata.creationTimestamp.slice(0, 4), year)
     await using later = await startCluster()
-    const { body: late } = await later.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
-    const { body: early } = await earlier.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    const { body: late } = await later.request<TimedObject>({
+      path: '/api/v1/namespaces/kube-system',
+    })
+    const { body: early } = await earlier.request<TimedObject>({
+      path: '/api/v1/namespaces/kube-system',
+    })
     assert.equal(
       late.metadata.creationTimestamp.slice(0, 4),
       early.metadata.creationTimestamp.slice(0, 4),
@@ -398,7 +406,7 @@ test('what a test did to the clock is no beginning of other clusters', async () 
   await create(first, 'x')
   await using second = await startCluster(options)
   const { body } = await second.request<{
-    items: readonly (Timed & { spec: { renewTime?: string } })[]
+    items: readonly (TimedObject & { spec: { renewTime?: string } })[]
   }>({
     path: '/apis/coordination.k8s.io/v1/leases',
   })

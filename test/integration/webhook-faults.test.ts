@@ -114,14 +114,14 @@ after(() => parts.disposeAsync())
 
 let made = 0
 
-type Created = {
+type CreateOutcome = {
   readonly status: number
   readonly text: string
   readonly isStored: boolean
   readonly tookMs: number
 }
 
-async function create(way: Way): Promise<Created> {
+async function create(way: Way): Promise<CreateOutcome> {
   const path = '/api/v1/namespaces/default/configmaps'
   const name = `${nameOf(way)}-${++made}`
   const startMs = performance.now()
@@ -138,7 +138,7 @@ async function create(way: Way): Promise<Created> {
 /** Creates in all these ways at once, and has a look at what that cost the server. */
 async function createAll(
   ways: readonly Way[],
-  check: (way: Way, created: Created) => void,
+  check: (way: Way, created: CreateOutcome) => void,
 ): Promise<void> {
   await inspector.longestTurnMs()
   const created = await Promise.all(ways.map(create))

@@ -21,7 +21,7 @@ import { isRecord } from '../recorded/compat/json.ts'
 import {
   argv0Of,
   mainFile,
-  type PackagePlace,
+  type PackageLocation,
   planProgram,
   programPath,
   seenFolder,
@@ -114,7 +114,7 @@ export function readPackages(): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-function placeOf(name: string): PackagePlace {
+function placeOf(name: string): PackageLocation {
   const isExtension = /^apiextensions(\/|$)/.test(name)
   const module = isExtension ? 'apiextensions-apiserver' : 'kubernetes'
   const within = isExtension ? name.slice('apiextensions/'.length) : name

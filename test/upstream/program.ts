@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 /** Where the program is seen, in each module's folder of integration tests. */
 const FOLDER = 'program'
 
-export type PackagePlace = {
+export type PackageLocation = {
   /** As packages.txt has it. */
   readonly name: string
   /** The folder of integration tests that the package is in, and its import path. */
@@ -31,8 +31,8 @@ export type Overlay = Map<string, string>
 
 /** The table of tests goes to `table`; returns what the overlay needs for it and for the packages. */
 export function planProgram(
-  places: readonly PackagePlace[],
-  main: PackagePlace,
+  places: readonly PackageLocation[],
+  main: PackageLocation,
   table: string,
 ): Overlay {
   const overlay: Overlay = new Map()
@@ -47,14 +47,14 @@ export function planProgram(
   return overlay
 }
 
-export const programPath = (main: PackagePlace): string => `${main.path}/${FOLDER}`
-export const mainFile = (main: PackagePlace): string => join(main.folder, FOLDER, 'main.go')
+export const programPath = (main: PackageLocation): string => `${main.path}/${FOLDER}`
+export const mainFile = (main: PackageLocation): string => join(main.folder, FOLDER, 'main.go')
 
 /** Where Go sees a package's files, those of tests among them. */
-export const seenFolder = ({ folder, within }: PackagePlace): string =>
+export const seenFolder = ({ folder, within }: PackageLocation): string =>
   join(folder, FOLDER, within === '' ? 'all' : within)
 
-function planPackage({ folder, path, within, name }: PackagePlace, overlay: Overlay): Suite[] {
+function planPackage({ folder, path, within, name }: PackageLocation, overlay: Overlay): Suite[] {
   const directory = join(folder, within)
   if (!existsSync(directory))
     throw new Error(`packages.txt has ${name}, and there is no folder ${directory}`)
@@ -111,11 +111,11 @@ ${rows.join('\n')}
 }
 
 /** Names of the package's tests. */
-export const testsOf = (place: PackagePlace): string[] =>
+export const testsOf = (place: PackageLocation): string[] =>
   planPackage(place, new Map())
     .flatMap(({ tests }) => tests)
     .toSorted()
 
 /** What Go calls the test program of a package alone: clients name themselves after it, and tests expect that. */
-export const argv0Of = ({ path, within }: PackagePlace): string =>
+export const argv0Of = ({ path, within }: PackageLocation): string =>
   `${basename(join(path, within))}.test`

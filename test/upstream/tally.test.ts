@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Judged, Tally } from './tally.ts'
+import { type JudgedPackage, Tally } from './tally.ts'
 
-const judged = (over: Partial<Judged>): Judged => ({
+const judged = (over: Partial<JudgedPackage>): JudgedPackage => ({
   package: 'auth',
   result: 'fail',
   wanted: 'pass',

@@ -1,7 +1,7 @@
 /** Counts results, by package and by the feature that a test waits for. Tests that the reference fails or leaves out are not counted. */
 import type { Verdict } from './outcome.ts'
 
-export type Judged = {
+export type JudgedPackage = {
   readonly package: string
   readonly result: Verdict
   /** What the reference answered. Undefined: it was never asked. */
@@ -26,7 +26,7 @@ export class Tally {
   readonly #packages = new Map<string, Counts>()
 
   /** How the result counts; a remark where that is not plain from the result. */
-  add(judged: Judged): string {
+  add(judged: JudgedPackage): string {
     const { result, wanted, waitsFor } = judged
     if (wanted !== 'pass' && wanted !== undefined) return `reference: ${wanted}`
     const counts = this.#of(judged.package)

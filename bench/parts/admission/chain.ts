@@ -9,8 +9,8 @@ import { PolicyIndex } from '../../../src/admission/policies/policy-index.ts'
 import { createValidatingPolicies } from '../../../src/admission/policies/validating-policies.ts'
 import { createResourceQuota } from '../../../src/admission/resource-quota/plugin.ts'
 import { OpenCharges } from '../../../src/admission/resource-quota/open-charges.ts'
-import { HookList } from '../../../src/admission/webhooks/hook-list.ts'
-import { HookMetrics } from '../../../src/admission/webhooks/metrics.ts'
+import { WebhookList } from '../../../src/admission/webhooks/webhook-list.ts'
+import { WebhookMetrics } from '../../../src/admission/webhooks/metrics.ts'
 import { createMutatingWebhooks } from '../../../src/admission/webhooks/mutating.ts'
 import { createValidatingWebhooks } from '../../../src/admission/webhooks/validating.ts'
 import { defaultGates } from '../../../src/api/gates.ts'
@@ -103,20 +103,20 @@ function unconfigured(): Readonly<Record<string, readonly Plugin[]>> {
     answerPattern: async <T>({ answer }: { readonly answer: () => T }): Promise<T> => answer(),
     metrics: { count: () => undefined },
     clock: systemClock,
-    conditionMetrics: { observePolicy: () => undefined, observeHook: () => undefined },
+    conditionMetrics: { observePolicy: () => undefined, observeWebhook: () => undefined },
   }
-  const hookParts = {
+  const webhookOptions = {
     ...policyParts,
     newId: () => '',
-    metrics: new HookMetrics(new Metrics()),
+    metrics: new WebhookMetrics(new Metrics()),
     convertYaml: async (json: Buffer) => ({ json }),
   }
-  const hooks = (): HookList =>
-    new HookList(registry, { getService: () => undefined, received: new ReceivedAnswers() })
+  const createWebhooks = (): WebhookList =>
+    new WebhookList(registry, { getService: () => undefined, received: new ReceivedAnswers() })
   return {
     webhooks: [
-      createMutatingWebhooks(hooks(), hookParts),
-      createValidatingWebhooks(hooks(), hookParts),
+      createMutatingWebhooks(createWebhooks(), webhookOptions),
+      createValidatingWebhooks(createWebhooks(), webhookOptions),
     ],
     policies: [
       createMutatingPolicies({ ...policyParts, index: new PolicyIndex('mutating', registry) }),

@@ -2,19 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../../test/support/harness/etcd.ts'
 import { startKeelson } from '../../../test/support/harness/keelson.ts'
-import { DefinitionsClient, groupOf } from '../../server/definitions.ts'
+import { DefinitionsClient, groupOf } from '../../server/crds.ts'
 import { Http2Client } from '../../server/http2-client.ts'
 
 const AT_ONCE = 64
 const LOOK_MS = 50
 
-export type Controlled = AsyncDisposable & {
+export type ControlledServer = AsyncDisposable & {
   readonly client: Http2Client
   readonly definitions: DefinitionsClient
   readonly pid: number
 }
 
-export async function startControlled(controllers = '*'): Promise<Controlled> {
+export async function startControlled(controllers = '*'): Promise<ControlledServer> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd({ args: ['--quota-backend-bytes', String(8 << 30)] }))
   const keelson = stack.use(
@@ -36,7 +36,7 @@ export async function startControlled(controllers = '*'): Promise<Controlled> {
   }
 }
 
-/** The first kinds are built in, the rest custom ones of `bench/server/definitions.ts`. */
+/** The first kinds are built in, the rest custom ones of `bench/server/crds.ts`. */
 const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   { path: '/api/v1/namespaces/$ns/configmaps', object: { data: { text: 'x'.repeat(500) } } },
   { path: '/api/v1/namespaces/$ns/secrets', object: { stringData: { text: 'x'.repeat(100) } } },
@@ -85,7 +85,7 @@ const builtIn: readonly { readonly path: string; readonly object: object }[] = [
 /** The collections of some kinds, defined if they have to be. */
 export async function collectionsOf(
   kinds: number,
-  { definitions }: Controlled,
+  { definitions }: ControlledServer,
 ): Promise<readonly { path: string; object: object }[]> {
   const custom = Math.max(0, kinds - builtIn.length)
   await definitions.createAll(custom)
@@ -115,7 +115,7 @@ export async function inParallel(
 export const json = { 'content-type': 'application/json', accept: 'application/json' }
 
 export async function post(
-  { client }: Controlled,
+  { client }: ControlledServer,
   path: string,
   object: object,
 ): Promise<{ metadata: { uid: string; name: string } }> {

@@ -6,7 +6,11 @@ import type { RequestInfo } from '../../../src/api/context.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
 import type { User } from '../../../src/api/user.ts'
 import { flowControlObjects } from '../../../src/controllers/bootstrap-flow-control.ts'
-import { type Entering, FlowControl, type Seat } from '../../../src/request/flow/flow-control.ts'
+import {
+  type FlowControlRequest,
+  FlowControl,
+  type Seat,
+} from '../../../src/request/flow/flow-control.ts'
 import { readSchema } from '../../../src/request/flow/flow-schema.ts'
 import { FlowRequest, oneSeat } from '../../../src/request/flow/flow-request.ts'
 import { FlowMetrics } from '../../../src/request/flow/metrics.ts'
@@ -69,7 +73,7 @@ function createFlows(): FlowControl {
 
 const query = new URLSearchParams()
 const never = new AbortController()
-const entering = (user: User, asked: RequestInfo): Entering => ({
+const entering = (user: User, asked: RequestInfo): FlowControlRequest => ({
   user,
   info: asked,
   timeoutMs: 60_000,

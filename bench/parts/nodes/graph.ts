@@ -171,9 +171,9 @@ function eventMicros(kind: 'decoded' | 'parsed' | 'moved'): number {
   return ((performance.now() - before) * 1000) / EVENTS
 }
 
-type Asking = { readonly isAllowed: boolean; readonly isNode?: boolean }
+type DecisionOptions = { readonly isAllowed: boolean; readonly isNode?: boolean }
 
-function decisionMicros(name: string, { isAllowed, isNode = true }: Asking): number {
+function decisionMicros(name: string, { isAllowed, isNode = true }: DecisionOptions): number {
   const graph = new NodeGraph()
   fill(graph, new SharedLists())
   const rules = bootstrapRules('system:node', defaultGates)

@@ -37,9 +37,9 @@ const longRules = Array.from({ length: 20 }, (_, rule) => ({
   resources: Array.from({ length: 12 }, (_unused, at) => `resources${rule}-${at}`),
 }))
 
-type Place = { readonly name: string; readonly namespace?: string }
+type ObjectName = { readonly name: string; readonly namespace?: string }
 
-const role = (place: Place, rules: KubeObject[string]): KubeObject => ({
+const role = (place: ObjectName, rules: KubeObject[string]): KubeObject => ({
   apiVersion,
   kind: place.namespace === undefined ? 'ClusterRole' : 'Role',
   metadata: place,
@@ -47,7 +47,7 @@ const role = (place: Place, rules: KubeObject[string]): KubeObject => ({
 })
 
 const binding = (
-  place: Place,
+  place: ObjectName,
   roleRef: string,
   subjects: readonly (readonly [string, string])[],
 ): KubeObject => ({

@@ -139,9 +139,9 @@ async function many(): Promise<readonly Figure[]> {
   ]
 }
 
-type Filled = Awaited<ReturnType<typeof Start>>
+type FilledCluster = Awaited<ReturnType<typeof Start>>
 
-async function fill(cluster: Filled): Promise<void> {
+async function fill(cluster: FilledCluster): Promise<void> {
   const text = 'x'.repeat(OBJECT_BYTES)
   for (let i = 0; i < OBJECTS; ) {
     const batch = Array.from({ length: 200 }, () => i++)

@@ -1,7 +1,7 @@
 /** What an authenticator says about a request. */
 import type { User } from '../../api/user.ts'
 
-export type Authenticated = {
+export type AuthenticatedUser = {
   readonly user: User
   /** For the client, with each response. */
   readonly warnings?: readonly string[]
@@ -10,7 +10,7 @@ export type Authenticated = {
 }
 
 export type Attempt =
-  | ({ readonly kind: 'known' } & Authenticated)
+  | ({ readonly kind: 'known' } & AuthenticatedUser)
   /** The request has a credential of this kind that is not valid. The reason is for the log. */
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }

@@ -26,15 +26,19 @@ const log: Log = (_level, message, fields) =>
   logged.push(`${message}: ${String(fields?.['error'])}`)
 const metrics = new Metrics()
 const lifetimes = { observe: () => undefined }
-const told = { log, metrics: new AuthenticationMetrics(metrics), clock: { monotonicMs: () => 0 } }
+const reported = {
+  log,
+  metrics: new AuthenticationMetrics(metrics),
+  clock: { monotonicMs: () => 0 },
+}
 const ofTokens = createStaticTokens(tokens, [])
 const authenticateToken = (token: string) => ofTokens(token, [])
 const anonymous = { isEnabled: true, paths: [] }
-const authenticate = createAuthenticate({ authenticateToken, anonymous, ...told })
+const authenticate = createAuthenticate({ authenticateToken, anonymous, ...reported })
 const closed = createAuthenticate({
   authenticateToken,
   anonymous: { isEnabled: false, paths: [] },
-  ...told,
+  ...reported,
 })
 
 /** The name, and the warning if there is one; `401` for who is refused. */
@@ -164,7 +168,7 @@ const byCertificate = createAuthenticate({
     lifetimes,
   }),
   anonymous,
-  ...told,
+  ...reported,
 })
 
 test('a verified client certificate: its common name is the user, its organizations are groups', () => {
@@ -194,7 +198,7 @@ test('a certificate counts only in its time', () => {
     wallMs: () => clock.now,
     lifetimes,
   })
-  const later = createAuthenticate({ authenticateToken, verifyCertificate, anonymous, ...told })
+  const later = createAuthenticate({ authenticateToken, verifyCertificate, anonymous, ...reported })
   assert.equal(seen({}, later, peer), 'jane')
   clock.now += 11 * 365 * 86_400_000
   assert.equal(seen({}, later, peer), '401')
@@ -206,7 +210,7 @@ test('anonymous requests for some paths alone', () => {
   const some = createAuthenticate({
     authenticateToken,
     anonymous: { isEnabled: true, paths: ['/livez', ''] },
-    ...told,
+    ...reported,
   })
   const at = (path: string): string => seen({}, some, undefined, path)
   assert.deepEqual(['/livez', '', '/livez/', '/livez/ping', '/', '/LIVEZ', '/api'].map(at), [
@@ -288,7 +292,7 @@ test('attack: a certificate with a key with which Node ends the process when it 
 
 test('attempts are counted by their result, users by a few names', async () => {
   const all = new Metrics()
-  const counted = { ...told, metrics: new AuthenticationMetrics(all) }
+  const counted = { ...reported, metrics: new AuthenticationMetrics(all) }
   const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({
     token: name,
     user: user(name),
@@ -331,7 +335,7 @@ test('a fixed token is looked up once for headers that requests share, and each 
     },
     authenticateToken,
     anonymous,
-    ...told,
+    ...reported,
   })
   const shared = Object.freeze({ authorization: 'Bearer a' })
   assert.deepEqual([seen(shared, by), seen(shared, by)], ['fixed', 'fixed'])

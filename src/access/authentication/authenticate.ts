@@ -11,8 +11,8 @@ import { createBoundedLog } from '../../lib/telemetry/bounded-log.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import { type Attempt, type Authenticated, unknownCaller } from './attempt.ts'
-import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
+import { type Attempt, type AuthenticatedUser, unknownCaller } from './attempt.ts'
+import { type BearerTokenResult, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
 import type { VerifyCertificate } from './client-certificate.ts'
 import type { AuthenticationMetrics } from './metrics.ts'
 import type { VerifyProxy } from './request-header.ts'
@@ -33,7 +33,7 @@ export type Authenticate = (
   credentials: Credentials,
   response: { warn(text: string): void },
   startMs: number,
-) => MaybePromise<Authenticated>
+) => MaybePromise<AuthenticatedUser>
 
 export type AuthenticateOptions = {
   /** Absent: there are no front proxies. */
@@ -41,7 +41,7 @@ export type AuthenticateOptions = {
   /** Absent: client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   /** A token that means the same user for as long as the server runs. It is looked up once for headers that many requests share. */
-  readonly fixedToken?: ((token: string) => Authenticated | undefined) | undefined
+  readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** All other tokens, for the audiences of the server. */
   readonly authenticateToken: (token: string) => MaybePromise<Attempt>
   /** `paths`: those that accept anonymous requests; none: all. */
@@ -56,7 +56,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { monotonicMs } = options.clock
   const identify = createIdentify(options)
 
-  const succeed = (known: Authenticated, startMs: number): Authenticated => {
+  const succeed = (known: AuthenticatedUser, startMs: number): AuthenticatedUser => {
     metrics.succeed(known.user.name, monotonicMs() - startMs)
     return known
   }
@@ -87,9 +87,9 @@ type Identify = (
   credentials: Credentials,
   response: { warn(text: string): void },
   refusals: string[],
-) => MaybePromise<Authenticated>
+) => MaybePromise<AuthenticatedUser>
 
-type TokenResult = MaybePromise<Authenticated | undefined>
+type TokenResult = MaybePromise<AuthenticatedUser | undefined>
 
 /** Tries the authenticators in upstream's order. */
 function createIdentify(options: AuthenticateOptions): Identify {
@@ -104,7 +104,7 @@ function createIdentify(options: AuthenticateOptions): Identify {
     return { found, fixed: found.kind === 'token' ? fixedToken?.(found.token) : undefined }
   })
 
-  const byToken = (found: TokenFound, refusals: string[]): TokenResult => {
+  const byToken = (found: BearerTokenResult, refusals: string[]): TokenResult => {
     if (found.kind === 'bad') refusals.push('malformed bearer token')
     if (found.kind !== 'token') return undefined
     const result = authenticateToken(found.token)
@@ -123,7 +123,7 @@ function createIdentify(options: AuthenticateOptions): Identify {
     }
     const { found: inHeader, fixed } = readToken(headers)
     if (fixed !== undefined) return fixed
-    const orNobody = (): Authenticated => {
+    const orNobody = (): AuthenticatedUser => {
       if (refusals.length > 0) {
         logRefusal('info', 'Unable to authenticate the request', () => ({
           error: joinReasons(refusals),
@@ -133,7 +133,7 @@ function createIdentify(options: AuthenticateOptions): Identify {
       if (refusals.length > 0 || !isOpen(path)) throw unauthorized()
       return nobody
     }
-    const orInProtocols = (): MaybePromise<Authenticated> => {
+    const orInProtocols = (): MaybePromise<AuthenticatedUser> => {
       const found = tokenInProtocols(headers)
       return (
         (found.kind === 'token' && fixedToken?.(found.token)) ||
@@ -151,7 +151,7 @@ function knownOf(
   attempt: Attempt,
   refusals: string[],
   unknownIs?: string,
-): Authenticated | undefined {
+): AuthenticatedUser | undefined {
   if (attempt.kind === 'known') return attempt
   if (attempt.kind === 'bad') refusals.push(attempt.why)
   else if (unknownIs !== undefined) refusals.push(unknownIs)
@@ -161,8 +161,8 @@ function knownOf(
 /** An inline check instead of `thenMaybe`: most requests need no closure here. */
 const orElse = (
   result: TokenResult,
-  other: () => MaybePromise<Authenticated>,
-): MaybePromise<Authenticated> =>
+  other: () => MaybePromise<AuthenticatedUser>,
+): MaybePromise<AuthenticatedUser> =>
   result instanceof Promise ? result.then((known) => known ?? other()) : (result ?? other())
 
-const nobody: Authenticated = { user: anonymousUser }
+const nobody: AuthenticatedUser = { user: anonymousUser }

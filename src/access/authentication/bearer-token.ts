@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { elementsOf, firstHeader, trimWhiteSpace } from '../../api/request.ts'
 
-export type TokenFound =
+export type BearerTokenResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
   /** Malformed: the request does not count as anonymous. */
@@ -10,14 +10,14 @@ export type TokenFound =
   /** Two spaces before the token: it is ignored, with a warning to the client. */
   | { readonly kind: 'ignored'; readonly warning: string }
 
-const none: TokenFound = { kind: 'none' }
-const bad: TokenFound = { kind: 'bad' }
+const none: BearerTokenResult = { kind: 'none' }
+const bad: BearerTokenResult = { kind: 'bad' }
 
 const extraSpace =
   'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
 /** Other authentication schemes count as no credentials at all. */
-export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
+export function tokenInHeader(headers: IncomingHttpHeaders): BearerTokenResult {
   const header = firstHeader(headers, 'authorization')
   if (header === undefined) return none
   const [scheme = '', token = '', ...rest] = trimWhiteSpace(header).split(' ', 3)
@@ -35,7 +35,7 @@ export function reviewedToken(text: string): string | undefined {
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /** Beside the token the client must offer a subprotocol that the server can accept. */
-export function tokenInProtocols(headers: IncomingHttpHeaders): TokenFound {
+export function tokenInProtocols(headers: IncomingHttpHeaders): BearerTokenResult {
   if (!isWebsocket(headers)) return none
   const protocols = elementsOf(headers['sec-websocket-protocol'] ?? '')
   const encoded = protocols.filter((protocol) => protocol.startsWith(protocolPrefix))

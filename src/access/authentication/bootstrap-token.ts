@@ -13,7 +13,7 @@ const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const NANOS_PER_MS = 1_000_000n
 
-export type BootstrapTokenParts = {
+export type BootstrapTokenOptions = {
   /** Reads a Secret of kube-system: from the cache, or the latest state. */
   readonly readSecret: (name: string, at: 'any' | 'latest') => MaybePromise<KubeObject | undefined>
   readonly wallMs: () => number
@@ -21,11 +21,11 @@ export type BootstrapTokenParts = {
 }
 
 export function createBootstrapTokens(
-  parts: BootstrapTokenParts,
+  options: BootstrapTokenOptions,
 ): (token: string) => MaybePromise<TokenResult> {
   return (token) => {
     const [, id = '', secret = ''] = form.exec(token) ?? []
-    return id === '' ? unknownToken : authenticate(id, secret, parts)
+    return id === '' ? unknownToken : authenticate(id, secret, options)
   }
 }
 
@@ -33,14 +33,14 @@ export function createBootstrapTokens(
 async function authenticate(
   id: string,
   secret: string,
-  parts: BootstrapTokenParts,
+  options: BootstrapTokenOptions,
 ): Promise<TokenResult> {
   const name = `bootstrap-token-${id}`
   const readAt = async (at: 'any' | 'latest'): Promise<ReadToken | string> => {
-    const object = await parts.readSecret(name, at)
+    const object = await options.readSecret(name, at)
     return object === undefined
       ? 'does not exist'
-      : readToken(object, { id, secret, nowMs: parts.wallMs() })
+      : readToken(object, { id, secret, nowMs: options.wallMs() })
   }
   const cached = await readAt('any')
   const read = typeof cached === 'string' ? await readAt('latest') : cached
@@ -51,15 +51,18 @@ async function authenticate(
       audiences: [],
     }
   }
-  parts.log('debug', 'a bootstrap token is refused', { secret: `kube-system/${name}`, why: read })
+  options.log('debug', 'a bootstrap token is refused', { secret: `kube-system/${name}`, why: read })
   return unknownToken
 }
 
 type ReadToken = { readonly groups: readonly string[] }
-type Asked = { readonly id: string; readonly secret: string; readonly nowMs: number }
+type BootstrapCredentials = { readonly id: string; readonly secret: string; readonly nowMs: number }
 
 /** The groups, or why the token cannot be used. */
-function readToken(object: KubeObject, { id, secret, nowMs }: Asked): ReadToken | string {
+function readToken(
+  object: KubeObject,
+  { id, secret, nowMs }: BootstrapCredentials,
+): ReadToken | string {
   const data = fieldsOf(object['data'])
   const valueOf = (key: string): string => Buffer.from(textOf(data[key]), 'base64').toString('utf8')
   if (object.metadata.deletionTimestamp !== undefined) return 'is deleted and awaits its removal'

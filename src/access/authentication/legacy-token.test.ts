@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { readSigningKey, signJwt } from '../../lib/jwt.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
-import { fixedKeys } from './account-keys.ts'
-import { createAccountMetrics } from './account-metrics.ts'
+import { fixedKeys } from './service-account-keys.ts'
+import { createServiceAccountMetrics } from './service-account-metrics.ts'
 import { createAuthenticateLegacy } from './legacy-token.ts'
 import { createParseToken } from './parse-token.ts'
 
@@ -39,7 +39,7 @@ const secret = (text: string, metadata: object = {}): KubeObject => ({
   data: { token: Buffer.from(text).toString('base64') },
 })
 
-type World = {
+type TokenCase = {
   readonly secret?: KubeObject | undefined
   readonly account?: KubeObject | undefined
   readonly looksUp?: boolean
@@ -49,7 +49,7 @@ type World = {
 
 const today = '2026-01-31'
 
-async function seen(world: World = {}) {
+async function seen(world: TokenCase = {}) {
   const { looksUp = true, text = token, audiences = ['api'] } = world
   const objects = { secrets: secret(token), serviceaccounts: account(), ...renamed(world) }
   const labels: string[] = []
@@ -61,7 +61,7 @@ async function seen(world: World = {}) {
     looksUp,
     read: async ({ plural }) => (plural === 'secrets' ? objects.secrets : objects.serviceaccounts),
     label: async ({ metadata }, day) => void labels.push(`${metadata.name} ${day}`),
-    metrics: createAccountMetrics(metrics),
+    metrics: createServiceAccountMetrics(metrics),
     wallMs: () => Date.parse(`${today}T23:00:00Z`),
   })
   const result = await authenticate(text, audiences)
@@ -71,7 +71,7 @@ async function seen(world: World = {}) {
   return { result, why: result.kind === 'bad' ? result.why : result.kind, labels, counted }
 }
 
-const renamed = (world: World) => ({
+const renamed = (world: TokenCase) => ({
   ...('secret' in world ? { secrets: world.secret } : {}),
   ...('account' in world ? { serviceaccounts: world.account } : {}),
 })
@@ -124,7 +124,7 @@ test('a token that was made for the account warns; one that was marked is refuse
 
 test('a token ends with its secret and its account, unless they are not looked up', async () => {
   const gone = { deletionTimestamp: '2026-01-31T22:59:59Z' }
-  const cases: readonly [World, string][] = [
+  const cases: readonly [TokenCase, string][] = [
     [{ secret: undefined }, 'Token has been invalidated'],
     [{ secret: secret(token, gone) }, 'Token has been invalidated'],
     [{ secret: secret(`${token}x`) }, "Token does not match server's copy"],

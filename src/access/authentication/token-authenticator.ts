@@ -1,15 +1,15 @@
 /** A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each have one. */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import type { Authenticated } from './attempt.ts'
+import type { AuthenticatedUser } from './attempt.ts'
 
 export type TokenResult =
-  | KnownToken
+  | CachedToken
   /** Of this authenticator, but not valid; or the authenticator failed. The reason is for the log and for TokenReviews. */
   | { readonly kind: 'bad'; readonly why: string }
   /** Not a token of this authenticator. */
   | { readonly kind: 'unknown' }
 
-export type KnownToken = Authenticated & {
+export type CachedToken = AuthenticatedUser & {
   readonly kind: 'known'
   /** Those of the requested audiences that the token is for. */
   readonly audiences: readonly string[]

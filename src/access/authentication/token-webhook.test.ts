@@ -7,7 +7,7 @@ import type { TokenResult } from './token-authenticator.ts'
 import { createTokenWebhook, type ReviewVersion } from './token-webhook.ts'
 
 type Answer = string | Error | object
-type Asked = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
+type ReviewInput = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
 // The deadline of a lookup is not to come at once.
@@ -18,7 +18,7 @@ const patient = {
 
 async function ask(
   answers: readonly Answer[],
-  { audiences = ['api'], version = 'v1' }: Asked = {},
+  { audiences = ['api'], version = 'v1' }: ReviewInput = {},
 ): Promise<{ readonly result: TokenResult; readonly sent: unknown[]; readonly logged: string[] }> {
   const [sent, logged]: [unknown[], string[]] = [[], []]
   const authenticate = createTokenWebhook({
@@ -79,10 +79,10 @@ const audienceCases: readonly [
   ['none, if the answer has others', ['api'], ['z'], undefined],
   ['not looked at, if there are none', [], ['z'], []],
 ]
-for (const [what, audiences, told, wanted] of audienceCases) {
+for (const [what, audiences, reported, wanted] of audienceCases) {
   test(`audiences: ${what}`, async () => {
     const { result } = await ask(
-      [review({ authenticated: true, user, ...(told && { audiences: told }) })],
+      [review({ authenticated: true, user, ...(reported && { audiences: reported }) })],
       {
         audiences,
       },

@@ -31,7 +31,7 @@ const tooManyReviews = 'too many tokens are being reviewed, please try again lat
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
-export type TokenWebhookParts = {
+export type TokenWebhookOptions = {
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly reviewVersion: ReviewVersion
   /** The audiences of the server, for webhooks that know nothing of audiences. */
@@ -42,10 +42,10 @@ export type TokenWebhookParts = {
   readonly backoff?: Backoff
 }
 
-export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken {
-  const { client, reviewVersion, random, time = systemTime, backoff = BACKOFF } = parts
+export function createTokenWebhook(options: TokenWebhookOptions): AuthenticateToken {
+  const { client, reviewVersion, random, time = systemTime, backoff = BACKOFF } = options
   // Anybody can send tokens while the webhook is away.
-  const logFailure = createBoundedLog(parts.log, time)
+  const logFailure = createBoundedLog(options.log, time)
   return async (token, audiences) => {
     const body = printReview(token, audiences, reviewVersion)
     using limit = deadline(time, LOOKUP_MS_MAX)
@@ -57,7 +57,7 @@ export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken 
         random,
         signal,
       })
-      return resultOf(readStatus(text, reviewVersion), audiences, parts)
+      return resultOf(readStatus(text, reviewVersion), audiences, options)
     } catch (error) {
       const why = messageOf(error)
       logFailure('error', 'Failed to make webhook authenticator request', () => ({ error: why }))
@@ -138,12 +138,12 @@ const extraOf = (extra: Fields): { readonly [key: string]: readonly string[] } =
   )
 
 function resultOf(
-  { isAuthenticated, user, audiences: told, error }: ReviewStatus,
+  { isAuthenticated, user, audiences: reported, error }: ReviewStatus,
   audiences: readonly string[],
-  { served }: TokenWebhookParts,
+  { served }: TokenWebhookOptions,
 ): TokenResult {
   // limit: AUDIENCES_MAX of a TokenReview, or those of the server
-  const shared = (told.length === 0 ? served : told).filter((audience) =>
+  const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )
   if (audiences.length > 0 && shared.length === 0) return unknownToken

@@ -5,13 +5,13 @@ import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /** The request that waits for a decision: a decision that takes time ends with it. Its signal is created when it is read. */
-export type Waiting = { readonly signal: AbortSignal }
+export type WaitingRequest = { readonly signal: AbortSignal }
 
 /** A promise only where a webhook is asked: all others decide from memory. It fails with an ApiError if too many wait for the webhook. */
 export type Authorize = (
   user: User,
   attributes: AccessAttributes,
-  waiting?: Waiting,
+  waiting?: WaitingRequest,
 ) => MaybePromise<AccessDecision>
 
 /** All that a user may do in a namespace, as a SelfSubjectRulesReview lists it. */

@@ -6,23 +6,26 @@ import { createAbacAuthorizer } from './abac.ts'
 import { allowed, type Authorizer, noRights, type Rights } from './authorizer.ts'
 import { createRoleAuthorizer } from './by-roles.ts'
 import type { Link } from './chain.ts'
-import { authorizeNode, type NodeAuthorizerParts } from './node/authorize-node.ts'
+import { authorizeNode, type NodeAuthorizerOptions } from './node/authorize-node.ts'
 
-export type AuthorizerParts = {
+export type BuildAuthorizerOptions = {
   /** What RBAC decides by. */
   readonly roles: RoleIndex
   /** What the node authorizer decides by. */
-  readonly nodes: NodeAuthorizerParts
+  readonly nodes: NodeAuthorizerOptions
   readonly webhookOf: (config: WebhookConfig) => Authorizer
 }
 
 export const buildAuthorizers = (
   authorizers: readonly AuthorizerConfig[],
-  parts: AuthorizerParts,
+  options: BuildAuthorizerOptions,
 ): Link[] =>
-  authorizers.map((one) => ({ type: one.type, name: one.name, authorizer: build(one, parts) }))
+  authorizers.map((one) => ({ type: one.type, name: one.name, authorizer: build(one, options) }))
 
-function build(one: AuthorizerConfig, { roles, nodes, webhookOf }: AuthorizerParts): Authorizer {
+function build(
+  one: AuthorizerConfig,
+  { roles, nodes, webhookOf }: BuildAuthorizerOptions,
+): Authorizer {
   switch (one.type) {
     case 'AlwaysAllow':
       return { authorize: () => allowed, rightsOf: () => everything }

@@ -4,7 +4,7 @@ import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
-import { compile, type Evaluated } from '../../objects/cel/compile.ts'
+import { compile, type EvaluationResult } from '../../objects/cel/compile.ts'
 import { inTurns } from '../../objects/cel/turns.ts'
 import { celAuthorizer } from './cel-authorizer.ts'
 
@@ -22,14 +22,14 @@ const environment = admissionEnvironment('1.33', {
   variables: undefined,
 })
 
-type Asked = { readonly user: User; readonly attributes: AccessAttributes }
+type AuthorizerCall = { readonly user: User; readonly attributes: AccessAttributes }
 
 function run(
   text: string,
-  decide: (asked: Asked) => MaybePromise<AccessDecision>,
+  decide: (asked: AuthorizerCall) => MaybePromise<AccessDecision>,
   costMax = 10_000_000,
 ) {
-  const asked: Asked[] = []
+  const asked: AuthorizerCall[] = []
   const compiled = compile(text, environment)
   assert.ok('program' in compiled, 'fault' in compiled ? compiled.fault : '')
   const variables = celAuthorizer({
@@ -44,15 +44,15 @@ function run(
   const activation = { ...variables }
   return {
     asked,
-    now: (): Evaluated => program.evaluate(activation, costMax),
-    inTurns: (): Promise<Evaluated> =>
+    now: (): EvaluationResult => program.evaluate(activation, costMax),
+    inTurns: (): Promise<EvaluationResult> =>
       inTurns((slice) => program.inTurns(activation, costMax, slice)),
   }
 }
 
 const allow: AccessDecision = { verdict: 'allow', reason: 'because' }
 const deny: AccessDecision = { verdict: 'no-opinion', reason: 'not so' }
-const valueOf = (evaluated: Evaluated): unknown =>
+const valueOf = (evaluated: EvaluationResult): unknown =>
   'value' in evaluated ? evaluated.value : evaluated.error
 
 test('a path is checked as the user of the request', () => {
@@ -148,7 +148,7 @@ test('errors of authorizers are values', () => {
 
 const check = (path: string): string => `authorizer.path('${path}').check('get').allowed()`
 
-async function later({ attributes }: Asked): Promise<AccessDecision> {
+async function later({ attributes }: AuthorizerCall): Promise<AccessDecision> {
   await new Promise((resolve) => setTimeout(resolve, 5))
   return attributes.kind === 'path' && attributes.path === '/a' ? allow : deny
 }

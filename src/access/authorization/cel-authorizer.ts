@@ -14,17 +14,17 @@ import {
   requestResourceValue,
 } from '../../objects/cel/library/authorizer.ts'
 import type { Value } from '../../objects/cel/values.ts'
-import type { Authorize, Waiting } from './authorizer.ts'
+import type { Authorize, WaitingRequest } from './authorizer.ts'
 
 /** Checks of one request that are kept. Costs allow some dozen checks in an expression. */
 const KEPT_MAX = 1_000
 
-export type CelAuthorizerParts = {
+export type CelAuthorizerOptions = {
   readonly authorize: Authorize
   /** Whose request it is. */
   readonly user: User
   readonly requestResource: CheckedResource
-  readonly waiting?: Waiting
+  readonly waiting?: WaitingRequest
 }
 
 export type CelAuthorizer = {
@@ -38,16 +38,16 @@ export function celAuthorizer({
   user,
   requestResource,
   waiting,
-}: CelAuthorizerParts): CelAuthorizer {
+}: CelAuthorizerOptions): CelAuthorizer {
   const kept = new Map<string, MaybePromise<CheckDecision>>()
   const checkAccess = (check: AccessCheck): MaybePromise<CheckDecision> => {
     const key = JSON.stringify(check)
     const known = kept.get(key)
     if (known !== undefined) return known
     const decision = authorize(checkedUser(check, user), attributesOf(check), waiting)
-    const told = thenMaybe(decision, toldOf)
-    if (kept.size < KEPT_MAX) kept.set(key, told)
-    return told
+    const reported = thenMaybe(decision, toldOf)
+    if (kept.size < KEPT_MAX) kept.set(key, reported)
+    return reported
   }
   return {
     authorizer: authorizerValue(checkAccess),

@@ -8,7 +8,13 @@ import { mastersGroup, type User } from '../../api/user.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Count } from '../../lib/telemetry/metrics.ts'
-import { allowed, type Authorizer, noOpinion, type Rights, type Waiting } from './authorizer.ts'
+import {
+  allowed,
+  type Authorizer,
+  noOpinion,
+  type Rights,
+  type WaitingRequest,
+} from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
 
 /** An authorizer with its place in the configuration. */
@@ -44,7 +50,7 @@ export class AuthorizerChain implements Authorizer {
   readonly authorize = (
     user: User,
     attributes: AccessAttributes,
-    waiting?: Waiting,
+    waiting?: WaitingRequest,
   ): MaybePromise<AccessDecision> => {
     const isMaster = user.groups.includes(mastersGroup)
     const decision = isMaster ? allowed : decide(this.#links, user, attributes, waiting)
@@ -89,7 +95,7 @@ function decide(
   links: readonly CountedLink[],
   user: User,
   attributes: AccessAttributes,
-  waiting: Waiting | undefined,
+  waiting: WaitingRequest | undefined,
 ): MaybePromise<AccessDecision> {
   let heard = nothingHeard
   let at = 0
@@ -110,7 +116,7 @@ type Rest = {
   readonly links: readonly CountedLink[]
   readonly user: User
   readonly attributes: AccessAttributes
-  readonly waiting: Waiting | undefined
+  readonly waiting: WaitingRequest | undefined
   readonly heard: readonly AccessDecision[]
 }
 

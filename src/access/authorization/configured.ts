@@ -10,15 +10,15 @@ import type { Authorizer } from './authorizer.ts'
 import { buildAuthorizers } from './build.ts'
 import { AuthorizerChain, type Link } from './chain.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
-import type { NodeAuthorizerParts } from './node/authorize-node.ts'
+import type { NodeAuthorizerOptions } from './node/authorize-node.ts'
 import { createWebhookAuthorizer } from './webhook.ts'
 
 /** A decision may still need a webhook that is no longer configured, with all its retries: as long as a request may take by default. */
 const LAST_CALLS_MS = 60_000
 
-export type ConfiguredParts = {
+export type ConfiguredAuthorizerOptions = {
   readonly roles: RoleIndex
-  readonly nodes: NodeAuthorizerParts
+  readonly nodes: NodeAuthorizerOptions
   readonly metrics: AuthorizationMetrics
   readonly gates: Gates
   readonly log: Log
@@ -32,13 +32,13 @@ export type ConfiguredParts = {
 
 export class ConfiguredAuthorizers implements Disposable {
   readonly chain: AuthorizerChain
-  readonly #parts: ConfiguredParts
+  readonly #options: ConfiguredAuthorizerOptions
   #clients: KubeconfigClient[] = []
 
-  constructor(authorizers: readonly AuthorizerConfig[], parts: ConfiguredParts) {
-    this.#parts = parts
-    this.chain = new AuthorizerChain(this.#build(authorizers), parts.metrics, () =>
-      parts.logsDecisions() ? parts.log : undefined,
+  constructor(authorizers: readonly AuthorizerConfig[], options: ConfiguredAuthorizerOptions) {
+    this.#options = options
+    this.chain = new AuthorizerChain(this.#build(authorizers), options.metrics, () =>
+      options.logsDecisions() ? options.log : undefined,
     )
   }
 
@@ -61,12 +61,12 @@ export class ConfiguredAuthorizers implements Disposable {
   }
 
   #build(authorizers: readonly AuthorizerConfig[]): Link[] {
-    const { roles, nodes } = this.#parts
+    const { roles, nodes } = this.#options
     return buildAuthorizers(authorizers, { roles, nodes, webhookOf: (one) => this.#webhookOf(one) })
   }
 
   #webhookOf({ name, webhook, kubeconfig }: WebhookConfig): Authorizer {
-    const { metrics, log, random, gates, answerPattern, dial } = this.#parts
+    const { metrics, log, random, gates, answerPattern, dial } = this.#options
     const client = new KubeconfigClient(kubeconfig, { timeoutMs: webhook.timeoutMs, dial })
     this.#clients.push(client)
     const hasSelectors = gates.isOn('AuthorizeWithSelectors')

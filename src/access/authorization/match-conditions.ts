@@ -12,7 +12,7 @@ import type { ReviewSpec } from './review-spec.ts'
 const CONDITION_COST_MAX = 1_000_000
 
 /** A condition that is false decides, whatever errors others have. */
-export type Matched = { readonly isMatch: boolean; readonly error?: string }
+export type ConditionResult = { readonly isMatch: boolean; readonly error?: string }
 
 export type MatchConditions = {
   readonly conditions: readonly Expression[]
@@ -22,7 +22,10 @@ export type MatchConditions = {
 }
 
 /** A promise only if the evaluation takes long. */
-export function matchConditions(spec: ReviewSpec, parts: MatchConditions): MaybePromise<Matched> {
+export function matchConditions(
+  spec: ReviewSpec,
+  parts: MatchConditions,
+): MaybePromise<ConditionResult> {
   const { conditions, hasSelectors, answerPattern: answer } = parts
   const request = valueOf({ ...spec }, accessReviewType({ hasSelectors }))
   return nowOrInTurns(
@@ -35,7 +38,7 @@ function* evaluateAll(
   conditions: readonly Expression[],
   variables: { readonly request: ReturnType<typeof valueOf> },
   slice: Slice,
-): Turns<Matched> {
+): Turns<ConditionResult> {
   const errors: string[] = []
   for (const { text, program } of conditions) {
     const result = yield* program.inTurns(variables, CONDITION_COST_MAX, slice)

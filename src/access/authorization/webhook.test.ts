@@ -34,7 +34,7 @@ const conditionsOf = (...texts: readonly string[]): AuthorizationWebhook['condit
     return { text, program: compiled.program }
   })
 
-type Started = {
+type WebhookFixture = {
   readonly authorizer: Authorizer
   readonly sent: unknown[]
   readonly logged: string[]
@@ -48,7 +48,7 @@ function start(
   answer: () => Answer,
   webhook: Partial<AuthorizationWebhook> = {},
   hasSelectors = true,
-): Started {
+): WebhookFixture {
   const [sent, logged]: [unknown[], string[]] = [[], []]
   const metrics = new Metrics()
   let nowMs = 0

@@ -17,8 +17,14 @@ import { systemTime, type Time } from '../../lib/time/timers.ts'
 import { CallError, type CallFailure } from '../../net/outbound/call-error.ts'
 import type { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { type Backoff, retry, webhookBackoff } from '../../net/outbound/retry.ts'
-import { type Authorizer, noOpinion, noRights, type Rights, type Waiting } from './authorizer.ts'
-import { type Matched, matchConditions } from './match-conditions.ts'
+import {
+  type Authorizer,
+  noOpinion,
+  noRights,
+  type Rights,
+  type WaitingRequest,
+} from './authorizer.ts'
+import { type ConditionResult, matchConditions } from './match-conditions.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
 import { type ReviewSpec, reviewSpecOf } from './review-spec.ts'
 import { printReview, readReviewStatus, type ReviewStatus } from './webhook-review.ts'
@@ -35,7 +41,7 @@ const BACKOFF = webhookBackoff(500)
 const RETRY_SECONDS = 1
 const tooManyCalls = 'too many requests are being authorized, please try again later'
 
-export type WebhookParts = {
+export type WebhookAuthorizerOptions = {
   readonly name: string
   readonly webhook: AuthorizationWebhook
   readonly client: Pick<KubeconfigClient, 'post'>
@@ -49,8 +55,8 @@ export type WebhookParts = {
   readonly backoff?: Backoff
 }
 
-export function createWebhookAuthorizer(parts: WebhookParts): Authorizer {
-  const webhook = new WebhookAuthorizer(parts)
+export function createWebhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
+  const webhook = new WebhookAuthorizer(options)
   return {
     authorize: (user, attributes, waiting) => webhook.authorize(user, attributes, waiting),
     rightsOf: () => unknownRights,
@@ -64,25 +70,25 @@ const unknownRights: Rights = {
 }
 
 class WebhookAuthorizer {
-  readonly #parts: WebhookParts
+  readonly #options: WebhookAuthorizerOptions
   readonly #time: Time
   readonly #answers: TtlCache<ReviewStatus>
   /** Anybody can cause calls while the webhook is away. */
   readonly #logFailure: BoundedLog
 
-  constructor(parts: WebhookParts) {
-    this.#parts = parts
-    this.#time = parts.time ?? systemTime
-    this.#logFailure = createBoundedLog(parts.log, this.#time)
+  constructor(options: WebhookAuthorizerOptions) {
+    this.#options = options
+    this.#time = options.time ?? systemTime
+    this.#logFailure = createBoundedLog(options.log, this.#time)
     this.#answers = new TtlCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
   }
 
   authorize(
     user: User,
     attributes: AccessAttributes,
-    waiting?: Waiting,
+    waiting?: WaitingRequest,
   ): MaybePromise<AccessDecision> {
-    const { webhook, hasSelectors } = this.#parts
+    const { webhook, hasSelectors } = this.#options
     const spec = reviewSpecOf(user, attributes, hasSelectors)
     const keep = isShort(attributes)
     if (webhook.conditions.length === 0) return this.#ask(spec, keep, waiting)
@@ -91,11 +97,11 @@ class WebhookAuthorizer {
     return matched.then((later) => this.#askIf(later, spec, keep, waiting))
   }
 
-  #match(spec: ReviewSpec): MaybePromise<Matched> {
-    const { webhook, hasSelectors, answerPattern, metrics, name } = this.#parts
+  #match(spec: ReviewSpec): MaybePromise<ConditionResult> {
+    const { webhook, hasSelectors, answerPattern, metrics, name } = this.#options
     const { conditions } = webhook
     const startMs = this.#time.monotonicMs()
-    const told = (matched: Matched): Matched => {
+    const reported = (matched: ConditionResult): ConditionResult => {
       metrics.matchConditions.seconds
         .with(name, 'Webhook')
         .observe((this.#time.monotonicMs() - startMs) / 1000)
@@ -104,14 +110,14 @@ class WebhookAuthorizer {
       return matched
     }
     const matched = matchConditions(spec, { conditions, hasSelectors, answerPattern })
-    return thenMaybe(matched, told)
+    return thenMaybe(matched, reported)
   }
 
   #askIf(
-    { isMatch, error }: Matched,
+    { isMatch, error }: ConditionResult,
     spec: ReviewSpec,
     keep: boolean,
-    waiting: Waiting | undefined,
+    waiting: WaitingRequest | undefined,
   ): MaybePromise<AccessDecision> {
     if (error !== undefined) return this.#onError(error)
     return isMatch ? this.#ask(spec, keep, waiting) : noOpinion
@@ -120,9 +126,9 @@ class WebhookAuthorizer {
   #ask(
     spec: ReviewSpec,
     keep: boolean,
-    waiting: Waiting | undefined,
+    waiting: WaitingRequest | undefined,
   ): MaybePromise<AccessDecision> {
-    const body = printReview(spec, this.#parts.webhook.reviewVersion)
+    const body = printReview(spec, this.#options.webhook.reviewVersion)
     const key = hash('sha256', body, 'base64')
     const known = this.#answers.get(key)
     return known === undefined
@@ -134,9 +140,9 @@ class WebhookAuthorizer {
   async #call(
     body: string,
     key: string | undefined,
-    waiting: Waiting | undefined,
+    waiting: WaitingRequest | undefined,
   ): Promise<AccessDecision> {
-    const { webhook, random, metrics, name, backoff = BACKOFF } = this.#parts
+    const { webhook, random, metrics, name, backoff = BACKOFF } = this.#options
     const signal = waiting?.signal
     let result = ''
     try {
@@ -169,10 +175,10 @@ class WebhookAuthorizer {
     }
   }
 
-  async #callOnce(body: string, signal: AbortSignal | undefined): Promise<Called> {
-    const { client, webhook, metrics, name } = this.#parts
+  async #callOnce(body: string, signal: AbortSignal | undefined): Promise<CallResult> {
+    const { client, webhook, metrics, name } = this.#options
     const startMs = this.#time.monotonicMs()
-    let called: Called
+    let called: CallResult
     try {
       const status = readReviewStatus(await client.post(body, signal), webhook.reviewVersion)
       called =
@@ -190,17 +196,17 @@ class WebhookAuthorizer {
   }
 
   #onError(error: string): AccessDecision {
-    const verdict = this.#parts.webhook.failurePolicy === 'Deny' ? 'deny' : 'no-opinion'
+    const verdict = this.#options.webhook.failurePolicy === 'Deny' ? 'deny' : 'no-opinion'
     return { verdict, reason: '', error }
   }
 }
 
 /** `result`: the label of metrics. */
-type Called =
+type CallResult =
   | { readonly result: 'success'; readonly status: ReviewStatus }
   | { readonly result: 'canceled' | 'timeout' | 'error'; readonly error: unknown }
 
-function failed(error: unknown, signal?: AbortSignal): Called {
+function failed(error: unknown, signal?: AbortSignal): CallResult {
   if (signal?.aborted === true) return { result: 'canceled', error }
   const isLate = error instanceof CallError && (error.failure === 'timeout' || error.status === 504)
   return { result: isLate ? 'timeout' : 'error', error }

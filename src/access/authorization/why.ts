@@ -5,7 +5,7 @@
 import type { AccessAttributes } from '../../api/access.ts'
 import { type Fields, present } from '../../api/object.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
-import type { Waiting } from './authorizer.ts'
+import type { WaitingRequest } from './authorizer.ts'
 import type { Link } from './chain.ts'
 
 export type WhyQuestion = { readonly user: User; readonly attributes: AccessAttributes }
@@ -14,7 +14,7 @@ export type WhyQuestion = { readonly user: User; readonly attributes: AccessAttr
 export async function explainAccess(
   links: readonly Link[],
   { user, attributes }: WhyQuestion,
-  waiting?: Waiting,
+  waiting?: WaitingRequest,
 ): Promise<Fields> {
   const isMaster = user.groups.includes(mastersGroup)
   let decision: string = isMaster ? 'allow' : 'no-opinion'

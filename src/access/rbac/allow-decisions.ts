@@ -7,11 +7,11 @@ import type { Role } from './role.ts'
 /** Bindings that are in use at one time; when there are more, all are forgotten. */
 const DECISIONS_MAX = 4096
 
-type Known = { readonly subject: Subject; readonly decision: AccessDecision }
+type CachedDecision = { readonly subject: Subject; readonly decision: AccessDecision }
 
 export class AllowDecisions {
   /** For the subject that a binding last applied to. */
-  readonly #known = new Map<Binding, Known>()
+  readonly #known = new Map<Binding, CachedDecision>()
 
   /** `role`: that of the binding. The same object as before if nothing has changed. */
   of(binding: Binding, role: Role, subject: Subject): AccessDecision {

@@ -46,12 +46,16 @@ const alice: User = { name: 'alice', uid: '', groups: ['dev', 'system:authentica
 const person = (name = 'alice'): Fields => ({ kind: 'User', name })
 const group = (name: string): Fields => ({ kind: 'Group', name })
 
-type Asked = { readonly group?: string; readonly name?: string; readonly namespace?: string }
+type RequestedAccess = {
+  readonly group?: string
+  readonly name?: string
+  readonly namespace?: string
+}
 
 function asks(
   verb: string,
   what: string,
-  { group: apiGroup = '', name = '', namespace = 'n' }: Asked = {},
+  { group: apiGroup = '', name = '', namespace = 'n' }: RequestedAccess = {},
 ) {
   if (what.startsWith('/')) return { kind: 'path', verb, path: what } as const
   const [plural = '', subresource = ''] = what.split('/')

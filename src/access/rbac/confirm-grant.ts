@@ -44,7 +44,7 @@ export type Grant = {
   readonly signal: AbortSignal
 }
 
-export type GrantParts = {
+export type ConfirmGrantOptions = {
   readonly index: RoleIndex
   /** Resolves when the index has everything that was written before the call. */
   readonly latest: (signal: AbortSignal) => Promise<void>
@@ -57,18 +57,18 @@ export type GrantParts = {
 }
 
 /** Fails with Forbidden; with NotFound if the role of a binding does not exist. */
-export async function confirmGrant(parts: GrantParts, grant: Grant): Promise<void> {
+export async function confirmGrant(options: ConfirmGrantOptions, grant: Grant): Promise<void> {
   if (grant.user.groups.includes(mastersGroup) || isHousekeeping(grant.object, grant.current))
     return
-  await parts.latest(grant.signal)
+  await options.latest(grant.signal)
   const isBinding = grant.resource === 'rolebindings' || grant.resource === 'clusterrolebindings'
-  await (isBinding ? confirmBinding(parts, grant) : confirmRole(parts, grant))
+  await (isBinding ? confirmBinding(options, grant) : confirmRole(options, grant))
 }
 
-async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
+async function confirmRole(options: ConfirmGrantOptions, grant: Grant): Promise<void> {
   const { resource, namespace, name, object, current } = grant
   if (
-    await isAuthorized(parts, grant, {
+    await isAuthorized(options, grant, {
       verb: 'escalate',
       group: rbacGroup,
       plural: resource,
@@ -77,9 +77,9 @@ async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
     })
   )
     return
-  await confirmHeld(parts, grant, await readInTurns(object['rules']))
+  await confirmHeld(options, grant, await readInTurns(object['rules']))
   if (!aggregates(object) && !aggregates(current)) return
-  const { rights, isAll } = await lacking(parts, grant, fullAuthority)
+  const { rights, isAll } = await lacking(options, grant, fullAuthority)
   if (!isAll || rights.length > 0)
     throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
@@ -92,7 +92,7 @@ async function readInTurns(list: Json | undefined): Promise<readonly Rule[]> {
   return inParts(() => readRules(list), new Slices(systemTime, { isExpensive: true }))
 }
 
-async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
+async function confirmBinding(options: ConfirmGrantOptions, grant: Grant): Promise<void> {
   const { resource, namespace, object } = grant
   const { apiGroup, kind, name } = fieldsOf(object['roleRef'])
   const roleKind = textOf(kind)
@@ -102,22 +102,22 @@ async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
   }
   const plural = roleKind === 'Role' ? 'roles' : 'clusterroles'
   const bind = { verb: 'bind', group: textOf(apiGroup), plural, namespace, name: roleName }
-  if (await isAuthorized(parts, grant, bind)) return
-  const rules = parts.index.rulesOf(roleKind, { namespace, name: roleName })
+  if (await isAuthorized(options, grant, bind)) return
+  const rules = options.index.rulesOf(roleKind, { namespace, name: roleName })
   // Upstream's error names the resource of the request, with the name of the role.
   if (rules === undefined) throw notFound({ group: rbacGroup, plural: resource }, roleName)
-  await confirmHeld(parts, grant, rules)
+  await confirmHeld(options, grant, rules)
 }
 
-type Asked = Pick<
+type GrantAttributes = Pick<
   Extract<AccessAttributes, { kind: 'resource' }>,
   'verb' | 'group' | 'plural' | 'namespace' | 'name'
 >
 
 async function isAuthorized(
-  { authorize }: GrantParts,
+  { authorize }: ConfirmGrantOptions,
   { user, signal }: Grant,
-  asked: Asked,
+  asked: GrantAttributes,
 ): Promise<boolean> {
   const { verdict } = await authorize(
     user,
@@ -136,12 +136,12 @@ const aggregates = (role: KubeObject | undefined): boolean =>
   itemsOf(fieldsOf(role?.['aggregationRule'])['clusterRoleSelectors']).length > 0
 
 async function confirmHeld(
-  parts: GrantParts,
+  options: ConfirmGrantOptions,
   grant: Grant,
   wanted: readonly Rule[],
 ): Promise<void> {
   const { user } = grant
-  const { rights, isAll, error } = await lacking(parts, grant, wanted)
+  const { rights, isAll, error } = await lacking(options, grant, wanted)
   if (isAll && rights.length === 0) return
   const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`
   const why = `${who} is attempting to grant RBAC permissions not currently held:\n${listOf(rights, isAll)}`
@@ -162,14 +162,18 @@ function listOf(rights: readonly Rule[], isAll: boolean): string {
   return shown.join('\n')
 }
 
-type Lacking = { readonly rights: readonly Rule[]; readonly isAll: boolean; readonly error: string }
+type GrantFailure = {
+  readonly rights: readonly Rule[]
+  readonly isAll: boolean
+  readonly error: string
+}
 
 /** A user with too many rules is taken to have only the first of them: the check may refuse more, never less. */
 async function lacking(
-  { index }: GrantParts,
+  { index }: ConfirmGrantOptions,
   { user, namespace }: Grant,
   wanted: readonly Rule[],
-): Promise<Lacking> {
+): Promise<GrantFailure> {
   const { rules, error } = heldRules(index, user, { namespace, each: 'role' })
   return { ...(await inSlices(missingRights(rules, wanted))), error }
 }

@@ -19,7 +19,7 @@ const STEP_LOOKS = 64
 /** A longer list is looked up in a Set. */
 const SCAN_MAX = 16
 
-export type Missing = {
+export type MissingRights = {
   /** Each grants a single permission. */
   readonly rights: readonly Rule[]
   /** False if a limit was reached: there may be more. */
@@ -34,7 +34,7 @@ export function* missingRights(
   held: readonly Rule[],
   wanted: readonly Rule[],
   { looksMax, missingMax }: CoversLimits = checkLimits,
-): Steps<Missing> {
+): Steps<MissingRights> {
   const lists = new Lists()
   const rights: Rule[] = []
   let looks = 0

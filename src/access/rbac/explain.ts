@@ -63,10 +63,14 @@ export function* explainByRoles(
   return explanationOf(near, missing)
 }
 
-type Asked = { readonly namespace: string; readonly question: Question }
+type NamespacedQuestion = { readonly namespace: string; readonly question: Question }
 
 /** As the decision is made: the first binding that covers it. */
-function grantOf(index: RoleIndex, user: User, { namespace, question }: Asked): Fields | undefined {
+function grantOf(
+  index: RoleIndex,
+  user: User,
+  { namespace, question }: NamespacedQuestion,
+): Fields | undefined {
   let granted: Fields | undefined
   index.visit(user, namespace, (binding, subject) => {
     const { role } = binding

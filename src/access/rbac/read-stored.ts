@@ -5,7 +5,7 @@
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
-import { contentOf } from '../../storage/cache/followed-resource.ts'
+import { contentOf } from '../../storage/cache/informer.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import { endOfValue } from '../../objects/codec/json-bytes.ts'
 import { COMMA } from '../../lib/bytes/ascii.ts'

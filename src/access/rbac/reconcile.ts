@@ -11,13 +11,13 @@ import { readRules } from './read-objects.ts'
 
 const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
 
-export type Reconciled =
+export type ReconcileResult =
   | { readonly operation: 'none' }
   | { readonly operation: 'update' | 'recreate'; readonly object: Fields }
 
-const none: Reconciled = { operation: 'none' }
+const none: ReconcileResult = { operation: 'none' }
 
-export async function reconcile(current: Fields, wanted: Fields): Promise<Reconciled> {
+export async function reconcile(current: Fields, wanted: Fields): Promise<ReconcileResult> {
   if (fieldsOf(fieldsOf(current['metadata'])['annotations'])[autoUpdate] === 'false') return none
   const isBinding = 'roleRef' in wanted
   // Without the subjects of the existing binding: they were granted another role.

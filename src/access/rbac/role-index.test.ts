@@ -161,12 +161,12 @@ test('a decision is linear in the groups of the user', () => {
   assert.ok(userMicros < 300_000, `${userMicros} µs`)
 })
 
-type World = {
+type RoleObjects = {
   readonly roles: ReadonlyMap<string, Fields>
   readonly bindings: ReadonlyMap<string, Fields>
 }
 
-function decideOneByOne({ roles, bindings }: World, who: User, what: AccessAttributes) {
+function decideOneByOne({ roles, bindings }: RoleObjects, who: User, what: AccessAttributes) {
   const asked = what.kind === 'path' ? '' : what.namespace
   const found: Fields[] = []
   const errors = new Set<string>()

@@ -1,6 +1,6 @@
 /**
  * All roles and bindings in memory, by subject. The bindings of a user are found by the user's name and groups, so that the cost of a decision
- * does not depend on the number of bindings in the cluster. FollowedRoles keeps the index current; all methods are synchronous.
+ * does not depend on the number of bindings in the cluster. RolesInformer keeps the index current; all methods are synchronous.
  */
 import type { User } from '../../api/user.ts'
 import { AllowDecisions } from './allow-decisions.ts'
@@ -9,7 +9,7 @@ import { Role, type RoleKind } from './role.ts'
 import type { Rule } from './rule.ts'
 
 /** Namespace and name of an object; the namespace of cluster-scoped objects is empty. */
-export type Place = { readonly namespace: string; readonly name: string }
+export type RoleLocation = { readonly namespace: string; readonly name: string }
 
 export type BindingContent = {
   readonly roleKind: string
@@ -20,7 +20,7 @@ export type BindingContent = {
 /** Called with each binding that applies to the user; returns true to stop. */
 export type Visit = (binding: Binding, subject: Subject) => boolean
 
-export type Bound = { readonly binding: Binding; readonly subject: Subject }
+export type BoundSubject = { readonly binding: Binding; readonly subject: Subject }
 
 /** The bindings of one namespace, or the ClusterRoleBindings, by the names of users and groups. A single binding is stored without a Set. */
 type Bindings = Map<string, Binding | Set<Binding>>
@@ -33,14 +33,14 @@ export class RoleIndex {
   readonly #byNamespace = new Map<string, Bindings>()
 
   /** Undefined rules: the role was deleted. */
-  setRole({ namespace, name }: Place, rules: readonly Rule[] | undefined): void {
+  setRole({ namespace, name }: RoleLocation, rules: readonly Rule[] | undefined): void {
     const role = this.#roleAt(namespace, name)
     role.rules = rules
     this.#dropUnused(role, namespace)
   }
 
   /** Undefined content: the binding was deleted. */
-  setBinding(place: Place, content: BindingContent | undefined): void {
+  setBinding(place: RoleLocation, content: BindingContent | undefined): void {
     const key = keyOf(place.namespace, place.name)
     const before = this.#bindings.get(key)
     if (before !== undefined && content !== undefined && isSameBinding(before, content)) return
@@ -52,7 +52,7 @@ export class RoleIndex {
   }
 
   /** Undefined: there is no such role. */
-  rulesOf(kind: RoleKind, { namespace, name }: Place): readonly Rule[] | undefined {
+  rulesOf(kind: RoleKind, { namespace, name }: RoleLocation): readonly Rule[] | undefined {
     return this.#roles.get(keyOf(kind === 'Role' ? namespace : '', name))?.rules
   }
 
@@ -68,10 +68,10 @@ export class RoleIndex {
   }
 
   /** All bindings of the user, those of one namespace (or the ClusterRoleBindings) at a time, and no more than `max` of each. */
-  *bindingsOf(user: User, max: number): Generator<readonly Bound[]> {
+  *bindingsOf(user: User, max: number): Generator<readonly BoundSubject[]> {
     const firsts = firstsOf(user)
     for (const bindings of this.#byNamespace.values()) {
-      const found: Bound[] = []
+      const found: BoundSubject[] = []
       visitFor(bindings, {
         user,
         firsts,
@@ -82,7 +82,7 @@ export class RoleIndex {
   }
 
   /** The objects that exist: the cluster-scoped ones, or those of all namespaces. */
-  *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<Place> {
+  *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
       // A role without rules is only referenced by bindings.
       if (value instanceof Role && value.rules === undefined) continue
@@ -116,7 +116,7 @@ export class RoleIndex {
   }
 
   #bindingOf(
-    { namespace, name }: Place,
+    { namespace, name }: RoleLocation,
     { roleKind, roleName, subjects }: BindingContent,
   ): Binding {
     const [first] = subjects

@@ -8,7 +8,7 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const labels = ['kind', 'name', 'operation', 'type']
 
 /** `errors`: how many conditions could not be evaluated. */
-export type Unmatched = {
+export type UnmatchedPolicy = {
   readonly policy: string
   readonly operation: Attributes['operation']
   readonly seconds: number
@@ -16,7 +16,7 @@ export type Unmatched = {
 }
 
 /** `type`: upstream's word for it. */
-export type UnmatchedHook = Omit<Unmatched, 'policy'> & {
+export type UnmatchedWebhook = Omit<UnmatchedPolicy, 'policy'> & {
   readonly webhook: string
   readonly type: 'admit' | 'validating'
   /** The webhook is not asked; otherwise the request is refused. */
@@ -50,19 +50,26 @@ export class ConditionMetrics {
   }
 
   /** Upstream gives the type `validate` to mutating policies, too. */
-  observePolicy({ policy, operation, seconds, errors }: Unmatched): void {
+  observePolicy({ policy, operation, seconds, errors }: UnmatchedPolicy): void {
     this.#seconds.with('policy', policy, operation, 'validate').observe(seconds)
     if (errors > 0) this.#errors.with('policy', policy, operation, 'validate').add(errors)
   }
 
-  observeHook({ webhook, type, operation, seconds, errors, isExcluded }: UnmatchedHook): void {
+  observeWebhook({
+    webhook,
+    type,
+    operation,
+    seconds,
+    errors,
+    isExcluded,
+  }: UnmatchedWebhook): void {
     this.#seconds.with('webhook', webhook, operation, type).observe(seconds)
     if (errors > 0) this.#errors.with('webhook', webhook, operation, type).add(errors)
     if (isExcluded) this.#exclusions.with('webhook', webhook, operation, stepOf(type)).add()
   }
 
   /** No configuration of this type has such a webhook any more. */
-  forgetHook(webhook: string, type: UnmatchedHook['type']): void {
+  forgetWebhook(webhook: string, type: UnmatchedWebhook['type']): void {
     for (const operation of allOperations) {
       this.#errors.remove('webhook', webhook, operation, type)
       this.#seconds.remove('webhook', webhook, operation, type)
@@ -80,4 +87,5 @@ export class ConditionMetrics {
 }
 
 /** The series of exclusions alone have another word for validating webhooks. */
-const stepOf = (type: UnmatchedHook['type']): string => (type === 'validating' ? 'validate' : type)
+const stepOf = (type: UnmatchedWebhook['type']): string =>
+  type === 'validating' ? 'validate' : type

@@ -10,13 +10,13 @@ import { type MatchCriteria, matchRules } from './criteria.ts'
 /** `resource`: in the version that the entry asks for; its object has to be converted to that. */
 export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
 
-type Served = Pick<Registry, 'inGroup' | 'changes'>
+type ServedResources = Pick<Registry, 'inGroup' | 'changes'>
 
 /** `groupResource/operation` of one resource to what concerns it. */
-type Known<T> = Map<string, Found<T>>
+type MatchCache<T> = Map<string, MatchResult<T>>
 
 /** `candidates`: whatever the name of the object. `names`: which some rules are about; `byName`: what is left for these, and for all others. */
-type Found<T> = {
+type MatchResult<T> = {
   readonly candidates: readonly Candidate<T>[]
   readonly names: ReadonlySet<string>
   readonly byName: Map<string | undefined, readonly Candidate<T>[]>
@@ -26,13 +26,13 @@ type Found<T> = {
 const NAMES_MAX = 100
 
 export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
-  readonly #registry: Served
+  readonly #registry: ServedResources
   #entries: readonly T[] = []
-  #known = new WeakMap<Resource, Known<T>>()
+  #known = new WeakMap<Resource, MatchCache<T>>()
   /** Of the registry, when `#known` was begun: versions that came since may be equivalent. */
   #changes = 0
 
-  constructor(registry: Served) {
+  constructor(registry: ServedResources) {
     this.#registry = registry
   }
 
@@ -55,14 +55,14 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     }
     const { resource, subresource, operation } = attributes
     let known = this.#known.get(resource)
-    if (known === undefined) this.#known.set(resource, (known = new Map<string, Found<T>>()))
+    if (known === undefined) this.#known.set(resource, (known = new Map<string, MatchResult<T>>()))
     const key = subresource === '' ? operation : `${operation}/${subresource}`
     let found = known.get(key)
     if (found === undefined) known.set(key, (found = this.#find(attributes)))
     return found.names.size === 0 ? found.candidates : this.#named(found, attributes)
   }
 
-  #find(attributes: Attributes): Found<T> {
+  #find(attributes: Attributes): MatchResult<T> {
     const equivalents = equivalentsOf(this.#registry, attributes)
     const candidates = this.#entries.flatMap((entry) => {
       const resource = matchRules(withoutNames(entry.criteria), { target: attributes, equivalents })
@@ -71,7 +71,10 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     return { candidates, names: namesIn(candidates), byName: new Map() }
   }
 
-  #named({ candidates, names, byName }: Found<T>, attributes: Attributes): readonly Candidate<T>[] {
+  #named(
+    { candidates, names, byName }: MatchResult<T>,
+    attributes: Attributes,
+  ): readonly Candidate<T>[] {
     const key = names.has(attributes.name) ? attributes.name : undefined
     const known = byName.get(key)
     if (known !== undefined) return known

@@ -12,7 +12,7 @@ import type { Attributes } from '../admission.ts'
 import { type MatchCriteria, matchesObjectSelector, readPolicyCriteria } from './criteria.ts'
 import { MatchIndex } from './match-index.ts'
 import { findNamespace, matchesNamespaceSelector } from './namespaces.ts'
-import { Selected } from './selected.ts'
+import { SelectorIndex } from './selected.ts'
 
 const registry = new Registry(
   builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
@@ -71,7 +71,7 @@ const matches = ({ criteria }: Entry, write: Attributes): boolean =>
   matchesNamespaceSelector(criteria, write, { get }) === true
 
 test('those are left whose selectors match, in their order', () => {
-  const selected = new Selected<Entry>({ get })
+  const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 500; round++) {
     const write = someWrite()
     const candidates = index.candidates(write)
@@ -82,7 +82,7 @@ test('those are left whose selectors match, in their order', () => {
 })
 
 test('a namespace that changes is looked at again', () => {
-  const selected = new Selected<Entry>({ get })
+  const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 20; round++) {
     const write = { ...someWrite(), namespace: 'n0' }
     objects.put(
@@ -115,8 +115,10 @@ test('a policy without a binding in the namespace is left out, one in a namespac
       namespace,
       object: anObject('ConfigMap', 'c'),
     })
-    return new Selected<(typeof bound.entries)[number]>({ get }).of(bound.candidates(write), write)
-      .length
+    return new SelectorIndex<(typeof bound.entries)[number]>({ get }).of(
+      bound.candidates(write),
+      write,
+    ).length
   }
   assert.equal(left('n1'), 1)
   assert.equal(left('unknown'), 2)
@@ -157,7 +159,7 @@ test('a namespace that was restored with other labels and the same resourceVersi
   const guarding = new MatchIndex<Entry>(registry)
   guarding.entries = [{ at: 0, criteria }]
   let labels: Record<string, string> = {}
-  const selected = new Selected<Entry>({
+  const selected = new SelectorIndex<Entry>({
     get: () => anObject('Namespace', 'n', { metadata: { resourceVersion: '5', labels } }),
   })
   const left = (): number => {
@@ -181,7 +183,7 @@ test('what selectors say of many namespaces takes little memory', () => {
   const everything = readPolicyCriteria({ resourceRules: [rule([])] })
   const many = new MatchIndex<Entry>(registry)
   many.entries = Array.from({ length: 1_000 }, (_, at) => ({ at, criteria: everything }))
-  const selected = new Selected<Entry>({
+  const selected = new SelectorIndex<Entry>({
     get: (_, { name }) =>
       anObject('Namespace', name, { metadata: { resourceVersion: '5', labels: { name } } }),
   })
@@ -210,7 +212,7 @@ test('a namespace that cannot be read fails the request only', async () => {
     object: anObject('ConfigMap', 'c'),
   })
   assert.equal(
-    new Selected<Entry>({ get: rejecting }).of(index.candidates(write), write).length > 0,
+    new SelectorIndex<Entry>({ get: rejecting }).of(index.candidates(write), write).length > 0,
     true,
   )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
@@ -231,7 +233,7 @@ test('all plugins of a step see the same namespace, which is read once', () => {
     object: anObject('ConfigMap', 'c'),
   })
   for (let plugin = 0; plugin < 3; plugin++) {
-    new Selected<Entry>({ get: counting }).of(index.candidates(write), write)
+    new SelectorIndex<Entry>({ get: counting }).of(index.candidates(write), write)
   }
   assert.equal(reads, 1)
 })

@@ -27,7 +27,7 @@ const PLACE_BYTES = 200
 /** Roughly, of what is said about a candidate: a byte, a character of the key, and a position. */
 const CANDIDATE_BYTES = 10
 
-export class Selected<T extends Selecting> {
+export class SelectorIndex<T extends Selecting> {
   readonly #objects: Pick<Objects, 'get'>
   /** By the lists of the index, which are replaced when configurations change. */
   #known = new WeakMap<readonly Candidate<T>[], Selectors<T>>()
@@ -65,19 +65,22 @@ export const isDecided = (
 type Memory = { bytes: number }
 
 /** Which candidates are left in a namespace, and of these the positions of those whose object selectors require no label. */
-type Left = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
+type RemainingCandidates = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
 
 /** A namespace: `left` holds while it has these labels. */
-type Place = { readonly labels: KubeObject['metadata']['labels']; readonly left: Left }
+type NamespaceSelection = {
+  readonly labels: KubeObject['metadata']['labels']
+  readonly left: RemainingCandidates
+}
 
 /** The selectors of one list of candidates. */
 class Selectors<T extends Selecting> {
   readonly #candidates: readonly Candidate<T>[]
   readonly #labels: LabelIndex
-  readonly #places = new Map<string, Place>()
+  readonly #places = new Map<string, NamespaceSelection>()
   /** Most namespaces are alike to selectors. */
-  readonly #distinct = new Map<string, Left>()
-  readonly #anywhere: Left
+  readonly #distinct = new Map<string, RemainingCandidates>()
+  readonly #anywhere: RemainingCandidates
   readonly #memory: Memory
 
   constructor(candidates: readonly Candidate<T>[], memory: Memory) {
@@ -110,7 +113,7 @@ class Selectors<T extends Selecting> {
   }
 
   /** By its labels, not by its resourceVersion: after a restore of etcd the same one may mean other labels. */
-  #leftIn({ metadata: { name = '', labels } }: KubeObject): Left {
+  #leftIn({ metadata: { name = '', labels } }: KubeObject): RemainingCandidates {
     const known = this.#places.get(name)
     if (known !== undefined && isSame(known.labels, labels)) return known.left
     const isIn = ({ namespaceSelector }: MatchCriteria): boolean =>
@@ -128,7 +131,7 @@ class Selectors<T extends Selecting> {
     return left
   }
 
-  #leftWhere(isIn: (entry: T) => boolean): Left {
+  #leftWhere(isIn: (entry: T) => boolean): RemainingCandidates {
     const isLeft = Uint8Array.from(this.#candidates, ({ entry }) => (isIn(entry) ? 1 : 0))
     const key = Buffer.from(isLeft.buffer).toString('latin1')
     const known = this.#distinct.get(key)

@@ -3,7 +3,7 @@ import { quote } from '../../api/quote.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import { isReview } from './exempt.ts'
 
-export class Unreadable {
+export class UnreadableNames {
   readonly #kind: string
   readonly #names = new Set<string>()
 

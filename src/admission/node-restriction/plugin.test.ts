@@ -29,13 +29,13 @@ const plugin = createNodeRestriction({
   gates: defaultGates,
 })
 
-type Asked = Partial<Attributes> & {
+type AttributesInput = Partial<Attributes> & {
   readonly plural: string
   readonly group?: string
   readonly user?: User
 }
 
-async function ask(asked: Asked): Promise<string> {
+async function ask(asked: AttributesInput): Promise<string> {
   const answer = await admit(plugin, attributes({ user: kubelet, ...asked }))
   return typeof answer === 'string' ? answer.replace(/^403 .* is forbidden: /, '') : 'fine'
 }

@@ -15,25 +15,25 @@ import { admitEviction, admitPod, admitPodStatus } from './pods.ts'
 import { admitToken } from './tokens.ts'
 import type { Objects } from '../../api/object-access.ts'
 
-export type NodeRestrictionParts = {
+export type NodeRestrictionOptions = {
   readonly objects: Pick<Objects, 'get'>
   readonly authorize: AskAuthorizer
   readonly gates: Gates
 }
 
-export function createNodeRestriction(parts: NodeRestrictionParts): Plugin {
+export function createNodeRestriction(options: NodeRestrictionOptions): Plugin {
   return {
     name: 'NodeRestriction',
     mutate: (attributes) => {
       const node = nodeNameOf(attributes.context.user)
       if (node === undefined || attributes.operation === 'CONNECT') return attributes.object
-      return admit(parts, node, attributes)
+      return admit(options, node, attributes)
     },
   }
 }
 
 async function admit(
-  parts: NodeRestrictionParts,
+  options: NodeRestrictionOptions,
   node: string,
   attributes: Attributes,
 ): Promise<KubeObject | undefined> {
@@ -46,7 +46,7 @@ async function admit(
   const { group, plural } = attributes.resource
   switch (group === '' ? plural : `${plural}.${group}`) {
     case 'pods':
-      await admitPods(parts, node, attributes)
+      await admitPods(options, node, attributes)
       break
     case 'nodes':
       admitNode(node, attributes)
@@ -54,11 +54,11 @@ async function admit(
     case 'persistentvolumeclaims':
       if (attributes.subresource !== 'status')
         throw refusal(attributes, 'may only update PVC status')
-      admitClaimStatus(parts.gates, node, attributes)
+      admitClaimStatus(options.gates, node, attributes)
       break
     case 'serviceaccounts':
       if (attributes.operation === 'CREATE' && attributes.subresource === 'token') {
-        await admitToken(parts, node, attributes)
+        await admitToken(options, node, attributes)
       }
       break
     case 'leases.coordination.k8s.io':
@@ -76,7 +76,7 @@ async function admit(
       admitSlice(node, attributes)
       break
     case 'certificatesigningrequests.certificates.k8s.io':
-      if (!parts.gates.isOn('AllowInsecureKubeletCertificateSigningRequests'))
+      if (!options.gates.isOn('AllowInsecureKubeletCertificateSigningRequests'))
         admitRequest(node, attributes)
       break
   }
@@ -84,18 +84,18 @@ async function admit(
 }
 
 async function admitPods(
-  parts: NodeRestrictionParts,
+  options: NodeRestrictionOptions,
   node: string,
   attributes: Attributes,
 ): Promise<void> {
   const { subresource } = attributes
   switch (subresource) {
     case '':
-      return admitPod(parts, node, attributes)
+      return admitPod(options, node, attributes)
     case 'status':
       return admitPodStatus(node, attributes)
     case 'eviction':
-      return admitEviction(parts, node, attributes)
+      return admitEviction(options, node, attributes)
     default:
       throw refusal(
         attributes,

@@ -15,7 +15,7 @@ import { isSame } from '../../objects/schema/equal.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import type { Objects } from '../../api/object-access.ts'
 
-export type PodParts = { readonly objects: Pick<Objects, 'get'> }
+export type PodRestrictionOptions = { readonly objects: Pick<Objects, 'get'> }
 
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
@@ -25,7 +25,7 @@ export const nodeOf = (pod: KubeObject | undefined): string =>
 
 /** Fails with NotFound, as upstream's cache names it. */
 export async function readPod(
-  { objects }: PodParts,
+  { objects }: PodRestrictionOptions,
   namespace: string,
   name: string,
 ): Promise<KubeObject> {
@@ -35,7 +35,7 @@ export async function readPod(
 }
 
 export async function admitPod(
-  parts: PodParts,
+  options: PodRestrictionOptions,
   node: string,
   attributes: Attributes,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function admitPod(
   }
   const fault =
     mirrorFault(object, node) ??
-    (await ownerFault(parts, object, node)) ??
+    (await ownerFault(options, object, node)) ??
     referenceFault(object, node)
   if (fault !== undefined) throw refusal(attributes, fault)
 }
@@ -70,7 +70,7 @@ function mirrorFault(pod: KubeObject, node: string): string | undefined {
 }
 
 async function ownerFault(
-  { objects }: PodParts,
+  { objects }: PodRestrictionOptions,
   { metadata }: KubeObject,
   node: string,
 ): Promise<string | undefined> {
@@ -137,13 +137,13 @@ const claimsOf = (pod: KubeObject | undefined): Json | undefined =>
   fieldsOf(pod?.['status'])['resourceClaimStatuses']
 
 export async function admitEviction(
-  parts: PodParts,
+  options: PodRestrictionOptions,
   node: string,
   attributes: Attributes,
 ): Promise<void> {
   const { operation, namespace, name } = attributes
   if (operation !== 'CREATE') throw refusal(attributes, `unexpected operation ${operation}`)
   if (name === '') throw refusal(attributes, 'could not determine pod from request data')
-  if (nodeOf(await readPod(parts, namespace, name)) === node) return
+  if (nodeOf(await readPod(options, namespace, name)) === node) return
   throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`)
 }

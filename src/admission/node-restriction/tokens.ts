@@ -13,12 +13,15 @@ import { volumeClaimName } from '../../registry/kinds/core/pod/references.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import type { AskAuthorizer } from '../ask-authorizer.ts'
 import { getOrLatest, type ResourceId } from '../../api/object-access.ts'
-import { nodeOf, type PodParts, readPod } from './pods.ts'
+import { nodeOf, type PodRestrictionOptions, readPod } from './pods.ts'
 
-type TokenParts = PodParts & { readonly authorize: AskAuthorizer; readonly gates: Gates }
+type TokenRestrictionOptions = PodRestrictionOptions & {
+  readonly authorize: AskAuthorizer
+  readonly gates: Gates
+}
 
 export async function admitToken(
-  parts: TokenParts,
+  options: TokenRestrictionOptions,
   node: string,
   attributes: Attributes,
 ): Promise<void> {
@@ -30,7 +33,7 @@ export async function admitToken(
   }
   if (textOf(uid) === '')
     throw refusal(attributes, 'node requested token with a pod binding without a uid')
-  const pod = await readPod(parts, namespace, textOf(name))
+  const pod = await readPod(options, namespace, textOf(name))
   if (uid !== pod.metadata.uid) {
     const why =
       'does not match the UID in record. The object might have been deleted and then recreated'
@@ -39,29 +42,29 @@ export async function admitToken(
   if (nodeOf(pod) !== node) {
     throw refusal(attributes, 'node requested token bound to a pod scheduled on a different node')
   }
-  if (!parts.gates.isOn('ServiceAccountNodeAudienceRestriction')) return
-  const fault = await audienceFault(parts, pod, {
+  if (!options.gates.isOn('ServiceAccountNodeAudienceRestriction')) return
+  const fault = await audienceFault(options, pod, {
     audiences: textsOf(spec['audiences']),
     attributes,
   })
   if (fault !== undefined) throw refusal(attributes, fault)
 }
 
-type Asked = { readonly audiences: readonly string[]; readonly attributes: Attributes }
+type AudienceRequest = { readonly audiences: readonly string[]; readonly attributes: Attributes }
 
 async function audienceFault(
-  parts: TokenParts,
+  options: TokenRestrictionOptions,
   pod: KubeObject,
-  { audiences, attributes }: Asked,
+  { audiences, attributes }: AudienceRequest,
 ): Promise<string | undefined> {
   // Without one, the token is for the server itself.
   const [audience = '', ...others] = audiences
   if (others.length > 0) return 'node may only request 0 or 1 audiences'
-  const { isFound, errors } = await findAudience(parts, pod, audience)
+  const { isFound, errors } = await findAudience(options, pod, audience)
   if (isFound) return undefined
   if (errors.length > 0) return `error validating audience ${quote(audience)}: ${aggregate(errors)}`
   const { user } = attributes.context
-  const { verdict, error } = await parts.authorize(
+  const { verdict, error } = await options.authorize(
     user,
     {
       kind: 'resource',
@@ -90,7 +93,11 @@ function aggregate(errors: readonly string[]): string {
 
 type Search = { readonly isFound: boolean; readonly errors: readonly string[] }
 
-async function findAudience(parts: TokenParts, pod: KubeObject, audience: string): Promise<Search> {
+async function findAudience(
+  options: TokenRestrictionOptions,
+  pod: KubeObject,
+  audience: string,
+): Promise<Search> {
   const errors: string[] = []
   for (const volume of itemsOf(fieldsOf(pod['spec'])['volumes'])) {
     const sources = itemsOf(fieldsOf(volume['projected'])['sources'])
@@ -100,42 +107,42 @@ async function findAudience(parts: TokenParts, pod: KubeObject, audience: string
         textOf(fieldsOf(serviceAccountToken)['audience']) === audience,
     )
     if (isProjected) return { isFound: true, errors }
-    const found = await driverAsks(parts, pod, { volume, audience })
+    const found = await driverAsks(options, pod, { volume, audience })
     if (found === true) return { isFound: true, errors }
     if (found !== false) errors.push(found.error)
   }
   return { isFound: false, errors }
 }
 
-type VolumeAsked = { readonly volume: Fields; readonly audience: string }
+type VolumeAudience = { readonly volume: Fields; readonly audience: string }
 
 /** Whether the CSI driver of a volume, if it has one, wants tokens for the audience. */
 async function driverAsks(
-  parts: TokenParts,
+  options: TokenRestrictionOptions,
   pod: KubeObject,
-  { volume, audience }: VolumeAsked,
+  { volume, audience }: VolumeAudience,
 ): Promise<boolean | { readonly error: string }> {
   const { name: podName = '', namespace = '' } = pod.metadata
   const claim = volumeClaimName(podName, volume)
   const driver =
-    claim === undefined ? driverOf(volume) : await driverOfClaim(parts, namespace, claim)
+    claim === undefined ? driverOf(volume) : await driverOfClaim(options, namespace, claim)
   if (typeof driver !== 'string') return driver
   if (driver === '') return false
-  const found = await read(parts, drivers, { namespace: '', name: driver })
+  const found = await read(options, drivers, { namespace: '', name: driver })
   if ('error' in found) return found
   const requests = itemsOf(fieldsOf(found.object['spec'])['tokenRequests'])
   return requests.some((request) => textOf(request['audience']) === audience)
 }
 
 async function driverOfClaim(
-  parts: TokenParts,
+  options: TokenRestrictionOptions,
   namespace: string,
   name: string,
 ): Promise<string | { readonly error: string }> {
-  const claim = await read(parts, claims, { namespace, name })
+  const claim = await read(options, claims, { namespace, name })
   if ('error' in claim) return claim
   const volumeName = textOf(fieldsOf(claim.object['spec'])['volumeName'])
-  const volume = await read(parts, volumes, { namespace: '', name: volumeName })
+  const volume = await read(options, volumes, { namespace: '', name: volumeName })
   return 'error' in volume ? volume : driverOf(fieldsOf(volume.object['spec']))
 }
 
@@ -162,7 +169,7 @@ const volumes = { group: '', version: 'v1', plural: 'persistentvolumes' } as con
 const drivers = { group: 'storage.k8s.io', version: 'v1', plural: 'csidrivers' } as const
 
 async function read(
-  { objects }: TokenParts,
+  { objects }: TokenRestrictionOptions,
   resource: ResourceId,
   place: { readonly namespace: string; readonly name: string },
 ): Promise<{ readonly object: KubeObject } | { readonly error: string }> {

@@ -61,8 +61,8 @@ export async function checkNamespace(
   const isExempt = ({ spec }: KubeObject): boolean =>
     exemptions.runtimeClasses.includes(textOf(fieldsOf(spec)['runtimeClassName']))
   const found = await byPriority(all, { isExempt, clock, deadlineMs: deadlineMs - timeMs / 2 })
-  const told = await warnings(name, found, { level: policy.enforce, gates, deadlineMs, clock })
-  for (const warning of told) context.warn(warning)
+  const reported = await warnings(name, found, { level: policy.enforce, gates, deadlineMs, clock })
+  for (const warning of reported) context.warn(warning)
 }
 
 function isTightened(level: LevelVersion, before: LevelVersion): boolean {
@@ -70,7 +70,7 @@ function isTightened(level: LevelVersion, before: LevelVersion): boolean {
   return level.version !== before.version || isStricter(level.level, before.level)
 }
 
-type Labelled = {
+type LabelledNamespace = {
   readonly policy: PodSecurityPolicy
   readonly defaults: PodSecurityPolicy
   readonly labels: ObjectMeta['labels']
@@ -79,7 +79,7 @@ type Labelled = {
 /** Labels of an exempt namespace have no effect, which is told unless they say nothing that would matter. */
 function exemptWarning(
   name: string,
-  { policy, defaults, labels = {} }: Labelled,
+  { policy, defaults, labels = {} }: LabelledNamespace,
 ): string | undefined {
   const modes = ['enforce', 'audit', 'warn'] as const
   const isDefault = modes.every((mode) => isEquivalent(policy[mode], defaults[mode]))
@@ -106,7 +106,7 @@ type Checking = {
 /** Pods with the same violations are reported together. Runs in slices: there may be thousands of pods. */
 async function warnings(
   namespace: string,
-  { first, count }: Found,
+  { first, count }: PodSelection,
   { level, gates, deadlineMs, clock }: Checking,
 ): Promise<string[]> {
   const slices = new Slices()
@@ -140,9 +140,9 @@ async function warnings(
 }
 
 /** `first`: those to be evaluated, in their order. `count`: all that are not exempt, or were not read in time. */
-type Found = { readonly first: readonly KubeObject[]; readonly count: number }
+type PodSelection = { readonly first: readonly KubeObject[]; readonly count: number }
 
-type Reading = {
+type PodReadOptions = {
   readonly isExempt: (pod: KubeObject) => boolean
   readonly clock: Options['clock']
   readonly deadlineMs: number
@@ -154,8 +154,8 @@ type Reading = {
  */
 async function byPriority(
   all: readonly (() => KubeObject)[],
-  { isExempt, clock, deadlineMs }: Reading,
-): Promise<Found> {
+  { isExempt, clock, deadlineMs }: PodReadOptions,
+): Promise<PodSelection> {
   const slices = new Slices()
   const [distinct, repeated]: [KubeObject[], KubeObject[]] = [[], []]
   const seen = new Set<string>()

@@ -40,7 +40,7 @@ const strict = (podContext: Fields = {}, containerContext: Fields = {}) =>
     containers: [{ name: 'c', image: 'i', securityContext: { ...careful, ...containerContext } }],
   })
 
-type Told = { readonly refusal: string; readonly warnings: readonly string[] }
+type ReviewOutcome = { readonly refusal: string; readonly warnings: readonly string[] }
 
 const metrics = new Metrics()
 
@@ -53,11 +53,11 @@ const pluginOf = (objects: MemoryObjects, configuration: Partial<PodSecurityConf
     clock: systemClock,
   })
 
-async function told(
+async function outcomeOf(
   labels: Fields,
   write: Attributes,
   configuration: Partial<PodSecurityConfiguration> = {},
-): Promise<Told> {
+): Promise<ReviewOutcome> {
   const objects = new MemoryObjects()
   objects.put('namespaces', '', namespace(labels))
   const admitted = await admit(pluginOf(objects, configuration), write)
@@ -67,7 +67,7 @@ async function told(
 const create = (object: KubeObject) => attributes({ plural: 'pods', object })
 
 async function violation(labels: Fields, object: KubeObject): Promise<string> {
-  const { refusal } = await told(labels, create(object))
+  const { refusal } = await outcomeOf(labels, create(object))
   return refusal.replace(
     /^403 pods "p" is forbidden: violates PodSecurity "[a-z]*:[a-z0-9.]*": /,
     '',
@@ -180,7 +180,7 @@ test('a version knows the controls of its time', async () => {
 test('warned and audited, but not refused', async () => {
   const write = create(podOf({ hostPID: true }))
   const said = 'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'
-  assert.deepEqual(await told({ warn: 'baseline', audit: 'baseline' }, write), {
+  assert.deepEqual(await outcomeOf({ warn: 'baseline', audit: 'baseline' }, write), {
     refusal: '',
     warnings: [said],
   })
@@ -189,11 +189,11 @@ test('warned and audited, but not refused', async () => {
 
 test('who is refused is not warned; a workload is warned of what its pods would be refused for', async () => {
   const labels = { enforce: 'baseline' }
-  const refused = await told(labels, create(podOf({ hostPID: true })))
+  const refused = await outcomeOf(labels, create(podOf({ hostPID: true })))
   assert.deepEqual([refused.refusal.slice(0, 3), refused.warnings.length], ['403', 0])
   const object = anObject('Deployment', 'd', { spec: { template: { spec: { hostPID: true } } } })
   const workload = attributes({ plural: 'deployments', group: 'apps', object })
-  assert.equal((await told(labels, workload)).warnings.length, 1)
+  assert.equal((await outcomeOf(labels, workload)).warnings.length, 1)
   const scale = attributes({
     plural: 'deployments',
     group: 'apps',
@@ -201,13 +201,13 @@ test('who is refused is not warned; a workload is warned of what its pods would 
     subresource: 'scale',
     operation: 'UPDATE',
   })
-  assert.equal((await told(labels, scale)).warnings.length, 0)
+  assert.equal((await outcomeOf(labels, scale)).warnings.length, 0)
 })
 
 test('an update counts where containers or images change', async () => {
   const oldObject = podOf({ hostPID: true })
   const update = (object: KubeObject, subresource = '') =>
-    told(
+    outcomeOf(
       { enforce: 'baseline' },
       attributes({ plural: 'pods', operation: 'UPDATE', subresource, object, oldObject }),
     )
@@ -224,7 +224,7 @@ test('exempt users, namespaces and runtime classes are left alone', async () => 
   for (const exempt of [{ usernames: ['u'] }, { namespaces: ['n'] }, { runtimeClasses: ['r'] }]) {
     assert.equal(
       (
-        await told({ enforce: 'baseline' }, create(pod), {
+        await outcomeOf({ enforce: 'baseline' }, create(pod), {
           exemptions: { ...defaultPodSecurity.exemptions, ...exempt },
         })
       ).refusal,
@@ -234,7 +234,7 @@ test('exempt users, namespaces and runtime classes are left alone', async () => 
 })
 
 const label = (labels: Fields, before?: Fields) =>
-  told(
+  outcomeOf(
     {},
     attributes({
       plural: 'namespaces',
@@ -287,17 +287,21 @@ test('defaults of the configuration count where there is no label', async () => 
   } as const
   const [bad, plain] = [podOf({ hostPID: true }), podOf({})]
   assert.match(
-    (await told({}, create(bad), { defaults })).refusal,
+    (await outcomeOf({}, create(bad), { defaults })).refusal,
     /violates PodSecurity "baseline:v1.20"/,
   )
-  assert.equal((await told({ enforce: 'privileged' }, create(bad), { defaults })).refusal, '')
+  assert.equal((await outcomeOf({ enforce: 'privileged' }, create(bad), { defaults })).refusal, '')
   assert.match(
-    (await told({ enforce: 'restricted' }, create(plain), { defaults })).refusal,
+    (await outcomeOf({ enforce: 'restricted' }, create(plain), { defaults })).refusal,
     /"restricted:v1.20"/,
   )
-  const { warnings } = await told({ enforce: 'privileged', 'warn-version': 'v1.0' }, create(bad), {
-    defaults,
-  })
+  const { warnings } = await outcomeOf(
+    { enforce: 'privileged', 'warn-version': 'v1.0' },
+    create(bad),
+    {
+      defaults,
+    },
+  )
   assert.deepEqual(warnings, [
     'would violate PodSecurity "baseline:v1.0": host namespaces (hostPID=true)',
   ])
@@ -305,7 +309,7 @@ test('defaults of the configuration count where there is no label', async () => 
 
 test('a refusal is annotated with what is audited', async () => {
   const write = create(podOf({ hostPID: true }))
-  await told({ enforce: 'baseline', audit: 'baseline' }, write)
+  await outcomeOf({ enforce: 'baseline', audit: 'baseline' }, write)
   assert.deepEqual(
     [...(write.context.ownAnnotations ?? [])],
     [
@@ -324,7 +328,7 @@ test('labels of an exempt namespace are told to have no effect', async () => {
     plural: 'namespaces',
     object: namespace({ enforce: 'baseline', 'warn-version': 'v1.0' }),
   })
-  const { warnings } = await told({}, write, configuration)
+  const { warnings } = await outcomeOf({}, write, configuration)
   assert.deepEqual(warnings, [
     'namespace "n" is exempt from Pod Security, and the policy (enforce=baseline:latest, warn=baseline:v1.0) will be ignored',
   ])
@@ -332,8 +336,8 @@ test('labels of an exempt namespace are told to have no effect', async () => {
 
 test('evaluations and exemptions are counted', async () => {
   const configuration = { exemptions: { ...defaultPodSecurity.exemptions, usernames: ['u'] } }
-  await told({ enforce: 'baseline' }, create(podOf({})), configuration)
-  await told({ enforce: 'baseline', 'enforce-version': 'v1.99' }, create(podOf({})))
+  await outcomeOf({ enforce: 'baseline' }, create(podOf({})), configuration)
+  await outcomeOf({ enforce: 'baseline', 'enforce-version': 'v1.99' }, create(podOf({})))
   const text = metrics.print()
   assert.match(
     text,

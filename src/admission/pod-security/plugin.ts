@@ -53,7 +53,7 @@ const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> =
   ],
 ])
 
-export type PodSecurityParts = {
+export type PodSecurityOptions = {
   readonly objects: Pick<Objects, 'get' | 'select'>
   readonly configuration: PodSecurityConfiguration
   readonly gates: Gates
@@ -61,7 +61,7 @@ export type PodSecurityParts = {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-export function createPodSecurity(options: PodSecurityParts): Plugin {
+export function createPodSecurity(options: PodSecurityOptions): Plugin {
   const { exemptions } = options.configuration
   const checks = new PodChecks(options)
   return {
@@ -89,9 +89,9 @@ const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontaine
 
 /** Checks pods and pod templates against the policy of their namespace. */
 class PodChecks {
-  readonly #options: PodSecurityParts
+  readonly #options: PodSecurityOptions
 
-  constructor(options: PodSecurityParts) {
+  constructor(options: PodSecurityOptions) {
     this.#options = options
   }
 

@@ -8,25 +8,25 @@ import { childOf } from '../../objects/apply/owned.ts'
 import { itemElement, printElement } from '../../objects/apply/path-element.ts'
 import { formatFaults, validateApplied } from '../../objects/apply/validate.ts'
 import { wholeWire } from '../../objects/apply/wire.ts'
-import { MadeStruct, type Result } from '../../objects/cel/values.ts'
+import { ConstructedStruct, type Result } from '../../objects/cel/values.ts'
 import { decodePatched } from '../../objects/codec/decode-body.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { RestoreError, restoreStruct } from '../../objects/patch/restore.ts'
 import { atomicsIn } from './atomics.ts'
 import { goTextOf } from './foreign-text.ts'
-import type { Mutated } from './mutated.ts'
-import { type Foreign, MutationFault, NativeValues } from './native-value.ts'
+import type { MutatedKind } from './mutated.ts'
+import { type ForeignValue, MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
 /** Fails with a MutationFault. */
 export function* applyConfiguration(
   result: Result,
   object: KubeObject,
-  mutated: Mutated,
+  mutated: MutatedKind,
 ): Steps<KubeObject> {
   const { group, version, kind, shape } = mutated.expected
-  if (!(result instanceof MadeStruct))
+  if (!(result instanceof ConstructedStruct))
     throw new MutationFault('unsupported return type from ApplyConfiguration expression')
   const misnamed = typeNameFaults(result)
   if (misnamed !== '') throw new MutationFault(`type mismatch: ${misnamed}`)
@@ -68,14 +68,17 @@ export function* applyConfiguration(
 const refused = (what: string, why: string): MutationFault =>
   new MutationFault(`error applying patch: ${what}: ${why}`)
 
-type Made = {
+type AppliedConfiguration = {
   readonly live: Fields
   readonly object: KubeObject
-  readonly mutated: Mutated
+  readonly mutated: MutatedKind
   readonly gvk: string
 }
 
-function objectOf(merged: Fields, { live, object, mutated: { expected }, gvk }: Made): KubeObject {
+function objectOf(
+  merged: Fields,
+  { live, object, mutated: { expected }, gvk }: AppliedConfiguration,
+): KubeObject {
   const { shape } = expected
   const { kind, apiVersion } = object
   const refuse = (why: string): MutationFault =>
@@ -98,7 +101,7 @@ function objectOf(merged: Fields, { live, object, mutated: { expected }, gvk }: 
 
 /** Undefined: the type of the field is not known, so the value fits. */
 function foreignFault(
-  { path, value, json }: Foreign,
+  { path, value, json }: ForeignValue,
   root: Json,
   type: MergeType,
 ): string | undefined {

@@ -14,9 +14,9 @@ export function atomicsIn(value: Json, type: MergeType): readonly string[] {
   return found.all
 }
 
-type Place = { readonly path: string; readonly found: BoundedTexts }
+type AtomicContext = { readonly path: string; readonly found: BoundedTexts }
 
-function visit(value: Json, type: MergeType, { path, found }: Place): void {
+function visit(value: Json, type: MergeType, { path, found }: AtomicContext): void {
   if (Array.isArray(value)) {
     // A list in a field whose type is not known is atomic.
     if (type.form === 'any' || (type.form === 'list' && type.by === 'whole')) found.add(() => path)

@@ -9,7 +9,7 @@ import {
   Expressions,
   matchesConditions,
   type PolicyInput,
-  type Running,
+  type EvaluationContext,
   Scope,
   withoutAuthorizer,
 } from './expressions.ts'
@@ -44,7 +44,7 @@ const failed = (message: string): Evaluation => ({
 export function* evaluatePolicy(
   policy: CompiledPolicy,
   input: PolicyInput,
-  running: Running,
+  running: EvaluationContext,
 ): Turns<Evaluation> {
   const matches =
     policy.conditions.length === 0 || (yield* matchesConditions(policy, input, running))

@@ -1,5 +1,5 @@
 /** Evaluates expressions of a policy that share a budget and the values of variables. */
-import { type Evaluated, Evaluation } from '../../objects/cel/compile.ts'
+import { type EvaluationResult, Evaluation } from '../../objects/cel/compile.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import type { Turns, TurnTools } from '../../objects/cel/turns.ts'
 import { CelError, type Result } from '../../objects/cel/values.ts'
@@ -18,7 +18,7 @@ export type PolicyInput = {
   readonly authorizer: Activation
 }
 
-export type Running = {
+export type EvaluationContext = {
   readonly slice: Slice
   readonly tools: TurnTools
   readonly nowMs: () => number
@@ -39,7 +39,7 @@ const ofConditions: Access = { hasAuthorizer: true, hasNamespace: false }
 export function* matchesConditions(
   policy: Conditional,
   input: PolicyInput,
-  running: Running,
+  running: EvaluationContext,
 ): Turns<boolean | CelError> {
   const scope = new Scope(input, ofConditions, { policy, running })
   const expressions = new Expressions(scope, running, CONDITIONS_COST_MAX)
@@ -60,9 +60,9 @@ export function* matchesConditions(
   return new CelError(distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
-type ScopeParts = {
+type ScopeOptions = {
   readonly policy: Conditional
-  readonly running: Pick<Running, 'slice' | 'tools'>
+  readonly running: Pick<EvaluationContext, 'slice' | 'tools'>
 }
 
 /** The variables of expressions. They read them from here: what takes time to make is made for those that use it. */
@@ -71,10 +71,10 @@ export class Scope {
   readonly #input: PolicyInput
   readonly #access: Access
   readonly #policy: Conditional
-  readonly #running: Pick<Running, 'slice' | 'tools'>
+  readonly #running: Pick<EvaluationContext, 'slice' | 'tools'>
   #variables: VariableValues | undefined
 
-  constructor(input: PolicyInput, access: Access, { policy, running }: ScopeParts) {
+  constructor(input: PolicyInput, access: Access, { policy, running }: ScopeOptions) {
     this.#input = input
     this.#access = access
     this.#policy = policy
@@ -132,7 +132,7 @@ export class Expressions {
   readonly times: number[] = []
   #costLeft: number
 
-  constructor(scope: Scope, { slice, nowMs }: Running, costMax: number) {
+  constructor(scope: Scope, { slice, nowMs }: EvaluationContext, costMax: number) {
     this.#scope = scope
     this.#slice = slice
     this.#nowMs = nowMs
@@ -173,7 +173,7 @@ export class Expressions {
     return begun instanceof Evaluation ? begun : this.#end(expression, begun)
   }
 
-  #end(expression: Expression | undefined, result: Evaluated): Result {
+  #end(expression: Expression | undefined, result: EvaluationResult): Result {
     this.#costLeft -= result.cost + Scope.takeCost(this.#scope)
     if (!('error' in result)) return result.value
     return new CelError(`expression '${expression?.text}' resulted in error: ${result.error}`)

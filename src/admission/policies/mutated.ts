@@ -4,7 +4,7 @@ import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { kindAt } from '../match/versions.ts'
 
-export type Mutated = {
+export type MutatedKind = {
   readonly expected: Expected
   /**
    * Whether the OpenAPI document of the kind's own version describes it. Options of a CONNECT are in none, and a Scale is only in the
@@ -17,7 +17,7 @@ export type Mutated = {
 export function mutatedBy(
   resource: Resource,
   { operation, subresource, resource: own, shape }: Attributes,
-): Mutated {
+): MutatedKind {
   const kind = kindAt(resource, subresource)
   const isOfResource = kindAt(own, subresource).kind === own.kind
   return {

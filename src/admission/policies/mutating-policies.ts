@@ -17,7 +17,7 @@ import { type Attributes, type Plugin, refusal, type Rounds } from '../admission
 import { isExemptFromPolicies } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
 import { convertTo, kindAt } from '../match/versions.ts'
-import { Selected } from '../match/selected.ts'
+import { SelectorIndex } from '../match/selected.ts'
 import { Reinvocations } from '../reinvocations.ts'
 import { applyConfiguration } from './apply-configuration.ts'
 import type { CompiledMutations, Mutation } from './compile-mutations.ts'
@@ -35,14 +35,16 @@ import { ConfigurationFault, paramResource } from './params.ts'
 import { patchObject } from './patch-object.ts'
 import type { Binding, Policy } from './policy.ts'
 import type { BoundPolicy, PolicyIndex } from './policy-index.ts'
-import { type Params, type PolicyParts, PolicyRequest } from './policy-request.ts'
+import { type Params, type PolicyRequestOptions, PolicyRequest } from './policy-request.ts'
 
-export type MutatingPoliciesParts = PolicyParts & { readonly index: PolicyIndex<CompiledMutations> }
+export type MutatingPoliciesOptions = PolicyRequestOptions & {
+  readonly index: PolicyIndex<CompiledMutations>
+}
 
 type MutatingPolicy = Policy<CompiledMutations>
 
-export function createMutatingPolicies(parts: MutatingPoliciesParts): Plugin {
-  const selected = new Selected<BoundPolicy<CompiledMutations>>(parts.objects)
+export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin {
+  const selected = new SelectorIndex<BoundPolicy<CompiledMutations>>(options.objects)
   const reinvocations = new WeakMap<Rounds, Reinvocations>()
   return {
     name: 'MutatingAdmissionPolicy',
@@ -50,17 +52,17 @@ export function createMutatingPolicies(parts: MutatingPoliciesParts): Plugin {
       // A delete has nothing to mutate.
       if (attributes.operation === 'DELETE' || isExemptFromPolicies(attributes))
         return attributes.object
-      const candidates = selected.of(parts.index.candidates(attributes), attributes)
+      const candidates = selected.of(options.index.candidates(attributes), attributes)
       if (candidates.length === 0) return attributes.object
       const known = reinvocations.get(rounds) ?? new Reinvocations()
       reinvocations.set(rounds, known)
-      const review = new Review(attributes, { ...parts, rounds, reinvocations: known })
+      const review = new Review(attributes, { ...options, rounds, reinvocations: known })
       return runMaybeAsync(review.run(candidates))
     },
   }
 }
 
-type Matched = Candidate<BoundPolicy<CompiledMutations>>
+type MatchedPolicy = Candidate<BoundPolicy<CompiledMutations>>
 
 /** A policy with one binding and its parameters, which are read when they are needed: there may be thousands. */
 type Invocation = {
@@ -70,7 +72,7 @@ type Invocation = {
   readonly params: Iterable<Params>
 }
 
-type ReviewParts = MutatingPoliciesParts & {
+type MutatingReviewOptions = MutatingPoliciesOptions & {
   readonly rounds: Rounds
   readonly reinvocations: Reinvocations
 }
@@ -78,23 +80,23 @@ type ReviewParts = MutatingPoliciesParts & {
 /** The evaluation of all matching policies on one request. */
 class Review {
   readonly #attributes: Attributes
-  readonly #parts: ReviewParts
+  readonly #options: MutatingReviewOptions
   readonly #request: PolicyRequest
   readonly #faults: PolicyFault[] = []
   readonly #room = new TextRoom(FAULTS_CHARACTERS_MAX)
   #object: KubeObject | undefined
   #isMutated = false
 
-  constructor(attributes: Attributes, parts: ReviewParts) {
+  constructor(attributes: Attributes, options: MutatingReviewOptions) {
     this.#attributes = attributes
-    this.#parts = parts
-    this.#request = new PolicyRequest(attributes, parts)
+    this.#options = options
+    this.#request = new PolicyRequest(attributes, options)
     this.#object = attributes.object
   }
 
   /** The object as the policies leave it. Fails with an ApiError. */
-  *run(policies: readonly Matched[]): MaybeAsync<KubeObject | undefined> {
-    const { rounds, reinvocations } = this.#parts
+  *run(policies: readonly MatchedPolicy[]): MaybeAsync<KubeObject | undefined> {
+    const { rounds, reinvocations } = this.#options
     // All policies are matched with the object before any of them changes it.
     const invocations: Invocation[] = []
     for (const matched of policies) {
@@ -129,18 +131,18 @@ class Review {
     return failedByPolicies(refusal(this.#attributes, ''), this.#faults)
   }
 
-  *#invocationsOf(matched: Matched): MaybeAsync<Invocation[]> {
+  *#invocationsOf(matched: MatchedPolicy): MaybeAsync<Invocation[]> {
     const found: Invocation[] = []
     yield* this.#orFault(matched.entry.policy, undefined, this.#findInvocations(matched, found))
     return found
   }
 
   *#findInvocations(
-    { entry: { policy, bindings }, resource }: Matched,
+    { entry: { policy, bindings }, resource }: MatchedPolicy,
     found: Invocation[],
   ): MaybeAsync<void> {
     if (!(yield* this.#request.isSelected(policy.criteria))) return
-    const kind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
+    const kind = policy.paramKind && paramResource(policy.paramKind, this.#options.resourcesOf)
     const request = this.#request
     for (const binding of bindings) {
       const find = function* (): MaybeAsync<void> {
@@ -170,7 +172,7 @@ class Review {
     params: Params,
   ): MaybeAsync<void> {
     const { policy, binding, resource } = invocation
-    const { rounds, reinvocations } = this.#parts
+    const { rounds, reinvocations } = this.#options
     const matches = yield* this.#matches(
       policy,
       yield* awaitMaybe(this.#request.input(resource, params)),
@@ -242,7 +244,7 @@ class Review {
     { policy, mutation, resource, params }: Mutating,
   ): MaybeAsync<KubeObject> {
     const { resource: own, subresource } = this.#attributes
-    const { convertByWebhook } = this.#parts
+    const { convertByWebhook } = this.#options
     const result = yield* this.#evaluate(
       policy,
       mutation,

@@ -26,7 +26,7 @@ const MEMBER_CHARACTERS = 4
 export class MutationFault extends Error {}
 
 /** A value that Go leaves as it is where it converts an object, so that it fits no field of a known type. */
-export type Foreign = {
+export type ForeignValue = {
   readonly path: readonly (string | number)[]
   readonly value: Value
   readonly json: Json
@@ -38,7 +38,7 @@ type Holder = 'object' | 'literal' | 'anything'
 /** Converts one result. Fails with a MutationFault. */
 export class NativeValues {
   /** In the order in which they were found. */
-  readonly foreign: Foreign[] = []
+  readonly foreign: ForeignValue[] = []
   readonly #path: (string | number)[] = []
   #left = CHARACTERS_MAX
 

@@ -13,7 +13,7 @@ import { admissionGroup, type Attributes, type Plugin } from '../admission.ts'
 import type { AskAuthorizer } from '../ask-authorizer.ts'
 import type { Objects, ResourceId } from '../../api/object-access.ts'
 
-export type ParamAccessParts = {
+export type ParamAccessOptions = {
   readonly objects: Pick<Objects, 'get'>
   readonly authorize: AskAuthorizer
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
@@ -25,7 +25,7 @@ const policiesOf: ReadonlyMap<string, string> = new Map([
   ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'],
 ])
 
-export function createParamAccess(parts: ParamAccessParts): Plugin {
+export function createParamAccess(options: ParamAccessOptions): Plugin {
   const plurals = [...policiesOf.keys(), ...policiesOf.values()]
   return {
     name: 'ParamAccess',
@@ -35,8 +35,8 @@ export function createParamAccess(parts: ParamAccessParts): Plugin {
       if (object === undefined || subresource !== '' || context.user.groups.includes(mastersGroup))
         return undefined
       return policiesOf.has(attributes.resource.plural)
-        ? checkBinding(attributes, fieldsOf(object['spec']), parts)
-        : checkPolicy(attributes, fieldsOf(object['spec']), parts)
+        ? checkBinding(attributes, fieldsOf(object['spec']), options)
+        : checkPolicy(attributes, fieldsOf(object['spec']), options)
     },
   }
 }
@@ -44,7 +44,7 @@ export function createParamAccess(parts: ParamAccessParts): Plugin {
 async function checkPolicy(
   attributes: Attributes,
   { paramKind }: Fields,
-  parts: ParamAccessParts,
+  options: ParamAccessOptions,
 ): Promise<void> {
   if (paramKind === undefined || paramKind === null) return
   const { user } = attributes.context
@@ -56,12 +56,12 @@ async function checkPolicy(
     before.kind === kind
   )
     return
-  const target = targetOf(paramKind, parts)
+  const target = targetOf(paramKind, options)
   if (
     await isAllowed(
       attributes.context,
       { ...target, verb: 'get', name: '*', namespace: '*' },
-      parts,
+      options,
     )
   )
     return
@@ -73,7 +73,7 @@ async function checkPolicy(
 async function checkBinding(
   attributes: Attributes,
   spec: Fields,
-  parts: ParamAccessParts,
+  options: ParamAccessOptions,
 ): Promise<void> {
   const { paramRef } = spec
   if (paramRef === undefined || paramRef === null) return
@@ -85,13 +85,13 @@ async function checkBinding(
     version: resource.version,
     plural: policiesOf.get(resource.plural) ?? '',
   }
-  const policy = await parts.objects.get(id, { namespace: '', name: policyName }, 'latest')
+  const policy = await options.objects.get(id, { namespace: '', name: policyName }, 'latest')
   const paramKind = fieldsOf(policy?.['spec'])['paramKind']
-  const target = targetOf(paramKind, parts)
+  const target = targetOf(paramKind, options)
   const { name, namespace } = fieldsOf(paramRef)
   const verb = textOf(name) === '' ? 'list' : 'get'
   const asked = { ...target, verb, name: textOf(name), namespace: textOf(namespace) }
-  if (await isAllowed(context, asked, parts)) return
+  if (await isAllowed(context, asked, options)) return
   const everywhere = `does not have "${verb}" permission for all groups, versions and resources`
   const unknown = `to determine minimum required permissions and user ${goUser(user)} ${everywhere}`
   const { apiVersion, kind } = kindOf(paramKind)
@@ -114,7 +114,7 @@ const kindOf = (
 type Target = { readonly group: string; readonly version: string; readonly plural: string }
 
 /** What is not known is everything. */
-function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessParts): Target {
+function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessOptions): Target {
   if (paramKind === undefined || paramKind === null)
     return { group: '*', version: '*', plural: '*' }
   const { apiVersion, kind } = kindOf(paramKind)
@@ -123,13 +123,13 @@ function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessParts):
   return { group: of, version, plural: resource?.plural ?? '*' }
 }
 
-type Asked = Target &
+type ParamAttributes = Target &
   Pick<AccessAttributes & { readonly kind: 'resource' }, 'verb' | 'name' | 'namespace'>
 
 async function isAllowed(
   context: RequestContext,
-  asked: Asked,
-  { authorize }: ParamAccessParts,
+  asked: ParamAttributes,
+  { authorize }: ParamAccessOptions,
 ): Promise<boolean> {
   return (
     (await authorize(context.user, { kind: 'resource', subresource: '', ...asked }, context))

@@ -34,7 +34,7 @@ export function readParams(
   }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'select'> },
 ): MaybePromise<Iterable<Param>> {
   const found = findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
-  const listedOf = (all: Found): Iterable<Param> => {
+  const listedOf = (all: ParamLoaders): Iterable<Param> => {
     if (all.length > 0 || !ref.deniesIfNone) return paramsIn(all, resource)
     throw new ConfigurationFault(
       'no params found for policy binding with `Deny` parameterNotFoundAction',
@@ -43,9 +43,9 @@ export function readParams(
   return thenMaybe(found, listedOf)
 }
 
-type Found = readonly (() => KubeObject)[]
+type ParamLoaders = readonly (() => KubeObject)[]
 
-function* paramsIn(found: Found, resource: Resource): Generator<Param> {
+function* paramsIn(found: ParamLoaders, resource: Resource): Generator<Param> {
   const { kind, shape } = resource
   const apiVersion = apiVersionOf(resource)
   for (const decoded of found)
@@ -71,7 +71,7 @@ function findParams(
   resource: Resource,
   { name, selector }: ParamRef,
   { place, objects }: { readonly place: string; readonly objects: Pick<Objects, 'get' | 'select'> },
-): MaybePromise<Found> {
+): MaybePromise<ParamLoaders> {
   if (name !== '') {
     const found = objects.get(resource, { namespace: place, name }, 'any')
     return thenMaybe(found, listed)
@@ -81,4 +81,5 @@ function findParams(
   return objects.select(resource, place, selector)
 }
 
-const listed = (found: KubeObject | undefined): Found => (found === undefined ? [] : [() => found])
+const listed = (found: KubeObject | undefined): ParamLoaders =>
+  found === undefined ? [] : [() => found]

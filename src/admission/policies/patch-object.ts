@@ -8,7 +8,7 @@ import {
   isList,
   isStruct,
   itemsOf,
-  MadeStruct,
+  ConstructedStruct,
   type Result,
   type StructValue,
 } from '../../objects/cel/values.ts'
@@ -21,7 +21,7 @@ import { JsonNode, valueOf } from '../../objects/patch/document.ts'
 import { applyOperations, type Operation, TestFailed } from '../../objects/patch/json-patch.ts'
 import { PatchError, Work } from '../../objects/patch/work.ts'
 import { fillType } from '../webhooks/patched.ts'
-import type { Mutated } from './mutated.ts'
+import type { MutatedKind } from './mutated.ts'
 import { MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
@@ -32,7 +32,7 @@ const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
 export function* patchObject(
   result: Result,
   object: KubeObject,
-  { expected }: Mutated,
+  { expected }: MutatedKind,
 ): Steps<KubeObject> {
   const work = new Work()
   const operations = operationsOf(result, work)
@@ -70,7 +70,7 @@ function textOf(node: JsonNode | null | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-function decoded(text: string, expected: Mutated['expected']): KubeObject {
+function decoded(text: string, expected: MutatedKind['expected']): KubeObject {
   if (text.length > OBJECT_CHARACTERS_MAX)
     throw new MutationFault('JSON Patch: the patched object is too large')
   const made = decodePatched(text, expected)
@@ -110,7 +110,7 @@ const textIn = (operation: StructValue, name: string): string => {
 function operandOf(operation: StructValue, values: NativeValues, work: Work): Operation['value'] {
   const value = operation.get('value')
   if (value === undefined || value instanceof CelError) return undefined
-  if (value instanceof MadeStruct && value.typeName !== 'JSONPatch') {
+  if (value instanceof ConstructedStruct && value.typeName !== 'JSONPatch') {
     const misnamed = typeNameFaults(value)
     if (misnamed !== '') throw new MutationFault(`type mismatch: ${misnamed}`)
   }

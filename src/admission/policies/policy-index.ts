@@ -3,7 +3,7 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Attributes } from '../admission.ts'
 import type { MatchCriteria } from '../match/criteria.ts'
 import { type Candidate, MatchIndex } from '../match/match-index.ts'
-import { Unreadable } from '../match/unreadable.ts'
+import { UnreadableNames } from '../match/unreadable.ts'
 import type { Binding, Policy } from './policy.ts'
 
 export type PolicyType = 'validating' | 'mutating'
@@ -19,7 +19,7 @@ export type BoundPolicy<C> = {
 export class PolicyIndex<C> {
   readonly #policies = new Map<string, Policy<C>>()
   readonly #bindings = new Map<string, Binding>()
-  readonly #unreadable: { readonly policies: Unreadable; readonly bindings: Unreadable }
+  readonly #unreadable: { readonly policies: UnreadableNames; readonly bindings: UnreadableNames }
   readonly #index: MatchIndex<BoundPolicy<C>>
   #isChanged = false
 
@@ -33,8 +33,8 @@ export class PolicyIndex<C> {
   ) {
     const kind = `${type} admission policy`
     this.#unreadable = {
-      policies: new Unreadable(kind),
-      bindings: new Unreadable(`${kind} binding`),
+      policies: new UnreadableNames(kind),
+      bindings: new UnreadableNames(`${kind} binding`),
     }
     this.#index = new MatchIndex(registry)
     this.#onUnbound = onUnbound
@@ -92,5 +92,6 @@ export class PolicyIndex<C> {
   }
 }
 
-type Named = { readonly name: string }
-const byName = (a: Named, b: Named): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+type NamedPolicy = { readonly name: string }
+const byName = (a: NamedPolicy, b: NamedPolicy): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0

@@ -29,7 +29,7 @@ import {
 } from '../match/namespaces.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../../api/object-access.ts'
-import type { PolicyInput, Running } from './expressions.ts'
+import type { PolicyInput, EvaluationContext } from './expressions.ts'
 import { LazyWire } from './lazy-wire.ts'
 import { ConfigurationFault, type Param, readParams } from './params.ts'
 import type { Binding } from './policy.ts'
@@ -38,7 +38,7 @@ import { namespaceValue, type ObjectValues, RequestValues } from './request-valu
 /** As for other requests that are too many. */
 const RETRY_SECONDS = 1
 
-export type PolicyParts = {
+export type PolicyRequestOptions = {
   readonly objects: Pick<Objects, 'get' | 'select'>
   readonly registry: Parameters<typeof equivalentsOf>[0]
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
@@ -60,7 +60,7 @@ export class PolicyRequest {
   readonly attributes: Attributes
   /** Of what its expressions may wait for. */
   readonly #tools: Required<TurnTools>
-  readonly #parts: PolicyParts
+  readonly #options: PolicyRequestOptions
   #values: RequestValues
   /** Of all evaluations together: none of them needs to be long. */
   readonly #slices = new Slices()
@@ -70,15 +70,15 @@ export class PolicyRequest {
   #namespace: KubeObject | null | undefined
   #namespaceValue: Result | undefined
 
-  constructor(attributes: Attributes, parts: PolicyParts) {
+  constructor(attributes: Attributes, options: PolicyRequestOptions) {
     this.attributes = attributes
-    this.#parts = parts
+    this.#options = options
     const isInNone = attributes.namespace === '' || isOfNamespaces(attributes)
     this.#namespace = isInNone ? null : attributes.known.namespace
-    this.#values = new RequestValues(attributes, parts.convertByWebhook)
+    this.#values = new RequestValues(attributes, options.convertByWebhook)
     const { context } = attributes
     this.#tools = {
-      answer: parts.answerPattern,
+      answer: options.answerPattern,
       refuse: () => {
         if (context.signal.aborted) throw serviceUnavailable('the request was cancelled')
       },
@@ -91,8 +91,11 @@ export class PolicyRequest {
   }
 
   /** Runs expressions of a policy; a promise only if they take more than one turn. */
-  run<T>(policy: { readonly name: string }, work: (running: Running) => Turns<T>): MaybePromise<T> {
-    const { clock, conditionMetrics } = this.#parts
+  run<T>(
+    policy: { readonly name: string },
+    work: (running: EvaluationContext) => Turns<T>,
+  ): MaybePromise<T> {
+    const { clock, conditionMetrics } = this.#options
     const { operation } = this.attributes
     const tools = this.#tools
     const nowMs = clock.monotonicMs
@@ -118,7 +121,7 @@ export class PolicyRequest {
     try {
       if (
         !(yield* awaitMaybe(
-          matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects),
+          matchesNamespaceSelector(criteria, this.attributes, this.#options.objects),
         ))
       )
         return false
@@ -133,7 +136,7 @@ export class PolicyRequest {
   *isBound({ criteria }: Binding): MaybeAsync<boolean> {
     if (!(yield* this.isSelected(criteria))) return false
     if (criteria.rules === undefined && criteria.excluded.length === 0) return true
-    this.#equivalents ??= equivalentsOf(this.#parts.registry, this.attributes)
+    this.#equivalents ??= equivalentsOf(this.#options.registry, this.attributes)
     return (
       matchRules(criteria, { target: this.attributes, equivalents: this.#equivalents }) !==
       undefined
@@ -144,7 +147,7 @@ export class PolicyRequest {
   paramsOf({ paramRef }: Binding, resource: Resource | undefined): MaybePromise<Iterable<Params>> {
     if (resource === undefined) return [undefined]
     if (paramRef === undefined) return [null]
-    const { objects } = this.#parts
+    const { objects } = this.#options
     return readParams(resource, paramRef, { namespace: namespaceOf(this.attributes), objects })
   }
 
@@ -158,7 +161,7 @@ export class PolicyRequest {
   *#makeInput(resource: Resource, params: Params): MaybeAsync<PolicyInput> {
     const objects = yield* this.objectsIn(resource)
     this.#namespace ??= yield* awaitMaybe(
-      findNamespace(this.#parts.objects, this.attributes.namespace),
+      findNamespace(this.#options.objects, this.attributes.namespace),
     )
     return new LazyInput(this, { resource, objects, params })
   }
@@ -188,7 +191,7 @@ export class PolicyRequest {
     const { group, plural } = resource
     const namespace = namespaceOf(this.attributes)
     const asked = { group, resource: plural, subresource, namespace, name }
-    return (this.#authorizer ??= this.#parts.authorizerOf(context, asked))
+    return (this.#authorizer ??= this.#options.authorizerOf(context, asked))
   }
 
   get namespaceObject(): Result {

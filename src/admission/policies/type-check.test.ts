@@ -6,7 +6,7 @@ import { cases, definition, policyOf } from '../../../test/recorded/type-checkin
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
-import { readDefinition } from '../../registry/custom/definition.ts'
+import { readCrd } from '../../registry/custom/crd.ts'
 import { typeCheck } from './type-check.ts'
 
 const { spec: definitionSpec, ...named } = definition
@@ -14,7 +14,7 @@ const acceptedNames = fieldsOf(fieldsOf(definitionSpec)['names'])
 const resources = [
   ...builtInResources(),
   ...customResources(
-    readDefinition({
+    readCrd({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { ...fieldsOf(named['metadata']), uid: '1' },

@@ -133,7 +133,7 @@ function* kindsToCheck(
 }
 
 /** A resource by the texts of a rule that name it. `times`: how often the last of them stands there. */
-type Named = {
+type NamedResource = {
   readonly resource: Resource
   readonly group: string
   readonly version: string
@@ -145,7 +145,7 @@ type Named = {
  * In the order in which upstream finds them: for each group, each version and each plural, sorted. A rule may have thousands of each, most of
  * which name nothing, so it is looked at what each resource is named by.
  */
-function namedBy(rule: Fields, resources: readonly Resource[]): readonly Named[] {
+function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedResource[] {
   const groups = new Set(textsOf(rule['apiGroups']))
   const versions = new Set(textsOf(rule['apiVersions']))
   if ([...groups, ...versions].some((text) => text.includes('*'))) return []

@@ -5,17 +5,23 @@
 import { quote } from '../../api/quote.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
-import { CelError, HashMap, isList, MadeStruct, type Value } from '../../objects/cel/values.ts'
+import {
+  CelError,
+  HashMap,
+  isList,
+  ConstructedStruct,
+  type Value,
+} from '../../objects/cel/values.ts'
 
 /** A line for each object with another name; empty: there is none. */
-export function typeNameFaults(object: MadeStruct): string {
+export function typeNameFaults(object: ConstructedStruct): string {
   const faults = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   visit(object, object.typeName, faults)
   return faults.all.join('\n')
 }
 
 function visit(value: Value, expected: string, faults: BoundedTexts): void {
-  if (value instanceof MadeStruct) {
+  if (value instanceof ConstructedStruct) {
     const { typeName } = value
     if (typeName !== expected) {
       const wanted = `expected ${quote(expected)}, which matches field name path from root Object type`

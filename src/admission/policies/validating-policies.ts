@@ -14,7 +14,7 @@ import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { isExemptFromPolicies } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
-import { isDecided, Selected } from '../match/selected.ts'
+import { isDecided, SelectorIndex } from '../match/selected.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 import { OVER_BUDGET } from './costs.ts'
 import { type Decision, type Evaluation, evaluatePolicy } from './evaluate-policy.ts'
@@ -23,30 +23,30 @@ import type { Check, PolicyMetrics } from './metrics.ts'
 import { ConfigurationFault, paramResource } from './params.ts'
 import type { Binding, Policy } from './policy.ts'
 import type { BoundPolicy, PolicyIndex } from './policy-index.ts'
-import { type Params, type PolicyParts, PolicyRequest } from './policy-request.ts'
+import { type Params, type PolicyRequestOptions, PolicyRequest } from './policy-request.ts'
 
-export type ValidatingPoliciesParts = PolicyParts & {
+export type ValidatingPoliciesOptions = PolicyRequestOptions & {
   readonly index: PolicyIndex<CompiledPolicy>
   readonly metrics: Pick<PolicyMetrics, 'count'>
 }
 
 type ValidatingPolicy = Policy<CompiledPolicy>
 
-export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin {
-  const selected = new Selected<BoundPolicy<CompiledPolicy>>(parts.objects)
+export function createValidatingPolicies(options: ValidatingPoliciesOptions): Plugin {
+  const selected = new SelectorIndex<BoundPolicy<CompiledPolicy>>(options.objects)
   return {
     name: 'ValidatingAdmissionPolicy',
     validate: (attributes) => {
       if (isExemptFromPolicies(attributes)) return undefined
-      const candidates = selected.of(parts.index.candidates(attributes), attributes)
+      const candidates = selected.of(options.index.candidates(attributes), attributes)
       return candidates.length === 0
         ? undefined
-        : runMaybeAsync(new Review(attributes, parts).run(candidates))
+        : runMaybeAsync(new Review(attributes, options).run(candidates))
     },
   }
 }
 
-type Matched = Candidate<BoundPolicy<CompiledPolicy>>
+type MatchedPolicy = Candidate<BoundPolicy<CompiledPolicy>>
 
 /** The values to be published, by key. */
 type Annotations = Map<string, Set<string>>
@@ -62,18 +62,18 @@ type Denial = {
 /** The evaluation of all matching policies on one request. */
 class Review {
   readonly #attributes: Attributes
-  readonly #parts: ValidatingPoliciesParts
+  readonly #options: ValidatingPoliciesOptions
   readonly #request: PolicyRequest
   readonly #denials: Denial[] = []
 
-  constructor(attributes: Attributes, parts: ValidatingPoliciesParts) {
+  constructor(attributes: Attributes, options: ValidatingPoliciesOptions) {
     this.#attributes = attributes
-    this.#parts = parts
-    this.#request = new PolicyRequest(attributes, parts)
+    this.#options = options
+    this.#request = new PolicyRequest(attributes, options)
   }
 
   /** Fails with an ApiError if the request is denied. */
-  *run(policies: readonly Matched[]): MaybeAsync<void> {
+  *run(policies: readonly MatchedPolicy[]): MaybeAsync<void> {
     for (const matched of policies) yield* this.#review(matched)
     const [first] = this.#denials
     if (first !== undefined)
@@ -85,7 +85,7 @@ class Review {
     if (turn !== undefined) yield turn
   }
 
-  *#review(matched: Matched): MaybeAsync<void> {
+  *#review(matched: MatchedPolicy): MaybeAsync<void> {
     const { policy, bindings } = matched.entry
     const annotations: Annotations = new Map()
     try {
@@ -93,7 +93,8 @@ class Review {
       if (!isDecided(criteria, this.#attributes) && !(yield* this.#request.isSelected(criteria))) {
         return yield* this.#turn()
       }
-      const paramKind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
+      const paramKind =
+        policy.paramKind && paramResource(policy.paramKind, this.#options.resourcesOf)
       for (const binding of bindings) {
         yield* this.#reviewBound(matched, binding, { paramKind, annotations })
         // Also after one that does not match: there may be thousands.
@@ -108,7 +109,7 @@ class Review {
   }
 
   *#reviewBound(
-    { entry: { policy }, resource }: Matched,
+    { entry: { policy }, resource }: MatchedPolicy,
     binding: Binding,
     {
       paramKind,
@@ -174,7 +175,7 @@ class Review {
         ms: evaluation.times[at] ?? 0,
       })
       if (decision.kind === 'error' && policy.ignoresErrors)
-        this.#parts.metrics.count('allow', check)
+        this.#options.metrics.count('allow', check)
       else this.#enforce(policy, binding, { decision, at, check })
     }
     for (const annotation of evaluation.annotations) {
@@ -185,7 +186,7 @@ class Review {
           values.add(annotation.value.slice(0, ANNOTATION_CHARACTERS_MAX)),
         )
       } else if (!policy.ignoresErrors) {
-        this.#parts.metrics.count(
+        this.#options.metrics.count(
           'deny',
           checkOf(policy, binding, { message: annotation.message, ms: 0 }),
         )
@@ -194,9 +195,9 @@ class Review {
     }
   }
 
-  #enforce(policy: ValidatingPolicy, binding: Binding, { decision, at, check }: Failed): void {
+  #enforce(policy: ValidatingPolicy, binding: Binding, { decision, at, check }: FailedCheck): void {
     const { context } = this.#attributes
-    const { metrics } = this.#parts
+    const { metrics } = this.#options
     const { message } = decision
     for (const action of binding.actions) {
       if (action === 'Deny') {
@@ -220,7 +221,7 @@ class Review {
 
 const ANNOTATION_CHARACTERS_MAX = 10 * 1024
 
-type Failed = {
+type FailedCheck = {
   readonly decision: Exclude<Decision, { readonly kind: 'admit' }>
   readonly at: number
   readonly check: Check
@@ -247,7 +248,7 @@ function textOf({ policy, binding, message }: Denial): string {
 
 /** As Go prints it. */
 function failureText({ name, policyName, actions }: Binding, message: string, at: number): string {
-  const [told, policy, binding] = [message, policyName, name].map(printString)
+  const [reported, policy, binding] = [message, policyName, name].map(printString)
   const listed = actions.map(printString).join(',')
-  return `[{"message":${told},"policy":${policy},"binding":${binding},"expressionIndex":${at},"validationActions":[${listed}]}]`
+  return `[{"message":${reported},"policy":${policy},"binding":${binding},"expressionIndex":${at},"validationActions":[${listed}]}]`
 }

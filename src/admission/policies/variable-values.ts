@@ -1,7 +1,7 @@
 /** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import { type Evaluated, Evaluation } from '../../objects/cel/compile.ts'
+import { type EvaluationResult, Evaluation } from '../../objects/cel/compile.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import { inTurns, type TurnTools } from '../../objects/cel/turns.ts'
 import { CelError, LazyStruct, type Result } from '../../objects/cel/values.ts'
@@ -55,7 +55,7 @@ export class VariableValues extends LazyStruct {
   #evaluate(name: string, { program, fault }: Expression): MaybePromise<Result> {
     if (program === undefined)
       return new CelError(`composited variable ${quote(name)} fails to compile: ${fault}`)
-    const told = (evaluated: Evaluated): Result => {
+    const reported = (evaluated: EvaluationResult): Result => {
       this.#cost += evaluated.cost
       const result =
         'error' in evaluated
@@ -69,7 +69,7 @@ export class VariableValues extends LazyStruct {
     const begun = slice.isOver()
       ? program.start(this.#activation, EXPRESSION_COST_MAX)
       : program.begin(this.#activation, EXPRESSION_COST_MAX, slice)
-    if (!(begun instanceof Evaluation)) return told(begun)
-    return inTurns((own) => begun.finish(own), tools).then(told)
+    if (!(begun instanceof Evaluation)) return reported(begun)
+    return inTurns((own) => begun.finish(own), tools).then(reported)
   }
 }

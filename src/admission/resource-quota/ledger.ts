@@ -10,7 +10,7 @@ import { type Charge, costIn, excessOf, unknownOf, usedShare, withUsed } from '.
 
 export const resourceQuotas: ResourceId = { group: '', version: 'v1', plural: 'resourcequotas' }
 
-type Waiting = {
+type WaitingCharge = {
   readonly charge: Charge
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -19,7 +19,7 @@ type Waiting = {
 export class Ledger {
   readonly #objects: Pick<Objects, 'list' | 'changeStatus'>
   /** Charges that wait for the current batch, by namespace. */
-  readonly #queues = new Map<string, Waiting[]>()
+  readonly #queues = new Map<string, WaitingCharge[]>()
   readonly #uncoveredOf: UncoveredOf
   #keptCharges = 0
 
@@ -50,9 +50,9 @@ export class Ledger {
     if (refusal !== undefined) throw refusal
   }
 
-  async #work(namespace: string, first: Waiting[]): Promise<void> {
+  async #work(namespace: string, first: WaitingCharge[]): Promise<void> {
     for (let batch = first; batch.length > 0; ) {
-      const next: Waiting[] = []
+      const next: WaitingCharge[] = []
       this.#queues.set(namespace, next)
       try {
         const refusals = await this.#chargeAll(

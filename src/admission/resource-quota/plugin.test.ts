@@ -24,7 +24,7 @@ const quota = (
   anObject('ResourceQuota', name, { spec: { hard, ...spec }, status: { hard, used } })
 
 const now = '2026-01-01T00:00:10Z'
-const surroundings = {
+const environment = {
   gates: defaultGates,
   clock: { wallMs: () => Date.parse(now) },
   limitedResources: [],
@@ -32,9 +32,9 @@ const surroundings = {
 }
 
 /** A namespace with these quotas. */
-class World {
+class ResourceQuotaFixture {
   readonly objects = new MemoryObjects()
-  readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), surroundings)
+  readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), environment)
 
   constructor(...quotas: KubeObject[]) {
     for (const one of quotas) this.objects.put('resourcequotas', 'n', one)
@@ -42,7 +42,7 @@ class World {
 
   quotas = () => this.objects.list({ group: '', version: 'v1', plural: 'resourcequotas' }, 'n')
 
-  async told(write: Attributes): Promise<string> {
+  async outcome(write: Attributes): Promise<string> {
     const admitted = await admit(this.plugin, write)
     return typeof admitted === 'string' ? admitted.replace(/^403 .* is forbidden: /, '') : 'fine'
   }
@@ -59,17 +59,19 @@ const podWith = (containers: Fields[], spec: Fields = {}) =>
   attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
 
 test('each object costs one, by both of its names', async () => {
-  const world = new World(quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }))
-  assert.equal(await world.told(configMap()), 'fine')
+  const world = new ResourceQuotaFixture(
+    quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }),
+  )
+  assert.equal(await world.outcome(configMap()), 'fine')
   assert.deepEqual(await world.used(), [{ configmaps: '1', 'count/configmaps': '1', secrets: '0' }])
   assert.equal(
-    await world.told(configMap()),
+    await world.outcome(configMap()),
     'exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',
   )
 })
 
 test('a charge is open from before the first quota is changed until its write has ended', async () => {
-  const world = new World(quota('q', { configmaps: '1' }))
+  const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   const openCharges = new OpenCharges()
   const ended: string[] = []
   const counted = (name: string): Promise<number> =>
@@ -84,7 +86,7 @@ test('a charge is open from before the first quota is changed until its write ha
       },
     },
     world.quotas,
-    { ...surroundings, openCharges },
+    { ...environment, openCharges },
   )
   assert.ok(typeof (await admit(plugin, charged)) !== 'string')
   assert.equal(typeof (await admit(plugin, refused)), 'string')
@@ -104,13 +106,19 @@ test('a charge is open from before the first quota is changed until its write ha
 })
 
 test('all quotas are charged, or none', async () => {
-  const world = new World(quota('a', { configmaps: '5' }), quota('b', { configmaps: '0' }))
-  assert.match(await world.told(configMap()), /^exceeded quota: b/)
+  const world = new ResourceQuotaFixture(
+    quota('a', { configmaps: '5' }),
+    quota('b', { configmaps: '0' }),
+  )
+  assert.match(await world.outcome(configMap()), /^exceeded quota: b/)
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '0' }])
 })
 
 test('a write that loses the race in a later quota gets back what the earlier ones were charged', async () => {
-  const world = new World(quota('a', { configmaps: '1' }), quota('b', { configmaps: '1' }))
+  const world = new ResourceQuotaFixture(
+    quota('a', { configmaps: '1' }),
+    quota('b', { configmaps: '1' }),
+  )
   const { objects } = world
   const slow = createResourceQuota(
     {
@@ -127,7 +135,7 @@ test('a write that loses the race in a later quota gets back what the earlier on
       },
     },
     world.quotas,
-    surroundings,
+    environment,
   )
   const why =
     'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
@@ -136,7 +144,7 @@ test('a write that loses the race in a later quota gets back what the earlier on
 })
 
 test('the quota that is nearest to its limit is charged first', async () => {
-  const world = new World(
+  const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '50' }),
     quota('b', { configmaps: '30', secrets: '0' }),
     quota('c', { configmaps: '30' }),
@@ -152,14 +160,14 @@ test('the quota that is nearest to its limit is charged first', async () => {
       },
     },
     world.quotas,
-    surroundings,
+    environment,
   )
   assert.ok(typeof (await admit(plugin, configMap())) !== 'string')
   assert.deepEqual(charged, ['b', 'd', 'c', 'a'])
 })
 
 test('nothing is given back to a quota that was counted anew', async () => {
-  const world = new World(
+  const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }, { used: { configmaps: '4' } }),
     quota('b', { configmaps: '5' }, { used: { configmaps: '4' } }),
   )
@@ -185,7 +193,7 @@ test('nothing is given back to a quota that was counted anew', async () => {
       },
     },
     world.quotas,
-    surroundings,
+    environment,
   )
   const refusal = await admit(slow, configMap())
   assert.ok(typeof refusal === 'string')
@@ -195,53 +203,53 @@ test('nothing is given back to a quota that was counted anew', async () => {
 
 test('no amount is compared before all quotas know what they need', async () => {
   const full = quota('a', { pods: '0' })
-  const silent = new World(full, quota('b', { 'requests.cpu': '1' }))
+  const silent = new ResourceQuotaFixture(full, quota('b', { 'requests.cpu': '1' }))
   assert.equal(
-    await silent.told(podWith([{ name: 'c' }])),
+    await silent.outcome(podWith([{ name: 'c' }])),
     'failed quota: b: must specify requests.cpu for: c',
   )
-  const uncounted = new World(full, quota('b', { 'count/pods': '1' }, { used: {} }))
+  const uncounted = new ResourceQuotaFixture(full, quota('b', { 'count/pods': '1' }, { used: {} }))
   assert.equal(
-    await uncounted.told(podWith([{ name: 'c' }])),
+    await uncounted.outcome(podWith([{ name: 'c' }])),
     'status unknown for quota: b, resources: count/pods',
   )
 })
 
 test('writes that come together are charged one after the other', async () => {
-  const world = new World(quota('q', { configmaps: '7' }))
-  const answers = await Promise.all(Array.from({ length: 20 }, () => world.told(configMap())))
+  const world = new ResourceQuotaFixture(quota('q', { configmaps: '7' }))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => world.outcome(configMap())))
   assert.equal(answers.filter((answer) => answer === 'fine').length, 7)
   assert.deepEqual(await world.used(), [{ configmaps: '7' }])
 })
 
 test('a dry run costs nothing', async () => {
-  const world = new World(quota('q', { configmaps: '1' }))
-  assert.equal(await world.told(configMap(true)), 'fine')
+  const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
+  assert.equal(await world.outcome(configMap(true)), 'fine')
   assert.deepEqual(await world.used(), [{ configmaps: '0' }])
 })
 
 test('a pod must say what its quota limits', async () => {
-  const world = new World(
+  const world = new ResourceQuotaFixture(
     quota('q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1' }),
   )
   const init = { initContainers: [{ name: 'i' }] }
   assert.equal(
-    await world.told(podWith([container({ requests: { cpu: '1' } }, 'b'), { name: 'a' }], init)),
+    await world.outcome(podWith([container({ requests: { cpu: '1' } }, 'b'), { name: 'a' }], init)),
     'failed quota: q: must specify limits.memory for: a,b,i; requests.cpu for: a,i',
   )
 })
 
 test('pods cost what they ask for, with what running them takes', async () => {
-  const world = new World(
+  const world = new ResourceQuotaFixture(
     quota('q', { cpu: '3', 'limits.cpu': '5', 'requests.example.com/gpu': '1', pods: '9' }),
   )
   const limits = { cpu: '1', 'example.com/gpu': '1' }
   const wanted = [container({ requests: { cpu: '500m', 'example.com/gpu': '1' }, limits })]
-  assert.equal(await world.told(podWith(wanted, { overhead: { cpu: '250m' } })), 'fine')
+  assert.equal(await world.outcome(podWith(wanted, { overhead: { cpu: '250m' } })), 'fine')
   assert.deepEqual(await world.used(), [
     { cpu: '750m', 'limits.cpu': '1250m', 'requests.example.com/gpu': '1', pods: '1' },
   ])
-  assert.match(await world.told(podWith(wanted)), /requested: requests.example.com\/gpu=1, used/)
+  assert.match(await world.outcome(podWith(wanted)), /requested: requests.example.com\/gpu=1, used/)
 })
 
 const asking = (cpu: string) => pod({ containers: [container({ requests: { cpu } })] })
@@ -255,20 +263,22 @@ const resize = (cpu: string) =>
   })
 
 test('an update costs what it adds', async () => {
-  const world = new World(quota('q', { 'requests.cpu': '2' }, { used: { 'requests.cpu': '1' } }))
+  const world = new ResourceQuotaFixture(
+    quota('q', { 'requests.cpu': '2' }, { used: { 'requests.cpu': '1' } }),
+  )
   assert.match(
-    await world.told(resize('4')),
+    await world.outcome(resize('4')),
     /requested: requests.cpu=3, used: requests.cpu=1, limited: requests.cpu=2$/,
   )
-  assert.equal(await world.told(resize('500m')), 'fine')
-  assert.equal(await world.told(resize('2')), 'fine')
+  assert.equal(await world.outcome(resize('500m')), 'fine')
+  assert.equal(await world.outcome(resize('2')), 'fine')
   assert.deepEqual(await world.used(), [{ 'requests.cpu': '2' }])
 })
 
 /** What a resize from one CPU to two costs where the node and the API server say this. */
 async function costOfResize(status: Fields, metadata: Fields = {}): Promise<unknown[]> {
-  const world = new World(quota('q', { 'requests.cpu': '9' }))
-  const told = (one: KubeObject): KubeObject => ({
+  const world = new ResourceQuotaFixture(quota('q', { 'requests.cpu': '9' }))
+  const reported = (one: KubeObject): KubeObject => ({
     ...one,
     status,
     metadata: { ...one.metadata, ...metadata },
@@ -277,10 +287,10 @@ async function costOfResize(status: Fields, metadata: Fields = {}): Promise<unkn
     plural: 'pods',
     operation: 'UPDATE',
     subresource: 'resize',
-    object: told(asking('2')),
-    oldObject: told(asking('1')),
+    object: reported(asking('2')),
+    oldObject: reported(asking('1')),
   })
-  assert.equal(await world.told(write), 'fine')
+  assert.equal(await world.outcome(write), 'fine')
   return world.used()
 }
 
@@ -323,13 +333,13 @@ test('a pod whose grace is over twice costs nothing', async () => {
 })
 
 test('a deadline moves a pod into a scope, where it is new', async () => {
-  const world = new World(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
+  const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(
-    await world.told(attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject })),
+    await world.outcome(attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject })),
     /requested: pods=1/,
   )
-  assert.equal(await world.told(attributes({ plural: 'pods', object: oldObject })), 'fine')
+  assert.equal(await world.outcome(attributes({ plural: 'pods', object: oldObject })), 'fine')
 })
 
 const scopeCases: readonly (readonly [Fields, Fields, boolean])[] = [
@@ -356,11 +366,11 @@ const scopeCases: readonly (readonly [Fields, Fields, boolean])[] = [
 ]
 for (const [expression, spec, isIn] of scopeCases) {
   test(`a pod with ${JSON.stringify(spec)} is ${isIn ? '' : 'not '}in ${JSON.stringify(expression)}`, async () => {
-    const world = new World(
+    const world = new ResourceQuotaFixture(
       quota('q', { pods: '0' }, { scopeSelector: { matchExpressions: [expression] } }),
     )
     assert.equal(
-      (await world.told(attributes({ plural: 'pods', object: pod(spec) }))) === 'fine',
+      (await world.outcome(attributes({ plural: 'pods', object: pod(spec) }))) === 'fine',
       !isIn,
     )
   })
@@ -370,22 +380,22 @@ const service = (spec: Fields) =>
   attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
 
 test('services cost ports of nodes and load balancers', async () => {
-  const world = new World(
+  const world = new ResourceQuotaFixture(
     quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }),
   )
   const ports = [{ port: 1 }, { port: 2 }]
   assert.equal(
-    await world.told(
+    await world.outcome(
       service({ type: 'LoadBalancer', ports, allocateLoadBalancerNodePorts: false }),
     ),
     'fine',
   )
-  assert.equal(await world.told(service({ type: 'NodePort', ports })), 'fine')
+  assert.equal(await world.outcome(service({ type: 'NodePort', ports })), 'fine')
   assert.deepEqual(await world.used(), [
     { 'services.nodeports': '2', 'services.loadbalancers': '1', services: '2' },
   ])
   assert.match(
-    await world.told(service({ type: 'LoadBalancer', ports })),
+    await world.outcome(service({ type: 'LoadBalancer', ports })),
     /services.loadbalancers=1,services.nodeports=2, used/,
   )
 })
@@ -400,34 +410,39 @@ const claim = (storage: string, storageClassName: string) => {
 
 test('claims cost storage, in all and of their class', async () => {
   const gold = 'gold.storageclass.storage.k8s.io/requests.storage'
-  const world = new World(quota('q', { 'requests.storage': '5Gi', [gold]: '1Gi' }))
-  assert.equal(await world.told(claim('2Gi', 'iron')), 'fine')
+  const world = new ResourceQuotaFixture(quota('q', { 'requests.storage': '5Gi', [gold]: '1Gi' }))
+  assert.equal(await world.outcome(claim('2Gi', 'iron')), 'fine')
   assert.match(
-    await world.told(claim('2Gi', 'gold')),
+    await world.outcome(claim('2Gi', 'gold')),
     /requested: gold.*=2Gi, used: gold.*=0, limited: gold.*=1Gi$/,
   )
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2Gi', [gold]: '0' }])
 })
 
 test('a quota whose use is not known allows nothing that it limits', async () => {
-  const world = new World(quota('q', { configmaps: '5', secrets: '5' }, { used: { secrets: '0' } }))
-  assert.equal(await world.told(configMap()), 'status unknown for quota: q, resources: configmaps')
+  const world = new ResourceQuotaFixture(
+    quota('q', { configmaps: '5', secrets: '5' }, { used: { secrets: '0' } }),
+  )
+  assert.equal(
+    await world.outcome(configMap()),
+    'status unknown for quota: q, resources: configmaps',
+  )
 })
 
 test('a part of a byte of storage is a whole one', async () => {
-  const world = new World(quota('q', { 'requests.storage': '5' }))
-  assert.equal(await world.told(claim('1500m', 'iron')), 'fine')
+  const world = new ResourceQuotaFixture(quota('q', { 'requests.storage': '5' }))
+  assert.equal(await world.outcome(claim('1500m', 'iron')), 'fine')
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2' }])
 })
 
 test('neither events nor what is not stored is counted', async () => {
-  const world = new World(quota('q', { 'count/events': '0', 'count/bindings': '0' }))
+  const world = new ResourceQuotaFixture(quota('q', { 'count/events': '0', 'count/bindings': '0' }))
   assert.equal(
-    await world.told(attributes({ plural: 'events', object: anObject('Event', 'e') })),
+    await world.outcome(attributes({ plural: 'events', object: anObject('Event', 'e') })),
     'fine',
   )
   assert.equal(
-    await world.told(attributes({ plural: 'bindings', object: anObject('Binding', 'b') })),
+    await world.outcome(attributes({ plural: 'bindings', object: anObject('Binding', 'b') })),
     'fine',
   )
 })
@@ -441,9 +456,9 @@ const anything = { group: '', plural: '', matchContains: [], matchScopes: [] }
 
 test('limited resources need a quota that covers them', async () => {
   const limitedResources = [{ ...anything, plural: 'configmaps', matchContains: ['configmaps'] }]
-  const world = new World()
+  const world = new ResourceQuotaFixture()
   const limited = createResourceQuota(world.objects, world.quotas, {
-    ...surroundings,
+    ...environment,
     limitedResources,
   })
   const refused =
@@ -465,10 +480,10 @@ test('limited scopes need a quota with that scope', async () => {
     { name: 'PriorityClass', operator: 'In', values: ['a', 'b'] },
     { name: 'PriorityClass', operator: 'Unknown', values: [] },
   ]
-  const world = new World(quota('q', { pods: '0' }, { scopes: ['BestEffort'] }))
+  const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['BestEffort'] }))
   const limitedResources = [{ ...anything, plural: 'services', matchScopes }]
   const limited = createResourceQuota(world.objects, world.quotas, {
-    ...surroundings,
+    ...environment,
     limitedResources,
   })
   const refused = '500 insufficient quota to match these scopes: [{PriorityClass In [a b]}]'

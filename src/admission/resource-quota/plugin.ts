@@ -15,7 +15,7 @@ import { LimitedResources } from './limited.ts'
 import type { OpenCharges } from './open-charges.ts'
 import { Ledger } from './ledger.ts'
 
-type QuotaParts = {
+type QuotaOptions = {
   readonly gates: Gates
   readonly clock: Pick<Clock, 'wallMs'>
   readonly limitedResources: readonly LimitedResource[]
@@ -26,7 +26,7 @@ type QuotaParts = {
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
   readQuotas: (namespace: string) => MaybePromise<readonly KubeObject[]>,
-  { gates, clock, limitedResources, openCharges }: QuotaParts,
+  { gates, clock, limitedResources, openCharges }: QuotaOptions,
 ): Plugin {
   const evaluators = new Evaluators(gates, clock)
   const limited = new LimitedResources(limitedResources)

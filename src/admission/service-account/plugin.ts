@@ -16,7 +16,7 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror'
 const DEFAULT_LOOKUPS = 10
 const LOOKUP_MS = 150
 
-export type ServiceAccountParts = {
+export type ServiceAccountOptions = {
   readonly objects: Pick<Objects, 'get'>
   /** The random suffix of a volume's name. */
   readonly nameSuffix: () => string
@@ -31,7 +31,7 @@ export function createServiceAccount({
   objects,
   nameSuffix,
   wait = sleepFor,
-}: ServiceAccountParts): Plugin {
+}: ServiceAccountOptions): Plugin {
   const accountOf = async (attributes: Attributes, name: string): Promise<KubeObject> => {
     const { namespace, context } = attributes
     const lookups = name === defaultName ? DEFAULT_LOOKUPS : 1

@@ -1,17 +1,17 @@
 /** The match conditions of a webhook: it is called only if all of them are true. */
 import { forbidden } from '../../api/errors.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
-import { type Compiled, compileInTurns } from '../../objects/cel/compile.ts'
+import { type CompileResult, compileInTurns } from '../../objects/cel/compile.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from '../policies/costs.ts'
 import { RequestValues } from '../policies/request-values.ts'
-import type { HookType } from './metrics.ts'
-import type { HookParts } from './parts.ts'
+import type { WebhookType } from './metrics.ts'
+import type { WebhookOptions } from './webhook-options.ts'
 
-type Condition = { readonly text: string; readonly compiled: Compiled }
+type Condition = { readonly text: string; readonly compiled: CompileResult }
 
 /** Compiled with the first request that comes so far. */
 export class Conditions {
@@ -40,11 +40,11 @@ function* compileAll(texts: readonly string[], slice: Slice): Turns<readonly Con
   return conditions
 }
 
-export type Asked = {
+export type ConditionInput = {
   readonly attributes: Attributes
   /** In the version that the webhook asks for. */
   readonly resource: Resource
-  readonly type: HookType
+  readonly type: WebhookType
 }
 
 type Conditional = {
@@ -57,8 +57,8 @@ type Conditional = {
 /** Whether all conditions are true. If none is false and some fail, the failurePolicy decides: false, or a Forbidden. */
 export async function matchesConditions(
   { name: webhook, conditions, failsOpen, isListed }: Conditional,
-  { attributes, resource, type }: Asked,
-  { convertByWebhook, authorizerOf, answerPattern, clock, conditionMetrics }: HookParts,
+  { attributes, resource, type }: ConditionInput,
+  { convertByWebhook, authorizerOf, answerPattern, clock, conditionMetrics }: WebhookOptions,
 ): Promise<boolean> {
   if (conditions.isEmpty) return true
   const { resource: own, subresource, namespace, name, context, operation } = attributes
@@ -79,7 +79,7 @@ export async function matchesConditions(
   const isExcluded = result.matches === false || failsOpen
   const seconds = (clock.monotonicMs() - startMs) / 1000
   if (isListed())
-    conditionMetrics.observeHook({
+    conditionMetrics.observeWebhook({
       webhook,
       type,
       operation,
@@ -92,7 +92,7 @@ export async function matchesConditions(
 }
 
 /** `errors`: how many conditions failed, up to the first that is false. */
-type Evaluated =
+type ConditionsResult =
   | { readonly matches: true }
   | { readonly matches: false; readonly errors: number }
   | { readonly matches: 'unknown'; readonly errors: number; readonly why: string }
@@ -101,7 +101,7 @@ function* evaluateAll(
   conditions: readonly Condition[],
   variables: Activation,
   slice: Slice,
-): Turns<Evaluated> {
+): Turns<ConditionsResult> {
   const errors: string[] = []
   let left = CONDITIONS_COST_MAX
   let errorsBefore: number | undefined

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { ConditionMetrics } from '../match/condition-metrics.ts'
-import { HookMetrics } from './metrics.ts'
+import { WebhookMetrics } from './metrics.ts'
 
 test('a webhook that is gone leaves no series, and others keep theirs', () => {
   const metrics = new Metrics()
-  const [hooks, conditions] = [new HookMetrics(metrics), new ConditionMetrics(metrics)]
+  const [webhooks, conditions] = [new WebhookMetrics(metrics), new ConditionMetrics(metrics)]
   for (const name of ['gone.example.com', 'kept.example.com']) {
     for (const type of ['admit', 'validating'] as const) {
       const call = { name, type, operation: 'CREATE', seconds: 0 }
-      hooks.count({ ...call, code: 200, rejection: undefined })
-      hooks.count({ ...call, code: 403, rejection: 'no_error' })
-      hooks.count({ ...call, code: 0, rejection: 'apiserver_internal_error' })
-      hooks.countFailOpen(name, type)
-      conditions.observeHook({
+      webhooks.count({ ...call, code: 200, rejection: undefined })
+      webhooks.count({ ...call, code: 403, rejection: 'no_error' })
+      webhooks.count({ ...call, code: 0, rejection: 'apiserver_internal_error' })
+      webhooks.countFailOpen(name, type)
+      conditions.observeWebhook({
         webhook: name,
         type,
         operation: 'CREATE',
@@ -27,21 +27,21 @@ test('a webhook that is gone leaves no series, and others keep theirs', () => {
   const lines = (name: string): number => metrics.print().split(name).length - 1
   const kept = lines('kept.example.com')
   assert.equal(lines('gone.example.com'), kept)
-  hooks.forget('gone.example.com', 'validating')
-  conditions.forgetHook('gone.example.com', 'validating')
+  webhooks.forget('gone.example.com', 'validating')
+  conditions.forgetWebhook('gone.example.com', 'validating')
   assert.equal(lines('gone.example.com'), kept / 2)
-  hooks.forget('gone.example.com', 'admit')
-  conditions.forgetHook('gone.example.com', 'admit')
+  webhooks.forget('gone.example.com', 'admit')
+  conditions.forgetWebhook('gone.example.com', 'admit')
   assert.equal(lines('gone.example.com'), 0)
   assert.equal(lines('kept.example.com'), kept)
 })
 
 test('codes beyond those of HTTP are counted as one, as upstream', () => {
   const metrics = new Metrics()
-  const hooks = new HookMetrics(metrics)
+  const webhooks = new WebhookMetrics(metrics)
   const call = { name: 'a.example.com', type: 'admit', operation: 'CREATE', seconds: 0 } as const
   for (const code of [601, 700, 999])
-    hooks.count({ ...call, code, rejection: 'calling_webhook_error' })
+    webhooks.count({ ...call, code, rejection: 'calling_webhook_error' })
   const text = metrics.print()
   assert.match(text, /request_total\{code="600",.*\} 3\n/)
   assert.match(text, /rejection_code="600",.*\} 3\n/)

@@ -12,14 +12,14 @@ const rejections: readonly Rejection[] = [
   'apiserver_internal_error',
 ]
 
-export type HookType = 'admit' | 'validating'
+export type WebhookType = 'admit' | 'validating'
 
 /** Why a request was rejected; undefined: it was not. */
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error'
 
-export type HookCall = {
+export type WebhookCall = {
   readonly name: string
-  readonly type: HookType
+  readonly type: WebhookType
   readonly operation: string
   /** 200, or that of the error; 0: an error of the server itself. */
   readonly code: number
@@ -27,7 +27,7 @@ export type HookCall = {
   readonly seconds: number
 }
 
-export class HookMetrics {
+export class WebhookMetrics {
   readonly #calls: Counter
   readonly #seconds: Histogram
   readonly #rejections: Counter
@@ -62,7 +62,7 @@ export class HookMetrics {
     })
   }
 
-  count({ name, type, operation, code, rejection, seconds }: HookCall): void {
+  count({ name, type, operation, code, rejection, seconds }: WebhookCall): void {
     const rejected = `${rejection !== undefined}`
     const shown = `${Math.min(code, CODE_MAX)}`
     this.#codes.add(shown)
@@ -72,12 +72,12 @@ export class HookMetrics {
       this.#rejections.with(rejection, name, operation, shown, type).add()
   }
 
-  countFailOpen(name: string, type: HookType): void {
+  countFailOpen(name: string, type: WebhookType): void {
     this.#failOpen.with(name, type).add()
   }
 
   /** No configuration of this type has such a webhook any more. */
-  forget(name: string, type: HookType): void {
+  forget(name: string, type: WebhookType): void {
     this.#failOpen.remove(name, type)
     for (const operation of allOperations) {
       for (const rejected of ['true', 'false']) {

@@ -11,12 +11,12 @@ import type { Attributes, Plugin, Rounds } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
 import { convertTo, kindAt } from '../match/versions.ts'
-import { Selected } from '../match/selected.ts'
+import { SelectorIndex } from '../match/selected.ts'
 import { Reinvocations } from '../reinvocations.ts'
-import { callHook, HookCallError, refusalOf } from './call-hook.ts'
-import type { HookList, ListedHook } from './hook-list.ts'
+import { callWebhook, WebhookCallError, refusalOf } from './call-webhook.ts'
+import type { WebhookList, ListedWebhook } from './webhook-list.ts'
 import { isToBeCalled } from './matches.ts'
-import type { HookParts } from './parts.ts'
+import type { WebhookOptions } from './webhook-options.ts'
 import { patchAnnotation } from './patch-annotation.ts'
 import { type Patched, patched } from './patched.ts'
 import { Versions } from './versioned.ts'
@@ -25,52 +25,52 @@ const MUTATION = 'mutation.webhook.admission.k8s.io/'
 const FAILED_OPEN = `failed-open.${MUTATION}`
 const PATCH = 'patch.webhook.admission.k8s.io/'
 
-export function createMutatingWebhooks(hooks: HookList, parts: HookParts): Plugin {
-  const selected = new Selected<ListedHook>(parts.objects)
+export function createMutatingWebhooks(webhooks: WebhookList, options: WebhookOptions): Plugin {
+  const selected = new SelectorIndex<ListedWebhook>(options.objects)
   const reinvocations = new WeakMap<Rounds, Reinvocations>()
   return {
     name: 'MutatingAdmissionWebhook',
     mutate: (attributes, rounds) => {
       if (isExemptFromWebhooks(attributes)) return attributes.object
-      const candidates = hooks.candidates(attributes)
-      const select = (current: Attributes): readonly Candidate<ListedHook>[] =>
+      const candidates = webhooks.candidates(attributes)
+      const select = (current: Attributes): readonly Candidate<ListedWebhook>[] =>
         selected.of(candidates, current)
       const first = select(attributes)
       if (first.length === 0) return attributes.object
       const known = reinvocations.get(rounds) ?? new Reinvocations()
       reinvocations.set(rounds, known)
-      return mutate(first, attributes, { select, rounds, reinvocations: known, parts })
+      return mutate(first, attributes, { select, rounds, reinvocations: known, options })
     },
   }
 }
 
 type Mutating = {
   /** The webhooks whose selectors match, in their order: another object may have labels that others select. */
-  readonly select: (attributes: Attributes) => readonly Candidate<ListedHook>[]
+  readonly select: (attributes: Attributes) => readonly Candidate<ListedWebhook>[]
   readonly rounds: Rounds
   readonly reinvocations: Reinvocations
-  readonly parts: HookParts
+  readonly options: WebhookOptions
 }
 
 async function mutate(
-  first: readonly Candidate<ListedHook>[],
+  first: readonly Candidate<ListedWebhook>[],
   attributes: Attributes,
-  { select, rounds, reinvocations, parts }: Mutating,
+  { select, rounds, reinvocations, options }: Mutating,
 ): Promise<KubeObject | undefined> {
   // Other plugins changed what the webhooks had left.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
     reinvocations.require()
   let current = attributes
-  let versions = new Versions(current, parts.convertByWebhook)
+  let versions = new Versions(current, options.convertByWebhook)
   const left = [...first]
   for (let next = left.shift(); next !== undefined; next = left.shift()) {
     const { entry, resource } = next
-    const { hook, position } = entry
+    const { hook: webhook, position } = entry
     const matching = { attributes: current, resource, versions, type: 'admit' } as const
-    if (!(await isToBeCalled(hook, matching, parts))) continue
-    if (rounds.isSecond && !reinvocations.isRequired(hook.id)) continue
+    if (!(await isToBeCalled(webhook, matching, options))) continue
+    if (rounds.isSecond && !reinvocations.isRequired(webhook.id)) continue
     const label = `round_${rounds.isSecond ? 1 : 0}_index_${position}`
-    const mutated = await mutateBy(entry, matching, { label, parts })
+    const mutated = await mutateBy(entry, matching, { label, options })
     if (mutated !== undefined) {
       const { object } = mutated
       // A patch without effect is no change.
@@ -79,13 +79,13 @@ async function mutate(
         rounds.needsSecond = true
       }
       current = { ...current, object }
-      versions = new Versions(current, parts.convertByWebhook)
+      versions = new Versions(current, options.convertByWebhook)
       // The call may have taken seconds.
       const selectedNow = select({ ...current, known: {} })
       // limit: webhooks that administrators have configured
       left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
     }
-    if (hook.isReinvoked) reinvocations.invoked(hook.id)
+    if (webhook.isReinvoked) reinvocations.invoked(webhook.id)
   }
   reinvocations.lastOutput = current.object
   return current.object
@@ -93,15 +93,15 @@ async function mutate(
 
 type Matching = {
   readonly attributes: Attributes
-  readonly resource: Candidate<ListedHook>['resource']
+  readonly resource: Candidate<ListedWebhook>['resource']
   readonly versions: Versions
 }
 
 /** The object as a webhook patched it, in the version of the request; undefined: it did not. */
 async function mutateBy(
-  { hook }: ListedHook,
+  { hook }: ListedWebhook,
   { attributes, resource, versions }: Matching,
-  { label, parts }: { readonly label: string; readonly parts: HookParts },
+  { label, options }: { readonly label: string; readonly options: WebhookOptions },
 ): Promise<Patched | undefined> {
   const { context, resource: own, subresource } = attributes
   const { configuration, name: webhook } = hook
@@ -109,10 +109,10 @@ async function mutateBy(
   try {
     const versioned = await versions.in(resource)
     const reviewed = { attributes, resource, versioned }
-    const { patch, patchType } = await callHook(hook, reviewed, { isMutating: true, parts })
+    const { patch, patchType } = await callWebhook(hook, reviewed, { isMutating: true, options })
     if (patch === '') return undefined
     if (patchType !== 'JSONPatch') {
-      throw new HookCallError(
+      throw new WebhookCallError(
         `failed calling webhook ${quote(webhook)}: unsupported patch type ${quote(patchType)}`,
       )
     }
@@ -131,7 +131,7 @@ async function mutateBy(
     const back = await convertTo(
       object,
       { from: resource, to: own, subresource },
-      parts.convertByWebhook,
+      options.convertByWebhook,
     )
     isMutated = isChanged
     if (context.audited?.wantsRequest === true) {
@@ -139,7 +139,7 @@ async function mutateBy(
     }
     return { object: back, isChanged }
   } catch (error) {
-    if (!(error instanceof HookCallError)) throw error
+    if (!(error instanceof WebhookCallError)) throw error
     const refusal = refusalOf(error, hook)
     if (refusal !== undefined) throw refusal
     context.annotate(`${FAILED_OPEN}${label}`, webhook)

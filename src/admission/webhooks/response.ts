@@ -5,7 +5,7 @@ import { quote } from '../../api/quote.ts'
 import { decodeStruct } from '../../objects/codec/decode.ts'
 import { goTypeOfHead, parseFault, readHead } from '../../objects/codec/head.ts'
 import { typeOf } from '../../registry/types.ts'
-import type { ReviewVersion } from './hook.ts'
+import type { ReviewVersion } from './webhook.ts'
 
 export type Response = {
   readonly isAllowed: boolean
@@ -49,9 +49,9 @@ export function readResponse(text: string, expected: Expected): Response {
 }
 
 type Head = { readonly kind: string; readonly apiVersion: string }
-type Decoded = { readonly head: Head; readonly response: Fields[string] }
+type DecodedReview = { readonly head: Head; readonly response: Fields[string] }
 
-function decode(text: string, { version }: Expected): Decoded {
+function decode(text: string, { version }: Expected): DecodedReview {
   try {
     const type = new JsonScanner(text).peekType()
     if (type === 'null') return { head: { kind: '', apiVersion: '' }, response: undefined }
@@ -85,10 +85,14 @@ function typeFault({ kind, apiVersion }: Head, version: ReviewVersion): string |
 
 const reviewVersions: ReadonlySet<string> = new Set([`${reviewGroup}/v1`, `${reviewGroup}/v1beta1`])
 
-type Checked = { readonly uid: string; readonly patch: string; readonly patchType: Fields[string] }
+type CheckedResponse = {
+  readonly uid: string
+  readonly patch: string
+  readonly patchType: Fields[string]
+}
 
 /** v1beta1 checks none of this. */
-function checkV1({ version, uid, isMutating }: Expected, head: Head, given: Checked): void {
+function checkV1({ version, uid, isMutating }: Expected, head: Head, given: CheckedResponse): void {
   const hasPatch = given.patch !== ''
   const hasType = given.patchType !== undefined && given.patchType !== null
   if (given.uid !== uid)

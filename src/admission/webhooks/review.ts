@@ -6,21 +6,21 @@ import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { namespaceOf } from '../match/namespaces.ts'
 import { kindAt } from '../match/versions.ts'
-import type { ReviewVersion } from './hook.ts'
-import type { Versioned } from './versioned.ts'
+import type { ReviewVersion } from './webhook.ts'
+import type { VersionedObjects } from './versioned.ts'
 
-export type Reviewed = {
+export type ReviewInput = {
   readonly attributes: Attributes
   /** In the version that the webhook asks for. */
   readonly resource: Resource
-  readonly versioned: Versioned
+  readonly versioned: VersionedObjects
 }
 
 /** Both versions have the same fields. */
 export function printReview(
   version: ReviewVersion,
   uid: string,
-  { attributes, resource, versioned }: Reviewed,
+  { attributes, resource, versioned }: ReviewInput,
 ): string {
   const known = printOrdered({ uid, ...requestFields(attributes, resource) })
   const { object, oldObject } = versioned

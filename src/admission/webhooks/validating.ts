@@ -2,61 +2,67 @@
 import type { Attributes, Plugin } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
-import { Selected } from '../match/selected.ts'
-import { callHook, HookCallError, refusalOf } from './call-hook.ts'
-import type { Hook } from './hook.ts'
-import type { HookList, ListedHook } from './hook-list.ts'
+import { SelectorIndex } from '../match/selected.ts'
+import { callWebhook, WebhookCallError, refusalOf } from './call-webhook.ts'
+import type { AdmissionWebhook } from './webhook.ts'
+import type { WebhookList, ListedWebhook } from './webhook-list.ts'
 import { isToBeCalled } from './matches.ts'
-import type { HookParts } from './parts.ts'
-import type { Reviewed } from './review.ts'
+import type { WebhookOptions } from './webhook-options.ts'
+import type { ReviewInput } from './review.ts'
 import { Versions } from './versioned.ts'
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/'
 
-export function createValidatingWebhooks(hooks: HookList, parts: HookParts): Plugin {
-  const selected = new Selected<ListedHook>(parts.objects)
+export function createValidatingWebhooks(webhooks: WebhookList, options: WebhookOptions): Plugin {
+  const selected = new SelectorIndex<ListedWebhook>(options.objects)
   return {
     name: 'ValidatingAdmissionWebhook',
     validate: (attributes) => {
       if (isExemptFromWebhooks(attributes)) return undefined
-      const candidates = selected.of(hooks.candidates(attributes), attributes)
-      return candidates.length === 0 ? undefined : validate(candidates, attributes, parts)
+      const candidates = selected.of(webhooks.candidates(attributes), attributes)
+      return candidates.length === 0 ? undefined : validate(candidates, attributes, options)
     },
   }
 }
 
 async function validate(
-  candidates: readonly Candidate<ListedHook>[],
+  candidates: readonly Candidate<ListedWebhook>[],
   attributes: Attributes,
-  parts: HookParts,
+  options: WebhookOptions,
 ): Promise<void> {
-  const versions = new Versions(attributes, parts.convertByWebhook)
-  const calls: { readonly hook: Hook; readonly reviewed: Reviewed }[] = []
+  const versions = new Versions(attributes, options.convertByWebhook)
+  const calls: { readonly hook: AdmissionWebhook; readonly reviewed: ReviewInput }[] = []
   for (const { entry, resource } of candidates) {
-    const { hook } = entry
-    if (!(await isToBeCalled(hook, { attributes, resource, type: 'validating' }, parts))) continue
-    calls.push({ hook, reviewed: { attributes, resource, versioned: await versions.in(resource) } })
+    const { hook: webhook } = entry
+    if (!(await isToBeCalled(webhook, { attributes, resource, type: 'validating' }, options)))
+      continue
+    calls.push({
+      hook: webhook,
+      reviewed: { attributes, resource, versioned: await versions.in(resource) },
+    })
   }
   const refusals: unknown[] = []
   await Promise.all(
-    calls.map(({ hook, reviewed }, at) =>
-      validateBy(hook, reviewed, { at, parts }).catch((error: unknown) => refusals.push(error)),
+    calls.map(({ hook: webhook, reviewed }, at) =>
+      validateBy(webhook, reviewed, { at, options }).catch((error: unknown) =>
+        refusals.push(error),
+      ),
     ),
   )
   if (refusals.length > 0) throw refusals[0]
 }
 
 async function validateBy(
-  hook: Hook,
-  reviewed: Reviewed,
-  { at, parts }: { readonly at: number; readonly parts: HookParts },
+  webhook: AdmissionWebhook,
+  reviewed: ReviewInput,
+  { at, options }: { readonly at: number; readonly options: WebhookOptions },
 ): Promise<void> {
   try {
-    await callHook(hook, reviewed, { isMutating: false, parts })
+    await callWebhook(webhook, reviewed, { isMutating: false, options })
   } catch (error) {
-    if (!(error instanceof HookCallError)) throw error
-    const refusal = refusalOf(error, hook)
+    if (!(error instanceof WebhookCallError)) throw error
+    const refusal = refusalOf(error, webhook)
     if (refusal !== undefined) throw refusal
-    reviewed.attributes.context.annotate(`${FAILED_OPEN}round_0_index_${at}`, hook.name)
+    reviewed.attributes.context.annotate(`${FAILED_OPEN}round_0_index_${at}`, webhook.name)
   }
 }

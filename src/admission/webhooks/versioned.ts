@@ -8,7 +8,7 @@ import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { Attributes } from '../admission.ts'
 import { type ConvertByWebhook, convertTo, kindAt } from '../match/versions.ts'
 
-export type Versioned = {
+export type VersionedObjects = {
   readonly shape: ObjectSchema
   readonly object: VersionedObject | undefined
   readonly oldObject: VersionedObject | undefined
@@ -33,14 +33,14 @@ export class VersionedObject {
 export class Versions {
   readonly #attributes: Attributes
   readonly #convertByWebhook: ConvertByWebhook
-  readonly #made = new Map<Resource, Versioned>()
+  readonly #made = new Map<Resource, VersionedObjects>()
 
   constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook) {
     this.#attributes = attributes
     this.#convertByWebhook = convertByWebhook
   }
 
-  async in(resource: Resource): Promise<Versioned> {
+  async in(resource: Resource): Promise<VersionedObjects> {
     const known = this.#made.get(resource)
     if (known !== undefined) return known
     const { resource: own, subresource, object, oldObject } = this.#attributes

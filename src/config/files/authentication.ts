@@ -121,14 +121,14 @@ function isSameAnonymous(
   )
 }
 
-type Checked<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
+type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
 /** The value is valid only if there are no faults. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,
   compiler: JwtCompiler = jwtCompiler(),
-): Checked<AuthenticationConfiguration> {
+): CheckedValue<AuthenticationConfiguration> {
   const items = itemsOf(jwt)
   const none = { jwt: [], anonymous: null }
   if (items.length > AUTHENTICATORS_MAX) {
@@ -164,7 +164,7 @@ function duplicateIssuer(items: readonly Fields[], at: number): FieldFault[] {
 function readAnonymous(
   anonymous: Fields[string],
   gates: Gates,
-): Checked<AnonymousConfiguration | null> {
+): CheckedValue<AnonymousConfiguration | null> {
   if (!isFields(anonymous)) return { value: null, faults: [] }
   const paths = itemsOf(anonymous['conditions']).map(({ path }) => textOf(path))
   const isEnabled = anonymous['enabled'] === true

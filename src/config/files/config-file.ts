@@ -47,7 +47,7 @@ export async function rereadConfigFile<T>(
   return finish(opened, type)
 }
 
-type Opened = {
+type ParsedFile = {
   readonly fields: Fields
   readonly strictFault: string | undefined
   /** Set if the file is of another kind. */
@@ -58,7 +58,10 @@ export const tooLarge = ({ length }: Buffer): string =>
   `the file has ${length} bytes, it may have ${CONFIG_BYTES_MAX}`
 
 /** Files that need not be decoded; undefined: others. */
-function open<T>(bytes: Buffer, { ofEmpty }: ConfigFileType<T>): Opened | FileRead<T> | undefined {
+function open<T>(
+  bytes: Buffer,
+  { ofEmpty }: ConfigFileType<T>,
+): ParsedFile | FileRead<T> | undefined {
   if (bytes.length > CONFIG_BYTES_MAX) {
     return { fault: tooLarge(bytes), stage: 'decoding' }
   }
@@ -70,14 +73,14 @@ function open<T>(bytes: Buffer, { ofEmpty }: ConfigFileType<T>): Opened | FileRe
 const decodeAnywhere = async (bytes: Buffer, scheme: Scheme): Promise<PostedFile> =>
   bytes.length > INLINE_BYTES_MAX ? decodeOnThread(bytes, scheme) : decodeHere(bytes, scheme)
 
-function described<T>(decoded: PostedFile, { kind }: ConfigFileType<T>): Opened | FileRead<T> {
+function described<T>(decoded: PostedFile, { kind }: ConfigFileType<T>): ParsedFile | FileRead<T> {
   if ('fault' in decoded) return { fault: decoded.fault, stage: 'decoding' }
   const { fields, hubName, strictFault } = decoded
   return { fields, strictFault, otherKind: hubName.endsWith(`.${kind}`) ? undefined : hubName }
 }
 
 function finish<T>(
-  { fields, strictFault, otherKind }: Opened,
+  { fields, strictFault, otherKind }: ParsedFile,
   type: ConfigFileType<T>,
 ): FileRead<T> {
   const {

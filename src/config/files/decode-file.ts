@@ -16,12 +16,12 @@ import {
 } from '../../objects/codec/head.ts'
 import { convertYaml } from '../../objects/codec/yaml.ts'
 import { YamlError } from '../../objects/codec/yaml-error.ts'
-import type { KnownKind, Scheme } from '../../objects/schema/object-schema.ts'
+import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 
 export type DecodedFile = {
   readonly fields: Fields
   /** The kind of the file. */
-  readonly known: KnownKind
+  readonly known: RegisteredKind
   /** Whether the file itself has a kind and an apiVersion. */
   readonly isVersioned: boolean
   /** The error for unknown and duplicate fields; undefined: there are none. */
@@ -127,7 +127,7 @@ const notRegistered = ({ kind, apiVersion }: Head, scheme: Scheme): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
 
 /** Kinds without a schema are not decoded. */
-function decodeFields(json: string, { struct }: KnownKind): Decoding {
+function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
   const nothing = { value: {}, fault: undefined, strictFaults: [] }
   if (struct === undefined || json === 'null') return nothing
   try {

@@ -1,6 +1,11 @@
 /** CEL expressions in configuration files. They are compiled when the file is read, so that errors are reported right away. */
 import { type FieldFault, internalFault, invalidValue } from '../../api/field-fault.ts'
-import { compile, type Compiled, compileInTurns, type Program } from '../../objects/cel/compile.ts'
+import {
+  compile,
+  type CompileResult,
+  compileInTurns,
+  type Program,
+} from '../../objects/cel/compile.ts'
 import type { Environment } from '../../objects/cel/environment.ts'
 import { inTurns } from '../../objects/cel/turns.ts'
 import { outputNameOf, type Type } from '../../objects/cel/types.ts'
@@ -8,7 +13,7 @@ import { outputNameOf, type Type } from '../../objects/cel/types.ts'
 export type Expression = { readonly text: string; readonly program: Program }
 
 /** An expression and the path of its field. */
-export type Place = { readonly text: string; readonly path: string }
+export type ExpressionField = { readonly text: string; readonly path: string }
 
 /** Returns the error for a result type that is not allowed, undefined if it is. */
 type CheckType = (type: Type) => string | undefined
@@ -16,7 +21,7 @@ type CheckType = (type: Type) => string | undefined
 /** Compiles expressions in named environments. A large file is prepared first, since 500 expressions take 100 ms. */
 export class ExpressionCompiler<Name extends string> {
   readonly #environments: { readonly [name in Name]: Environment }
-  readonly #prepared = new Map<string, Compiled>()
+  readonly #prepared = new Map<string, CompileResult>()
 
   constructor(environments: { readonly [name in Name]: Environment }) {
     this.#environments = environments
@@ -35,7 +40,7 @@ export class ExpressionCompiler<Name extends string> {
 
   compile(
     name: Name,
-    { text, path }: Place,
+    { text, path }: ExpressionField,
     checkType: CheckType,
   ): Expression | { readonly fault: FieldFault } {
     const compiled =

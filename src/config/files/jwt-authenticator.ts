@@ -9,7 +9,7 @@ import {
   type Expression,
   ExpressionCompiler,
   onlyBool,
-  type Place,
+  type ExpressionField,
 } from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
 
@@ -250,12 +250,12 @@ class AuthenticatorReader {
     })
   }
 
-  #mapped(place: Place): ClaimMapping | null {
+  #mapped(place: ExpressionField): ClaimMapping | null {
     const expression = this.#compile(place, 'mapping')
     return expression === undefined ? null : { kind: 'expression', expression }
   }
 
-  #compile(place: Place, use: 'rule' | 'mapping' | 'user rule'): Expression | undefined {
+  #compile(place: ExpressionField, use: 'rule' | 'mapping' | 'user rule'): Expression | undefined {
     const variable = use === 'user rule' ? 'user' : 'claims'
     const compiled = this.#compiler.compile(variable, place, use === 'mapping' ? anyType : onlyBool)
     return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled

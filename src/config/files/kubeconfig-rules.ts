@@ -42,7 +42,7 @@ function duplicateIn(items: readonly Fields[], item: string, type: string): stri
 }
 
 /** The user and the cluster of the current context. */
-export type Chosen = {
+export type CurrentContext = {
   readonly userName: string
   readonly user: Fields | undefined
   readonly clusterName: string
@@ -54,7 +54,7 @@ export const noKubeconfig =
 
 const noCluster = 'cluster has no server defined'
 
-export function unusableFault(fields: Fields, chosen: Chosen): string | undefined {
+export function unusableFault(fields: Fields, chosen: CurrentContext): string | undefined {
   const { userName, user = {}, clusterName, cluster } = chosen
   const contextName = textOf(fields['current-context'])
   const hasContext = itemsOf(fields['contexts']).some(({ name }) => textOf(name) === contextName)

@@ -53,7 +53,7 @@ class VirtualTime {
 const file = (audience: string): string =>
   `apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\njwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]\n`
 
-type Followed = {
+type ReloadFixture = {
   readonly time: VirtualTime
   readonly disk: { text: string | Error }
   readonly used: string[]
@@ -67,7 +67,7 @@ type Followed = {
   use: ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
-function follow(): Followed {
+function follow(): ReloadFixture {
   const time = new VirtualTime()
   const disk: { text: string | Error } = { text: file('first') }
   const used: string[] = []
@@ -76,17 +76,17 @@ function follow(): Followed {
   const options = { gates: defaultGates, disallowedIssuers: ['https://accounts.example.org'] }
   const start = readAuthenticationConfiguration(Buffer.from(file('first')), options)
   assert.ok('value' in start)
-  const followed: Omit<Followed, 'reloader'> = {
+  const followed: Omit<ReloadFixture, 'reloader'> = {
     time,
     disk,
     used,
     logged,
-    changed: () => watchers.forEach((tell) => tell()),
+    changed: () => watchers.forEach((report) => report()),
     useFault: undefined,
     read: undefined,
     use: undefined,
   }
-  const reloader: Followed['reloader'] = new ConfigReloader(
+  const reloader: ReloadFixture['reloader'] = new ConfigReloader(
     '/etc/authn.yaml',
     Buffer.from(file('first')),
     {
@@ -114,14 +114,14 @@ function follow(): Followed {
       },
     },
   )
-  const whole: Followed = Object.assign(followed, { reloader })
+  const whole: ReloadFixture = Object.assign(followed, { reloader })
   return whole
 }
 
 /** Advances the time and waits for the checks that are due. */
-const settled = ({ reloader, time }: Followed, ms: number): Promise<void> => {
+const settled = ({ reloader, time }: ReloadFixture, ms: number): Promise<void> => {
   time.pass(ms)
-  return reloader.look()
+  return reloader.check()
 }
 
 test('a changed file is loaded within a minute', async () => {
@@ -223,7 +223,7 @@ test('a configuration that cannot be used within a minute is retried', async () 
     return new Promise(() => undefined)
   }
   followed.disk.text = file('second')
-  const looked = followed.reloader.look()
+  const looked = followed.reloader.check()
   while (signals.length === 0) await turn()
   followed.time.pass(MINUTE_MS - 1)
   assert.equal(signals[0]?.aborted, false)
@@ -248,7 +248,7 @@ test('a reloader that is disposed of while it reads or uses a file does not use 
     return promise
   }
   reading.disk.text = file('second')
-  const looked = reading.reloader.look()
+  const looked = reading.reloader.check()
   while (!isReading) await turn()
   reading.reloader[Symbol.dispose]()
   resolve({ value: { jwt: [], anonymous: null } })
@@ -262,7 +262,7 @@ test('a reloader that is disposed of while it reads or uses a file does not use 
     given.resolve(signal)
     return new Promise(() => undefined)
   }
-  void using.reloader.look()
+  void using.reloader.check()
   const signal = await given.promise
   using.reloader[Symbol.dispose]()
   assert.equal(signal.aborted, true)

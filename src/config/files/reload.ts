@@ -23,7 +23,7 @@ export type Reloads = {
 
 type ReloadCount = { readonly count: number /** 0: never. */; readonly lastSeconds: number }
 
-export type ConfigReloaderParts<T> = {
+export type ConfigReloaderOptions<T> = {
   readonly read: (bytes: Buffer) => Promise<FileRead<T>>
   /**
    * Uses the new configuration. If it fails, it is called again with the next check. `signal`: the time for it is up, or the reloader is
@@ -40,7 +40,7 @@ export type ConfigReloaderParts<T> = {
 
 export class ConfigReloader<T> implements Disposable {
   readonly #path: string
-  readonly #parts: ConfigReloaderParts<T>
+  readonly #options: ConfigReloaderOptions<T>
   readonly #looks: FileLooks
   /** The last content that needs no further check. */
   #seen: Buffer
@@ -51,28 +51,28 @@ export class ConfigReloader<T> implements Disposable {
   }
 
   /** `bytes`: the content that is in use. */
-  constructor(path: string, bytes: Buffer, parts: ConfigReloaderParts<T>) {
+  constructor(path: string, bytes: Buffer, options: ConfigReloaderOptions<T>) {
     this.#path = path
     this.#seen = bytes
-    this.#parts = parts
-    this.#looks = new FileLooks([path], () => this.#look(), {
-      onFailed: (error) => this.#fail(`failed to load ${parts.what}`, messageOf(error)),
-      ...parts.looks,
+    this.#options = options
+    this.#looks = new FileLooks([path], () => this.#checkOnce(), {
+      onFailed: (error) => this.#fail(`failed to load ${options.what}`, messageOf(error)),
+      ...options.looks,
     })
     // The file may have changed before it was watched.
-    void this.look()
+    void this.check()
   }
 
   get reloads(): Reloads {
     return this.#reloads
   }
 
-  look(): Promise<void> {
+  check(): Promise<void> {
     return this.#looks.look()
   }
 
-  async #look(): Promise<void> {
-    const { read, what, log, readBytes = rereadBytes } = this.#parts
+  async #checkOnce(): Promise<void> {
+    const { read, what, log, readBytes = rereadBytes } = this.#options
     let bytes: Buffer
     try {
       bytes = await readBytes(this.#path)
@@ -100,7 +100,7 @@ export class ConfigReloader<T> implements Disposable {
   }
 
   async #use(value: T): Promise<void> {
-    const { use, looks } = this.#parts
+    const { use, looks } = this.#options
     const controller = new AbortController()
     const abort = (): void => controller.abort()
     const late = (): never => {
@@ -121,11 +121,11 @@ export class ConfigReloader<T> implements Disposable {
 
   #fail(message: string, error: string): void {
     this.#count('failure')
-    this.#parts.log('error', message, { path: this.#path, error })
+    this.#options.log('error', message, { path: this.#path, error })
   }
 
   #count(status: keyof Reloads): void {
-    const { clock = systemClock } = this.#parts
+    const { clock = systemClock } = this.#options
     const counted = { count: this.#reloads[status].count + 1, lastSeconds: clock.wallMs() / 1000 }
     this.#reloads = { ...this.#reloads, [status]: counted }
   }

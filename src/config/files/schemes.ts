@@ -2,7 +2,7 @@
  * The kinds of configuration files by apiVersion, as in upstream's schemes. A new type of file needs a table in types/ and a row here. Kinds
  * without a package are not implemented; their names are known because error messages differ from those for unknown kinds.
  */
-import type { KnownKind, Scheme } from '../../objects/schema/object-schema.ts'
+import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
 import { abacTypes } from './types/abac.ts'
@@ -271,7 +271,7 @@ function schemeOf(name: string, rows: readonly Row[]): Scheme {
   }
 }
 
-function knownKind({ apiVersion, packageName, hub, hubKind }: Row, kind: string): KnownKind {
+function knownKind({ apiVersion, packageName, hub, hubKind }: Row, kind: string): RegisteredKind {
   const goName = `${apiVersion.slice(apiVersion.indexOf('/') + 1)}.${kind}`
   return { goName, hubName: `${hub}.${hubKind ?? kind}`, struct: catalogue.find(packageName, kind) }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
-import { contentOf } from '../../storage/cache/followed-resource.ts'
+import { contentOf } from '../../storage/cache/informer.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import {
   asksForNames,
@@ -20,7 +20,7 @@ import {
   RequestError,
   type WholeRequest,
 } from '../../lib/x509/request.ts'
-import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+import { ObjectController, type ObjectControllerOptions } from '../object-controller.ts'
 import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 
 /** Upstream's number. */
@@ -32,7 +32,7 @@ const REFUSED_MS_MAX = 1_000_000
 const group = 'certificates.k8s.io'
 
 export function approveRequests(
-  parts: ObjectControllerParts & { readonly clock: Clock },
+  options: ObjectControllerOptions & { readonly clock: Clock },
 ): AsyncDisposable {
   const stopping = new AbortController()
   const stack = new AsyncDisposableStack()
@@ -48,15 +48,17 @@ export function approveRequests(
         work: async (object, write) => {
           const found = isPending(object) ? recognize(object) : []
           for (const { subresource, message } of found) {
-            if (!(await isAllowed(parts.handle, { object, subresource, signal: stopping.signal })))
+            if (
+              !(await isAllowed(options.handle, { object, subresource, signal: stopping.signal }))
+            )
               continue
             await write.update(approved(object, message), 'approval')
             return undefined
           }
-          return found.length === 0 ? undefined : refusedMs(object, parts.clock.wallMs())
+          return found.length === 0 ? undefined : refusedMs(object, options.clock.wallMs())
         },
       },
-      parts,
+      options,
     ),
   )
   stack.defer(() => stopping.abort())
@@ -75,19 +77,19 @@ function isPending({ spec, status }: Fields): boolean {
   return !itemsOf(conditions).some(({ type }) => type === 'Approved' || type === 'Denied')
 }
 
-type Recognized = { readonly subresource: string; readonly message: string }
+type RecognizedRequest = { readonly subresource: string; readonly message: string }
 
-const self: Recognized = {
+const self: RecognizedRequest = {
   subresource: 'selfnodeclient',
   message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
 }
-const other: Recognized = {
+const other: RecognizedRequest = {
   subresource: 'nodeclient',
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 }
 
 /** What the request may be approved as, in upstream's order; nothing if it is not one of a kubelet. */
-export function recognize({ spec }: KubeObject): readonly Recognized[] {
+export function recognize({ spec }: KubeObject): readonly RecognizedRequest[] {
   const { request: pem, usages, username } = fieldsOf(spec)
   const asked = readOr(textOf(pem))
   if (

@@ -4,7 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
-import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+import { ObjectController, type ObjectControllerOptions } from '../object-controller.ts'
 
 /** Upstream's times. */
 const DECIDED_MS = 60 * 60_000
@@ -12,7 +12,7 @@ const PENDING_MS = 24 * 60 * 60_000
 
 export const cleanRequests = (
   wallMs: () => number,
-  parts: ObjectControllerParts,
+  options: ObjectControllerOptions,
 ): AsyncDisposable =>
   new ObjectController(
     {
@@ -29,7 +29,7 @@ export const cleanRequests = (
         return undefined
       },
     },
-    parts,
+    options,
   )
 
 /** Infinity: not before it changes. */

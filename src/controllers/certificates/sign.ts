@@ -12,10 +12,10 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import { createNow } from '../../api/timestamps.ts'
-import { contentOf } from '../../storage/cache/followed-resource.ts'
+import { contentOf } from '../../storage/cache/informer.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import { readPemRequest, RequestError, type WholeRequest } from '../../lib/x509/request.ts'
-import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+import { ObjectController, type ObjectControllerOptions } from '../object-controller.ts'
 import { faultOf } from './signer-rules.ts'
 import type { Signers } from './signers.ts'
 import { usagesOf } from './usages.ts'
@@ -30,16 +30,16 @@ const DURATION_MS_MIN = 10 * 60_000
 
 export function signRequests(
   signers: Signers,
-  parts: ObjectControllerParts & { readonly clock: Clock },
+  options: ObjectControllerOptions & { readonly clock: Clock },
 ): AsyncDisposable {
   if (signers.isEmpty) {
-    parts.log(
+    options.log(
       'info',
       'no certificates are signed: there is no CA for that (--cluster-signing-cert-file)',
     )
     return new AsyncDisposableStack()
   }
-  const { wallMs } = parts.clock
+  const { wallMs } = options.clock
   const now = createNow(wallMs)
   return new ObjectController(
     {
@@ -55,7 +55,7 @@ export function signRequests(
         return undefined
       },
     },
-    parts,
+    options,
   )
 }
 

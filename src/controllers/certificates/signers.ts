@@ -1,7 +1,7 @@
 /** Which CA signs for which signer. */
 import { SigningAuthority } from '../../lib/x509/signing-authority.ts'
 
-export type SignersParts = {
+export type SignersOptions = {
   readonly pairs: readonly {
     readonly signers: readonly string[]
     readonly certificatePem: string
@@ -16,7 +16,7 @@ export class Signers {
   readonly #byName = new Map<string, SigningAuthority>()
 
   /** Fails if a pair cannot be used. */
-  constructor({ pairs, durationMs }: SignersParts) {
+  constructor({ pairs, durationMs }: SignersOptions) {
     this.durationMs = durationMs
     for (const { signers, certificatePem, keyPem } of pairs)
       this.renew(signers, certificatePem, keyPem)

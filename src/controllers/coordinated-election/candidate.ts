@@ -31,10 +31,10 @@ export function candidateOf(object: KubeObject): Candidate {
 }
 
 /** The Lease that candidates want. */
-export type ElectionPlace = { readonly namespace: string; readonly leaseName: string }
+export type LeaseReference = { readonly namespace: string; readonly leaseName: string }
 
 /** Kept for as long as the object exists, without the text that it was decoded from. */
-export const placeOf = ({ metadata, spec }: KubeObject): ElectionPlace => ({
+export const placeOf = ({ metadata, spec }: KubeObject): LeaseReference => ({
   namespace: ownText(metadata.namespace ?? ''),
   leaseName: ownText(textOf(fieldsOf(spec)['leaseName'])),
 })

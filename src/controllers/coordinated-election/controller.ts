@@ -7,7 +7,7 @@ import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
-import { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { Informer } from '../../storage/cache/informer.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { systemTime, type Time } from '../../lib/time/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -16,7 +16,7 @@ import type { CacheAccess, CacheAccessOf } from '../cache-access.ts'
 import { collectionPath, objectPath } from '../served-resources.ts'
 import { WorkQueue } from '../../lib/concurrency/work-queue.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
-import { type Candidate, candidateOf, type ElectionPlace, placeOf } from './candidate.ts'
+import { type Candidate, candidateOf, type LeaseReference, placeOf } from './candidate.ts'
 import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
@@ -24,7 +24,7 @@ const WORKERS_MAX = 5
 const BUSY_MS = 1_000
 const SETTLED_MS = 5_000
 
-export type CoordinatedElectionParts = {
+export type CoordinatedElectionOptions = {
   readonly handle: Handler
   readonly registry: Pick<Registry, 'find'>
   readonly accessOf: CacheAccessOf
@@ -41,24 +41,24 @@ export class CoordinatedElection implements AsyncDisposable {
   readonly #queue: WorkQueue
   readonly #candidates: Source
   readonly #leases: Source
-  readonly #followed: FollowedResource<ElectionPlace>
+  readonly #informers: Informer<LeaseReference>
   /** By the candidate's key: its election. */
-  readonly #kept = new Map<string, ElectionPlace>()
+  readonly #kept = new Map<string, LeaseReference>()
   /** By election: the keys of its candidates. */
   readonly #elections = new Map<string, Set<string>>()
 
   /** Undefined: LeaseCandidates are not served. */
-  static start(parts: CoordinatedElectionParts): CoordinatedElection | undefined {
-    const { registry } = parts
+  static start(options: CoordinatedElectionOptions): CoordinatedElection | undefined {
+    const { registry } = options
     const group = 'coordination.k8s.io'
     const candidates = registry.find({ group, version: 'v1beta1', plural: 'leasecandidates' })
     const leases = registry.find({ group, version: 'v1', plural: 'leases' })
     if (candidates === undefined || leases === undefined) return undefined
-    return new CoordinatedElection(parts, { candidates, leases })
+    return new CoordinatedElection(options, { candidates, leases })
   }
 
   private constructor(
-    { handle, accessOf, log, time = systemTime }: CoordinatedElectionParts,
+    { handle, accessOf, log, time = systemTime }: CoordinatedElectionOptions,
     { candidates, leases }: { readonly candidates: Resource; readonly leases: Resource },
   ) {
     this.#handle = handle
@@ -74,7 +74,7 @@ export class CoordinatedElection implements AsyncDisposable {
       timers: time,
     })
     const { reader, keys } = this.#candidates
-    this.#followed = new FollowedResource<ElectionPlace>({
+    this.#informers = new Informer<LeaseReference>({
       name: 'leasecandidates',
       reader,
       range: keys.range(),
@@ -86,15 +86,15 @@ export class CoordinatedElection implements AsyncDisposable {
       log,
     })
     // Never fails.
-    void this.#followed.start()
+    void this.#informers.start()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    await Promise.all([this.#followed[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
+    await Promise.all([this.#informers[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
   }
 
-  #set(key: string, kept: ElectionPlace | undefined): void {
+  #set(key: string, kept: LeaseReference | undefined): void {
     const before = this.#kept.get(key)
     if (before !== undefined) this.#leave(key, electionOf(before))
     if (kept === undefined) return
@@ -173,7 +173,7 @@ export class CoordinatedElection implements AsyncDisposable {
     outcomeOrThrow(path, await request(this.#handle, { method: 'DELETE', path, body, signal }))
   }
 
-  async #create({ namespace, leaseName }: ElectionPlace, spec: Fields): Promise<void> {
+  async #create({ namespace, leaseName }: LeaseReference, spec: Fields): Promise<void> {
     const path = collectionPath(this.#leases.resource, namespace)
     const metadata = { name: leaseName, namespace }
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
@@ -188,4 +188,4 @@ export class CoordinatedElection implements AsyncDisposable {
   }
 }
 
-const electionOf = ({ namespace, leaseName }: ElectionPlace): string => `${namespace}/${leaseName}`
+const electionOf = ({ namespace, leaseName }: LeaseReference): string => `${namespace}/${leaseName}`

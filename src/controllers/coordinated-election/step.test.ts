@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { heldBytes, partOfMegabyte } from '../../../test/support/harness/held-bytes.ts'
 import type { Fields } from '../../api/object.ts'
-import { type Candidate, candidateOf, type ElectionPlace, placeOf } from './candidate.ts'
+import { type Candidate, candidateOf, type LeaseReference, placeOf } from './candidate.ts'
 import { microTime } from '../../api/timestamps.ts'
 import { nextStep } from './step.ts'
 
@@ -117,7 +117,7 @@ test('nobody is chosen while the newest binaries do not agree on a strategy', ()
 })
 
 test('what is kept of a candidate does not keep the text of its object', async () => {
-  const places: ElectionPlace[] = []
+  const places: LeaseReference[] = []
   const bytes = await heldBytes(() => {
     for (let at = 0; at < 50; at++) {
       const metadata = { name: `${at}`, namespace: partOfMegabyte(`a-long-namespace-${at}`) }

@@ -97,8 +97,8 @@ function specOf(
   const holder = textOf(lease['holderIdentity'])
   if (elected !== undefined && elected !== holder) {
     if (holder !== '' && !isExpired(lease, nowMs)) {
-      const isTold = lease['preferredHolder'] === elected && lease['strategy'] === strategy
-      return isTold ? undefined : { ...lease, strategy, preferredHolder: elected }
+      const isRecorded = lease['preferredHolder'] === elected && lease['strategy'] === strategy
+      return isRecorded ? undefined : { ...lease, strategy, preferredHolder: elected }
     }
     const { preferredHolder: _, acquireTime: __, ...kept } = lease
     return { ...fieldsOf(kept), strategy, holderIdentity: elected, ...renewed }

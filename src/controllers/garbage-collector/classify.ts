@@ -3,10 +3,10 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, type Graph, type Key } from './graph.ts'
-import type { Found } from './source.ts'
+import type { SourceObject } from './source.ts'
 import type { Sources } from './sources.ts'
 
-export type Classified = {
+export type ClassifiedOwners = {
   /** The owner exists. */
   readonly solid: readonly OwnerReference[]
   /** It does not. */
@@ -30,14 +30,14 @@ export async function classify(
   key: Key,
   { owners }: ObjectHead,
   { sources, graph, time, at }: Classifying,
-): Promise<Classified | 'kind' | 'scope'> {
+): Promise<ClassifiedOwners | 'kind' | 'scope'> {
   const slices = new Slices(time, { isBackground: true })
   const solid: OwnerReference[] = []
   const dangling: OwnerReference[] = []
   const waiting: OwnerReference[] = []
   for (const reference of owners) {
     if (slices.isOver) await slices.turn()
-    const led = sources.lead(reference, key)
+    const led = sources.resolveOwner(reference, key)
     // The last objects of a kind go before the kind: what was seen to go is gone.
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)
     else if (typeof led === 'string') return led
@@ -52,7 +52,7 @@ export async function classify(
 }
 
 function groupOf<T>(
-  found: Found | undefined,
+  found: SourceObject | undefined,
   { uid }: OwnerReference,
   groups: { solid: T; dangling: T; waiting: T },
 ): T {

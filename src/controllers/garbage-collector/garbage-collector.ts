@@ -19,13 +19,13 @@ import { RemoteKinds } from '../remote/remote-kinds.ts'
 import { RemoteAway } from '../remote/remote-objects.ts'
 import { WorkQueue } from '../../lib/concurrency/work-queue.ts'
 import { type Outcome, requireChange } from '../write-outcome.ts'
-import { type Classified, classify, type Classifying } from './classify.ts'
-import { FollowedSources } from './followed-sources.ts'
+import { type ClassifiedOwners, classify, type Classifying } from './classify.ts'
+import { SourcesInformer } from './sources-informer.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 import { isInOtherNamespace, reportInvalidNamespace } from './invalid-namespace.ts'
-import type { Found, Source } from './source.ts'
+import type { SourceObject, Source } from './source.ts'
 import { Sources } from './sources.ts'
-import { type Read, Writes } from './writes.ts'
+import { type ObjectRevision, Writes } from './writes.ts'
 
 /** Upstream's number of workers, of each queue. */
 const WORKERS_MAX = 20
@@ -46,14 +46,14 @@ const UNSEEN_MS_FIRST = 1_000
 const UNSEEN_MS_MAX = 60_000
 
 /** An object with owners that the graph does not have yet. */
-type Unseen = {
+type UnresolvedObject = {
   /** How often it was looked at. */
   readonly looks: number
   /** Those of the resources of its owners. */
   readonly prefixes: ReadonlySet<Key>
 }
 
-export type GarbageCollectorParts = {
+export type GarbageCollectorOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -69,10 +69,10 @@ export type GarbageCollectorParts = {
 
 export class GarbageCollector implements AsyncDisposable {
   readonly graph: Graph
-  readonly #parts: GarbageCollectorParts
+  readonly #options: GarbageCollectorOptions
   readonly #stopping = new AbortController()
   readonly #writes: Writes
-  readonly #followed: FollowedSources
+  readonly #informer: SourcesInformer
   readonly #deletions: WorkQueue
   readonly #orphanings: WorkQueue
   readonly #registryChanges: Disposable
@@ -82,11 +82,11 @@ export class GarbageCollector implements AsyncDisposable {
   #early: Set<Key> | undefined = new Set()
   /** Objects with an owner of a kind that is not served: they are looked at again when kinds come. */
   readonly #unmapped = new Set<Key>()
-  readonly #unseen = new Map<Key, Unseen>()
+  readonly #unseen = new Map<Key, UnresolvedObject>()
 
-  constructor(parts: GarbageCollectorParts) {
-    const { handle, registry, accessOf, metrics, clock, log, time = systemTime, remote } = parts
-    this.#parts = parts
+  constructor(options: GarbageCollectorOptions) {
+    const { handle, registry, accessOf, metrics, clock, log, time = systemTime, remote } = options
+    this.#options = options
     this.#writes = new Writes(handle, this.#stopping.signal)
     const { signal } = this.#stopping
     this.#remoteKinds =
@@ -106,7 +106,7 @@ export class GarbageCollector implements AsyncDisposable {
     })
     this.graph = new Graph({
       keyOf: (reference, key) => {
-        const led = this.#sources.lead(reference, key)
+        const led = this.#sources.resolveOwner(reference, key)
         return typeof led === 'string' ? undefined : led.key
       },
       find: (key, uid) => this.#find(key, uid),
@@ -127,7 +127,7 @@ export class GarbageCollector implements AsyncDisposable {
     this.#orphanings = queue('the orphaning of dependents', 'attempt_to_orphan', (key) =>
       this.#attemptToOrphan(key),
     )
-    this.#followed = new FollowedSources(this.graph, {
+    this.#informer = new SourcesInformer(this.graph, {
       onGone: (key) => this.#onGone(key),
       onListed: (prefix) => void this.#onListed(prefix),
       log,
@@ -160,15 +160,15 @@ export class GarbageCollector implements AsyncDisposable {
     this.#stopping.abort()
     this.#registryChanges[Symbol.dispose]()
     const queues = [this.#deletions, this.#orphanings]
-    await Promise.all([this.#followed, ...queues].map((one) => one[Symbol.asyncDispose]()))
+    await Promise.all([this.#informer, ...queues].map((one) => one[Symbol.asyncDispose]()))
   }
 
   /** Never fails. */
   async #start(): Promise<void> {
-    await this.#followed.follow(this.#sources)
+    await this.#informer.follow(this.#sources)
     const early = this.#early ?? []
     this.#early = undefined
-    const slices = new Slices(this.#parts.time)
+    const slices = new Slices(this.#options.time)
     for (const key of early) {
       this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
@@ -177,11 +177,11 @@ export class GarbageCollector implements AsyncDisposable {
 
   /** Definitions and remote servers come and go. */
   #onKinds(): void {
-    const { registry, accessOf } = this.#parts
+    const { registry, accessOf } = this.#options
     const before = this.#sources
     const remote = this.#remoteKinds?.refresh() ?? nothingRemote
     this.#sources = new Sources({ registry, accessOf, remote, before })
-    void this.#followed.follow(this.#sources)
+    void this.#informer.follow(this.#sources)
     for (const [prefix, source] of before.all())
       if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
     const unmapped = [...this.#unmapped]
@@ -198,16 +198,16 @@ export class GarbageCollector implements AsyncDisposable {
     keys: { prefix },
     remote,
   }: Source): Promise<void> {
-    const { registry, accessOf, log } = this.#parts
+    const { registry, accessOf, log } = this.#options
     if (remote !== undefined) return this.#forgetObjects(prefix)
-    const definitions = registry.find({
+    const crds = registry.find({
       group: 'apiextensions.k8s.io',
       version: 'v1',
       plural: 'customresourcedefinitions',
     })
-    if (definitions === undefined) return
+    if (crds === undefined) return
     try {
-      const { keys, reader } = accessOf(definitions)
+      const { keys, reader } = accessOf(crds)
       const { item } = await reader.get(keys.key(undefined, `${plural}.${group}`), 'latest')
       if (item === undefined) await this.#forgetObjects(prefix)
     } catch (error) {
@@ -219,7 +219,7 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   async #forgetObjects(prefix: Key): Promise<void> {
-    const slices = new Slices(this.#parts.time)
+    const slices = new Slices(this.#options.time)
     for (const key of [...this.graph.keys()]) {
       if (slices.isOver) await slices.turn()
       // It is served again.
@@ -238,7 +238,7 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /** By what is in memory. */
-  #known(key: Key): Found | undefined {
+  #known(key: Key): SourceObject | undefined {
     const found = this.#sources.at(key)?.known(key)
     return found === 'unknown' ? undefined : found
   }
@@ -251,7 +251,7 @@ export class GarbageCollector implements AsyncDisposable {
 
   /** Never fails. */
   async #onListed(prefix: Key): Promise<void> {
-    const slices = new Slices(this.#parts.time)
+    const slices = new Slices(this.#options.time)
     // A copy: one that waits for another owner, too, is put back when it was looked at, and would come again and again.
     for (const key of [...this.#unseen.keys()]) {
       if (this.#unseen.get(key)?.prefixes.has(prefix) === true) this.#deletions.add(key)
@@ -269,7 +269,7 @@ export class GarbageCollector implements AsyncDisposable {
     const looks = this.#unseen.get(key)?.looks ?? 0
     this.#unseen.delete(key)
     try {
-      return await this.#lookAt(key, looks)
+      return await this.#checkSuspect(key, looks)
     } catch (error) {
       if (!(error instanceof RemoteAway)) throw error
       // Nobody can say whether its owner is there, or it itself.
@@ -277,7 +277,7 @@ export class GarbageCollector implements AsyncDisposable {
     }
   }
 
-  async #lookAt(key: Key, looks: number): Promise<number | undefined> {
+  async #checkSuspect(key: Key, looks: number): Promise<number | undefined> {
     // Most suspects have an owner that was not listed yet when they were seen.
     const known = this.#known(key)
     if (known !== undefined && (await this.#isFine(known)))
@@ -301,9 +301,9 @@ export class GarbageCollector implements AsyncDisposable {
   async #untilSeen(key: Key, head: ObjectHead, looks: number): Promise<number | undefined> {
     if (!this.graph.hasUnseenOwners(key)) return undefined
     const prefixes = new Set<Key>()
-    const slices = new Slices(this.#parts.time, { isBackground: true })
+    const slices = new Slices(this.#options.time, { isBackground: true })
     for (const reference of head.owners) {
-      const led = this.#sources.lead(reference, key)
+      const led = this.#sources.resolveOwner(reference, key)
       if (typeof led !== 'string') prefixes.add(led.source.keys.prefix)
       if (slices.isOver) await slices.turn()
     }
@@ -313,19 +313,19 @@ export class GarbageCollector implements AsyncDisposable {
   /** It is looked at again when these resources have been listed, and after a while. */
   #later(prefixes: ReadonlySet<Key>, key: Key, looks: number): number {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
-    const isListed = [...prefixes].every((prefix) => this.#followed.isListed(prefix))
+    const isListed = [...prefixes].every((prefix) => this.#informer.isListed(prefix))
     const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
     // Many that came together are not looked at together for ever.
-    const { random = Math.random } = this.#parts
+    const { random = Math.random } = this.#options
     return waitMs * (1 - random() / 2)
   }
 
   get #classifying(): Omit<Classifying, 'at'> {
-    return { sources: this.#sources, graph: this.graph, time: this.#parts.time ?? systemTime }
+    return { sources: this.#sources, graph: this.graph, time: this.#options.time ?? systemTime }
   }
 
   /** Whether all owners are there, by what is in memory. */
-  async #isFine(found: Found): Promise<boolean> {
+  async #isFine(found: SourceObject): Promise<boolean> {
     const head = found.head()
     if (head.isMarked) return false
     const classified = await classify(found.key, head, { ...this.#classifying, at: 'any' })
@@ -334,7 +334,10 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /** An object that waits for its dependents goes when none is left that blocks it. */
-  async #finishForeground(read: Read, { finalizers }: ObjectHead): Promise<number | undefined> {
+  async #finishForeground(
+    read: ObjectRevision,
+    { finalizers }: ObjectHead,
+  ): Promise<number | undefined> {
     const { key } = read
     if (!finalizers.includes(foregroundFinalizer) || !this.graph.isWaiting(key)) return undefined
     if (this.graph.hasBlockingDependents(key)) return undefined
@@ -345,9 +348,9 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   async #decide(
-    read: Read,
+    read: ObjectRevision,
     head: ObjectHead,
-    { solid, dangling, waiting }: Classified,
+    { solid, dangling, waiting }: ClassifiedOwners,
   ): Promise<Outcome> {
     const { key } = read
     if (solid.length > 0) {
@@ -378,15 +381,19 @@ export class GarbageCollector implements AsyncDisposable {
     )
   }
 
-  async #reportStrangers(read: Read, dangling: Classified['dangling']): Promise<void> {
-    const { handle, clock } = this.#parts
+  async #reportStrangers(
+    read: ObjectRevision,
+    dangling: ClassifiedOwners['dangling'],
+  ): Promise<void> {
+    const { handle, clock } = this.#options
     const { key } = read
-    const place = this.#sources.place(key)
+    const place = this.#sources.nameOf(key)
     for (const reference of dangling.slice(0, STRANGERS_MAX)) {
       if (place === undefined || this.graph.wasDeleted(reference.uid)) continue
-      if (!(await isInOtherNamespace(reference, this.#sources.lead(reference, key)))) continue
-      const told = { reference, place, nowMs: clock.wallMs(), signal: this.#stopping.signal }
-      await reportInvalidNamespace(handle, read, told)
+      if (!(await isInOtherNamespace(reference, this.#sources.resolveOwner(reference, key))))
+        continue
+      const reported = { reference, place, nowMs: clock.wallMs(), signal: this.#stopping.signal }
+      await reportInvalidNamespace(handle, read, reported)
     }
   }
 
@@ -396,7 +403,7 @@ export class GarbageCollector implements AsyncDisposable {
     const { finalizers, isMarked } = read.head
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
     // A dependent that the graph does not have yet would be deleted.
-    await this.#followed.latest(this.#stopping.signal)
+    await this.#informer.latest(this.#stopping.signal)
     const dependents = [...this.graph.dependentsOf(key)]
     const failures: unknown[] = []
     const work = async (keys: Iterator<Key> & Iterable<Key>): Promise<void> => {
@@ -429,20 +436,20 @@ export class GarbageCollector implements AsyncDisposable {
     }
   }
 
-  async #again(read: Read, outcome: Outcome): Promise<number | undefined> {
+  async #again(read: ObjectRevision, outcome: Outcome): Promise<number | undefined> {
     if (outcome !== 'changed') return undefined
     await this.#requireChange(read)
     return CHANGED_MS
   }
 
-  async #requireChange({ key, uid, resourceVersion }: Read): Promise<void> {
+  async #requireChange({ key, uid, resourceVersion }: ObjectRevision): Promise<void> {
     const now = await this.#read(key)
     // Objects of a remote server may have no versions, but another object has another uid.
     if (now?.uid === uid) requireChange(key, resourceVersion, now.resourceVersion)
   }
 
   /** As it is stored now. */
-  async #read(key: Key): Promise<(Read & { readonly head: ObjectHead }) | undefined> {
+  async #read(key: Key): Promise<(ObjectRevision & { readonly head: ObjectHead }) | undefined> {
     const source = this.#sources.at(key)
     const found = await source?.get(key, 'latest')
     if (source === undefined || found === undefined) return undefined
@@ -452,14 +459,17 @@ export class GarbageCollector implements AsyncDisposable {
 }
 
 /** Of all of those that there are. */
-function changesOf(origins: readonly (Changing | undefined)[], changed: () => void): Disposable {
+function changesOf(
+  origins: readonly (ChangeSource | undefined)[],
+  changed: () => void,
+): Disposable {
   const listening = origins.map((origin) => origin?.onChange(changed))
   return { [Symbol.dispose]: () => listening.forEach((one) => one?.[Symbol.dispose]()) }
 }
 
 const nothingRemote = { kinds: [], versions: new Set<string>() }
 
-type Changing = { readonly onChange: (listener: () => void) => Disposable }
+type ChangeSource = { readonly onChange: (listener: () => void) => Disposable }
 
 const without = (texts: readonly string[], text: string): string[] =>
   texts.filter((one) => one !== text)

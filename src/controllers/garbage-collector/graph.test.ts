@@ -31,7 +31,7 @@ function run(steps: Steps<void> | undefined): void {
   while (steps !== undefined && steps.next().done !== true);
 }
 
-class World {
+class GraphFixture {
   readonly objects = new Map<Key, ObjectHead>()
   readonly suspects = new Set<Key>()
   readonly orphaning = new Set<Key>()
@@ -60,7 +60,7 @@ class World {
 }
 
 test('dependents are suspect when their owner goes, or was never there', () => {
-  const world = new World()
+  const world = new GraphFixture()
   world.set('o', head('1'))
   world.set('a', head('2', [reference('o', '1')]))
   world.set('b', head('3', [reference('o', '1')]))
@@ -82,7 +82,7 @@ test('dependents are suspect when their owner goes, or was never there', () => {
 })
 
 test('an owner that waits is suspect when what blocked it is gone, unblocked or owned by others', () => {
-  const world = new World()
+  const world = new GraphFixture()
   world.set('o', head('1'))
   for (const key of ['a', 'b', 'c']) world.set(key, head(key, [reference('o', '1', true)]))
   world.set('d', head('d', [reference('o', '1')]))
@@ -102,7 +102,7 @@ test('an owner that waits is suspect when what blocked it is gone, unblocked or 
 })
 
 test('what is to be orphaned is told once', () => {
-  const world = new World()
+  const world = new GraphFixture()
   world.set('o', head('1', [], [orphanFinalizer]))
   world.set('o', head('1', [], [orphanFinalizer]))
   assert.deepEqual([...world.orphaning], ['o'])
@@ -111,7 +111,7 @@ test('what is to be orphaned is told once', () => {
 })
 
 test('objects without owners and dependents are not in the graph', () => {
-  const world = new World()
+  const world = new GraphFixture()
   for (let at = 0; at < 100; at++) world.set(`k${at}`, head(`u${at}`))
   assert.equal(world.graph.size, 0)
   world.set('d', head('d', [reference('k1', 'u1')]))
@@ -121,7 +121,7 @@ test('objects without owners and dependents are not in the graph', () => {
 })
 
 test('an owner that its dependents named while the cache was being filled is the one known by its key', () => {
-  const world = new World()
+  const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))
   // The cache does not have it for a while.
@@ -141,7 +141,7 @@ test('an owner that its dependents named while the cache was being filled is the
 })
 
 test('dependents that named an owner before it was known are told when it is deleted in the foreground', () => {
-  const world = new World()
+  const world = new GraphFixture()
   world.set('o', head('1', [reference('top', '0')]))
   world.store('o', undefined)
   world.set('a', head('2', [reference('o', '1', true)]))
@@ -200,7 +200,7 @@ type Feed = {
 }
 
 class RandomChanges {
-  readonly world = new World()
+  readonly world = new GraphFixture()
   readonly #random: () => number
   readonly #keys = Array.from({ length: 12 }, (_, at) => `k${at}`)
   readonly #feeds = Array.from({ length: 3 }, (): Feed => ({ events: [], steps: undefined }))
@@ -291,7 +291,7 @@ const manyOwners = Array.from({ length: 20_000 }, (_, at) =>
 )
 
 test('an object with many owners takes linear time, in steps, and none if its owners are the same', () => {
-  const world = new World()
+  const world = new GraphFixture()
   const startCpu = process.threadCpuUsage()
   const steps = world.graph.set('a', { ...head('1', manyOwners), ownersDigest: 'x' })
   assert.ok(steps !== undefined)
@@ -312,7 +312,7 @@ test('an object with many owners takes linear time, in steps, and none if its ow
 })
 
 test('owners beyond those of a short list block, or do not, as their references say', () => {
-  const world = new World()
+  const world = new GraphFixture()
   for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
   world.set('a', head('1', manyOwners.slice(0, 50)))
   assert.ok(world.graph.hasBlockingDependents('o40') && !world.graph.hasBlockingDependents('o41'))
@@ -327,7 +327,7 @@ test('owners beyond those of a short list block, or do not, as their references 
 })
 
 test('work on an object that goes meanwhile ends', () => {
-  const world = new World()
+  const world = new GraphFixture()
   const steps = world.graph.set('a', head('1', manyOwners))
   assert.ok(steps !== undefined)
   for (let count = 0; count < 100; count++) steps.next()
@@ -339,7 +339,7 @@ test('work on an object that goes meanwhile ends', () => {
 })
 
 test('the uid of an owner does not keep the text of the object that names it', async () => {
-  const world = new World()
+  const world = new GraphFixture()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const text = `uid-of-owner-${at}/${Buffer.alloc(1 << 20, 'a').toString('latin1')}`

@@ -16,7 +16,7 @@ export type Key = Item['key']
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
-export type GraphParts = {
+export type GraphOptions = {
   /** The key that a reference of the object at `key` leads to. Undefined: the kind is not served, or the reference is not valid. */
   readonly keyOf: (reference: OwnerReference, key: Key) => Key | undefined
   /** The object with this uid at this key, if the cache has it: its own key, which costs no memory. */
@@ -67,13 +67,13 @@ class ManyOwners {
 type NamedOwners = Pick<ObjectHead, 'owners' | 'ownersDigest'> & { readonly key: Key }
 
 export class Graph {
-  readonly #parts: GraphParts
+  readonly #options: GraphOptions
   readonly #byKey = new Map<Key, Node>()
   /** Those whose uid is known. */
   readonly #byUid = new Map<string, Node>()
 
-  constructor(parts: GraphParts) {
-    this.#parts = parts
+  constructor(options: GraphOptions) {
+    this.#options = options
   }
 
   get size(): number {
@@ -164,10 +164,10 @@ export class Graph {
     node.bits = (node.bits & ~(MARKED | WAITING | ORPHANING | GONE)) | (isMarked ? MARKED : 0)
     if (isOrphaning) node.bits |= ORPHANING
     if (isWaiting) node.bits |= WAITING
-    if (isOrphaning && (before & ORPHANING) === 0) this.#parts.onOrphaning(key)
+    if (isOrphaning && (before & ORPHANING) === 0) this.#options.onOrphaning(key)
     if (isWaiting && (before & WAITING) === 0) {
       for (const dependent of all(node.dependents)) this.#suspect(dependent)
-      this.#parts.onSuspect(key)
+      this.#options.onSuspect(key)
     }
     this.#forgetIfIdle(node)
     return steps
@@ -213,7 +213,7 @@ export class Graph {
       const isWaiting = (owner.bits & WAITING) !== 0
       if (edge === undefined) {
         link(owner, node)
-        if (isWaiting) this.#parts.onSuspect(key)
+        if (isWaiting) this.#options.onSuspect(key)
       } else if (isWaiting && (edge & 1) === 1 && !reference.blocks) this.#suspect(owner)
     }
     for (const [owner, edge] of edges) {
@@ -249,7 +249,7 @@ export class Graph {
     for (const owner of owners) {
       if (isOld(owner)) continue
       link(owner, node)
-      if ((owner.bits & WAITING) !== 0) this.#parts.onSuspect(key)
+      if ((owner.bits & WAITING) !== 0) this.#options.onSuspect(key)
     }
     for (const [at, old] of olds.entries()) {
       // limit: FEW_OWNERS_MAX
@@ -265,7 +265,7 @@ export class Graph {
 
   /** The node of an owner. If it is not where the reference says, the dependent is suspect. */
   #ownerOf(reference: OwnerReference, key: Key): Node {
-    const { keyOf, find, onSuspect } = this.#parts
+    const { keyOf, find, onSuspect } = this.#options
     const { uid } = reference
     const known = this.#byUid.get(uid)
     const wanted = keyOf(reference, key)
@@ -325,7 +325,7 @@ export class Graph {
   }
 
   #suspect({ key }: Node): void {
-    if (key !== undefined) this.#parts.onSuspect(key)
+    if (key !== undefined) this.#options.onSuspect(key)
   }
 
   #forgetIfIdle(node: Node): void {

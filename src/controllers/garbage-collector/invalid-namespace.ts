@@ -3,21 +3,24 @@ import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
 import type { OwnerReference } from '../object-head.ts'
-import type { Led, Place } from './sources.ts'
-import type { Read } from './writes.ts'
+import type { ResolvedOwner, ObjectName } from './sources.ts'
+import type { ObjectRevision } from './writes.ts'
 
 const component = 'garbage-collector-controller'
 
 /** Whether an object with the uid of the reference has its name in another namespace. */
-export async function isInOtherNamespace(reference: OwnerReference, led: Led): Promise<boolean> {
+export async function isInOtherNamespace(
+  reference: OwnerReference,
+  led: ResolvedOwner,
+): Promise<boolean> {
   return (
     typeof led !== 'string' && led.source.keys.isNamespaced && led.source.isSomewhere(reference)
   )
 }
 
-type Told = {
+type InvalidReference = {
   readonly reference: OwnerReference
-  readonly place: Place
+  readonly place: ObjectName
   readonly nowMs: number
   readonly signal: AbortSignal
 }
@@ -25,8 +28,8 @@ type Told = {
 /** Upstream's words. */
 export async function reportInvalidNamespace(
   handle: Handler,
-  { source: { resource }, uid }: Read,
-  { reference, place, nowMs, signal }: Told,
+  { source: { resource }, uid }: ObjectRevision,
+  { reference, place, nowMs, signal }: InvalidReference,
 ): Promise<void> {
   const { namespace = '', name } = place
   const { apiVersion, kind, name: owner, uid: ownerUid } = reference

@@ -1,12 +1,12 @@
 /** A resource of this server: its objects are in the cache. */
-import { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { Informer } from '../../storage/cache/informer.ts'
 import { ifDecodable } from '../../storage/cache/if-decodable.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
 import type { CacheAccess } from '../cache-access.ts'
 import type { Key } from './graph.ts'
-import type { FollowedObjects, Found, Source, Told } from './source.ts'
+import type { ObjectsInformer, SourceObject, Source, SourceListener } from './source.ts'
 
 export class LocalSource implements Source {
   readonly resource: Resource
@@ -25,16 +25,16 @@ export class LocalSource implements Source {
     return this.#reader
   }
 
-  known(key: Key): Found | 'unknown' | undefined {
+  known(key: Key): SourceObject | 'unknown' | undefined {
     const objects = this.#reader.known()
     if (objects === undefined) return 'unknown'
     const item = objects.get(key)
-    return item && new FoundItem(item)
+    return item && new LocalSourceObject(item)
   }
 
-  async get(key: Key, at: 'any' | 'latest'): Promise<Found | undefined> {
+  async get(key: Key, at: 'any' | 'latest'): Promise<SourceObject | undefined> {
     const { item } = await this.#reader.get(key, at)
-    return item && new FoundItem(item)
+    return item && new LocalSourceObject(item)
   }
 
   async isSomewhere({ name, uid }: OwnerReference): Promise<boolean> {
@@ -46,8 +46,8 @@ export class LocalSource implements Source {
     return items.some((item) => headOf(item).uid === uid)
   }
 
-  follow({ set, known, log, time }: Told): FollowedObjects {
-    const followed = new FollowedResource<ObjectHead>({
+  follow({ set, known, log, time }: SourceListener): ObjectsInformer {
+    const informer = new Informer<ObjectHead>({
       isBackground: true,
       name: `${this.resource.plural} of the garbage collector`,
       reader: this.#reader,
@@ -60,17 +60,17 @@ export class LocalSource implements Source {
       log,
       time,
     })
-    const listed = followed.start()
+    const listed = informer.start()
     return {
       listed,
       tried: listed,
-      latest: (signal) => followed.latest(signal),
-      [Symbol.asyncDispose]: () => followed[Symbol.asyncDispose](),
+      latest: (signal) => informer.latest(signal),
+      [Symbol.asyncDispose]: () => informer[Symbol.asyncDispose](),
     }
   }
 }
 
-class FoundItem implements Found {
+class LocalSourceObject implements SourceObject {
   readonly #item: Item
 
   constructor(item: Item) {

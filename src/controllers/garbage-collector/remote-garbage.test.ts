@@ -53,7 +53,7 @@ const absent: Owner = {
   metadata: { name: 'absent', uid: 'u' },
 }
 
-class World implements AsyncDisposable {
+class RemoteGarbageFixture implements AsyncDisposable {
   readonly plane: MemoryControlPlane
   readonly remote = new RemoteApiServer()
   readonly metrics = new Metrics()
@@ -75,8 +75,10 @@ class World implements AsyncDisposable {
     this.collector = new GarbageCollector({ ...parts, handle: this.remote.before(plane.handle) })
   }
 
-  static async start(start: (remote: RemoteApiServer) => void = () => undefined): Promise<World> {
-    const world = new World(await MemoryControlPlane.start([configMaps]), start)
+  static async start(
+    start: (remote: RemoteApiServer) => void = () => undefined,
+  ): Promise<RemoteGarbageFixture> {
+    const world = new RemoteGarbageFixture(await MemoryControlPlane.start([configMaps]), start)
     await until(() => world.collector.isFilled)
     return world
   }
@@ -118,7 +120,7 @@ class World implements AsyncDisposable {
 }
 
 test('what a remote owner owns stays while that is there, and goes after it', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
   await world.create(
@@ -155,7 +157,7 @@ const failures: { readonly [name: string]: () => MaybePromise<ApiResponse> } = {
 }
 for (const [name, answer] of Object.entries(failures)) {
   test(`nothing is deleted while a remote server ${name}`, async () => {
-    await using world = await World.start()
+    await using world = await RemoteGarbageFixture.start()
     world.remote.answer = ({ path }) => (path.endsWith('/things/absent') ? answer() : undefined)
     await world.create(configMap('dependent', [absent]))
     await world.asked(1)
@@ -167,7 +169,7 @@ for (const [name, answer] of Object.entries(failures)) {
 }
 
 test('a remote server that does not answer holds up nobody else', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const asked: AbortSignal[] = []
   world.remote.answer = (sent) => {
     if (!sent.path.endsWith('/things/absent')) return undefined
@@ -184,7 +186,7 @@ test('a remote server that does not answer holds up nobody else', async () => {
 })
 
 test('writes that a remote server does not answer hold up nobody else', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method, signal: ended }) => {
     if (method === 'GET') return undefined
@@ -201,7 +203,7 @@ test('writes that a remote server does not answer hold up nobody else', async ()
 })
 
 test('an owner is asked for in the version of the reference, which may be another server', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const { group } = things
   const second = { ...things, version: 'v2' }
   world.remote.discover([
@@ -234,7 +236,7 @@ test('an owner is asked for in the version of the reference, which may be anothe
 })
 
 test('objects of this server do not count where a remote one is asked for the version', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const local: Resource = {
     ...configMaps,
     group: things.group,
@@ -259,7 +261,7 @@ test('objects of this server do not count where a remote one is asked for the ve
 })
 
 test('a list that has lost an owner deletes nothing that the owner owns', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
   await until(() => world.collector.graph.size === 2)
@@ -296,7 +298,7 @@ function over(text: string) {
 }
 
 test('kinds of a server that cannot be asked what it has stay known, and those of one that is gone delete nothing', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
   await world.create(configMap('local'))
@@ -325,14 +327,14 @@ test('kinds of a server that cannot be asked what it has stay known, and those o
 })
 
 test('a server that was away at the start does not keep the others from being collected', async () => {
-  await using world = await World.start((remote) => {
+  await using world = await RemoteGarbageFixture.start((remote) => {
     remote.answer = () => answering(503, 'away')
   })
   await world.collected('garbage')
 })
 
 test('remote dependents go with their owner, one by one', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   await world.create(configMap('owner'))
   await world.create(configMap('other'))
   const [owner, other] = [configMap('owner'), configMap('other')].map(referenceTo)
@@ -356,7 +358,7 @@ test('remote dependents go with their owner, one by one', async () => {
 })
 
 test('many remote dependents are orphaned in one go', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   await world.create(configMap('owner'))
   const count = 60
   for (let at = 0; at < count; at++)
@@ -377,7 +379,7 @@ test('many remote dependents are orphaned in one go', async () => {
 })
 
 test('a conflict that no other writer is the cause of is not tried again at once', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
     if (method === 'GET') return undefined
@@ -392,7 +394,7 @@ test('a conflict that no other writer is the cause of is not tried again at once
 })
 
 test('a dependent that cannot be orphaned is not tried again at once', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
     if (method !== 'PATCH') return undefined
@@ -409,7 +411,7 @@ test('a dependent that cannot be orphaned is not tried again at once', async () 
 })
 
 test('an owner that a remote server refuses to look for keeps no other from being looked for', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   world.remote.answer = ({ path }) =>
     path.includes('a%b') ? answering(400, '{"kind":"Status","reason":"BadRequest"}') : undefined
   const wrong: Owner = { ...absent, metadata: { name: 'a%b', uid: 'w' } }
@@ -420,7 +422,7 @@ test('an owner that a remote server refuses to look for keeps no other from bein
 })
 
 test('a dependent is orphaned only if its own server says so', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   let isOther = true
   world.remote.answer = ({ method }) =>
     method === 'PATCH' && isOther ? answering(404, '404 page not found\n') : undefined
@@ -438,7 +440,7 @@ test('a dependent is orphaned only if its own server says so', async () => {
 })
 
 test('an object without a version that is replaced by another one is no failure', async () => {
-  await using world = await World.start()
+  await using world = await RemoteGarbageFixture.start()
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
   const unversioned = { ownerReferences: [gone], resourceVersion: '' }
   let isReplaced = false

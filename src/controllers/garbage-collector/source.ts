@@ -8,7 +8,7 @@ import type { RemoteObjects } from '../remote/remote-objects.ts'
 import type { Key } from './graph.ts'
 
 /** An object as it was read. */
-export type Found = {
+export type SourceObject = {
   /** That of memory, if it is there: it costs nothing to keep. */
   readonly key: Key
   readonly resourceVersion: string
@@ -26,7 +26,7 @@ export type Keys = {
   parse(key: Key): { readonly namespace: string | undefined; readonly name: string } | undefined
 }
 
-export type Told = {
+export type SourceListener = {
   /** Undefined: it is gone. Returns the rest of the work for an object with many owners, to be run before the next call for its key. */
   readonly set: (key: Key, head: ObjectHead | undefined) => Steps<void> | undefined
   /** The keys of all objects that were told. */
@@ -35,7 +35,7 @@ export type Told = {
   readonly time: Time
 }
 
-export type FollowedObjects = {
+export type ObjectsInformer = {
   /** Resolves when all objects have been told, or when it is stopped. */
   readonly listed: Promise<void>
   /** Resolves when there is no use in waiting any longer for the objects. */
@@ -54,10 +54,10 @@ export type Source = {
   /** Undefined: its objects are of this server. */
   readonly remote: RemoteObjects | undefined
   /** By what is in memory. 'unknown': it cannot be asked. */
-  readonly known: (key: Key) => Found | 'unknown' | undefined
+  readonly known: (key: Key) => SourceObject | 'unknown' | undefined
   /** As it is stored now, or, with 'any', in memory. Fails if nobody can say. */
-  readonly get: (key: Key, at: 'any' | 'latest') => Promise<Found | undefined>
+  readonly get: (key: Key, at: 'any' | 'latest') => Promise<SourceObject | undefined>
   /** Whether an object with the uid of the reference has its name, in any namespace. */
   readonly isSomewhere: (reference: OwnerReference) => Promise<boolean>
-  readonly follow: (told: Told) => FollowedObjects
+  readonly follow: (listener: SourceListener) => ObjectsInformer
 }

@@ -10,12 +10,12 @@ import { LocalSource } from './local-source.ts'
 import { RemoteSource } from './remote-source.ts'
 import type { Source } from './source.ts'
 
-export type Place = { readonly namespace: string | undefined; readonly name: string }
+export type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 /** 'scope': the object is cluster-scoped and the owner is not, which nothing can mend. 'kind': the kind is not served. */
-export type Led = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
+export type ResolvedOwner = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
 
-export type Served = {
+export type SourcesOptions = {
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
   /** Those of remote servers. */
@@ -31,7 +31,7 @@ export class Sources {
   readonly #unfollowed = new Map<Key, Source>()
   readonly #byKind = new Map<string, Source>()
 
-  constructor({ registry, accessOf, remote, before }: Served) {
+  constructor({ registry, accessOf, remote, before }: SourcesOptions) {
     const byId = new Map<string, Source>()
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
       // As upstream: events own nothing and are many.
@@ -79,14 +79,14 @@ export class Sources {
     return source?.keys.isNamespaced === false ? source : undefined
   }
 
-  place(key: Key): Place | undefined {
+  nameOf(key: Key): ObjectName | undefined {
     return this.at(key)?.keys.parse(key)
   }
 
   /** Where the owner is that the object at `key` names. */
-  lead({ apiVersion, kind, name }: OwnerReference, key: Key): Led {
+  resolveOwner({ apiVersion, kind, name }: OwnerReference, key: Key): ResolvedOwner {
     const source = this.#byKind.get(`${apiVersion} ${kind}`)
-    const place = this.place(key)
+    const place = this.nameOf(key)
     // A name that cannot be one is not looked for: nothing is deleted because of it.
     if (source === undefined || place === undefined || name === '' || /^\.\.?$|\//.test(name))
       return 'kind'

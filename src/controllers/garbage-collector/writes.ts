@@ -13,7 +13,7 @@ import { type Outcome, outcomeOf, outcomeOrThrow } from '../write-outcome.ts'
 export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
 /** An object as it was read. */
-export type Read = {
+export type ObjectRevision = {
   readonly source: Source
   readonly key: Key
   readonly uid: string
@@ -21,7 +21,11 @@ export type Read = {
   readonly resourceVersion: string
 }
 
-type Sent = { readonly method: string; readonly body: Fields; readonly isMergePatch?: boolean }
+type WriteRequest = {
+  readonly method: string
+  readonly body: Fields
+  readonly isMergePatch?: boolean
+}
 
 export class Writes {
   readonly #handle: Handler
@@ -32,7 +36,7 @@ export class Writes {
     this.#signal = signal
   }
 
-  delete(read: Read, propagationPolicy: Propagation): Promise<Outcome> {
+  delete(read: ObjectRevision, propagationPolicy: Propagation): Promise<Outcome> {
     const preconditions = versionOf(read)
     return this.#send(read, {
       method: 'DELETE',
@@ -40,13 +44,13 @@ export class Writes {
     })
   }
 
-  setOwners(read: Read, owners: readonly Fields[]): Promise<Outcome> {
+  setOwners(read: ObjectRevision, owners: readonly Fields[]): Promise<Outcome> {
     return this.#patch(read, { ownerReferences: owners.length === 0 ? null : owners })
   }
 
   /** Without those owners. */
   dropOwners(
-    read: Read,
+    read: ObjectRevision,
     all: readonly OwnerReference[],
     uids: ReadonlySet<string>,
   ): Promise<Outcome> {
@@ -56,11 +60,11 @@ export class Writes {
     )
   }
 
-  setFinalizers(read: Read, finalizers: readonly string[]): Promise<Outcome> {
+  setFinalizers(read: ObjectRevision, finalizers: readonly string[]): Promise<Outcome> {
     return this.#patch(read, { finalizers: finalizers.length === 0 ? null : finalizers })
   }
 
-  #patch(read: Read, change: Fields): Promise<Outcome> {
+  #patch(read: ObjectRevision, change: Fields): Promise<Outcome> {
     return this.#send(read, {
       method: 'PATCH',
       body: { metadata: { ...versionOf(read), ...change } },
@@ -68,7 +72,7 @@ export class Writes {
     })
   }
 
-  async #send({ source, key }: Read, sent: Sent): Promise<Outcome> {
+  async #send({ source, key }: ObjectRevision, sent: WriteRequest): Promise<Outcome> {
     const { namespace, name = '' } = source.keys.parse(key) ?? {}
     const path = objectPath(source.resource, namespace, name)
     if (source.remote === undefined)
@@ -77,7 +81,7 @@ export class Writes {
         await request(this.#handle, { ...sent, path, signal: this.#signal }),
       )
     const answer = await source.remote.send({ ...sent, path })
-    if (answer.status === NOT_FOUND && !source.remote.saysAbsent(answer, name))
+    if (answer.status === NOT_FOUND && !source.remote.isAbsent(answer, name))
       throw new RemoteAway(source.keys.prefix, failureText(path, answer))
     const outcome = outcomeOf(answer)
     if (outcome === undefined) throw new Error(failureText(path, answer))
@@ -85,5 +89,5 @@ export class Writes {
   }
 }
 
-const versionOf = ({ uid, resourceVersion }: Read): Fields =>
+const versionOf = ({ uid, resourceVersion }: ObjectRevision): Fields =>
   resourceVersion === '' ? { uid } : { uid, resourceVersion }

@@ -13,9 +13,17 @@ export type ContentReport = {
   readonly undiscovered?: readonly string[]
 }
 
-type Told = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string }
+type ConditionValue = {
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
 
-const ok = (reason: string, message: string): Told => ({ status: 'False', reason, message })
+const ok = (reason: string, message: string): ConditionValue => ({
+  status: 'False',
+  reason,
+  message,
+})
 
 /** The namespace with its conditions; undefined if it has them already. */
 export function withConditions(
@@ -25,8 +33,8 @@ export function withConditions(
 ): KubeObject | undefined {
   const status = fieldsOf(namespace['status'])
   const before = itemsOf(status['conditions'])
-  const told = conditionsOf(report)
-  const changed = [...told].filter(
+  const reported = conditionsOf(report)
+  const changed = [...reported].filter(
     ([type, one]) =>
       !isSame(
         // limit: the controller sets five conditions
@@ -55,7 +63,7 @@ function conditionsOf({
   remaining,
   finalizers,
   undiscovered = [],
-}: ContentReport): ReadonlyMap<string, Told> {
+}: ContentReport): ReadonlyMap<string, ConditionValue> {
   return new Map([
     ['NamespaceDeletionDiscoveryFailure', discoveryOf(undiscovered)],
     [
@@ -72,7 +80,7 @@ function conditionsOf({
 }
 
 /** The words of client-go's discovery. */
-function discoveryOf(undiscovered: readonly string[]): Told {
+function discoveryOf(undiscovered: readonly string[]): ConditionValue {
   if (undiscovered.length === 0)
     return ok('ResourcesDiscovered', 'All resources successfully discovered')
   const message = `Discovery failed for some groups, ${undiscovered.length} failing: ${undiscoveredText(undiscovered)}`
@@ -86,14 +94,14 @@ export function undiscoveredText(undiscovered: readonly string[]): string {
   return `unable to retrieve the complete list of server APIs: ${each.join(', ')}`
 }
 
-function deletionOf(faults: readonly string[]): Told {
+function deletionOf(faults: readonly string[]): ConditionValue {
   if (faults.length === 0)
     return ok('ContentDeleted', 'All content successfully deleted, may be waiting on finalization')
   const message = `Failed to delete all resource types, ${faults.length} remaining: ${faults.toSorted().join(', ')}`
   return { status: 'True', reason: 'ContentDeletionFailed', message }
 }
 
-function remainingOf(remaining: ReadonlyMap<string, number>): Told {
+function remainingOf(remaining: ReadonlyMap<string, number>): ConditionValue {
   if (remaining.size === 0) return ok('ContentRemoved', 'All content successfully removed')
   const all = Array.from(
     remaining,
@@ -103,7 +111,7 @@ function remainingOf(remaining: ReadonlyMap<string, number>): Told {
   return { status: 'True', reason: 'SomeResourcesRemain', message }
 }
 
-function finalizersOf(finalizers: ReadonlyMap<string, number>): Told {
+function finalizersOf(finalizers: ReadonlyMap<string, number>): ConditionValue {
   if (finalizers.size === 0)
     return ok('ContentHasNoFinalizers', 'All content-preserving finalizers finished')
   const all = Array.from(
@@ -114,7 +122,7 @@ function finalizersOf(finalizers: ReadonlyMap<string, number>): Told {
   return { status: 'True', reason: 'SomeFinalizersRemain', message }
 }
 
-const isSame = (old: Fields | undefined, { status, reason, message }: Told): boolean =>
+const isSame = (old: Fields | undefined, { status, reason, message }: ConditionValue): boolean =>
   old !== undefined &&
   old['status'] === status &&
   old['reason'] === reason &&

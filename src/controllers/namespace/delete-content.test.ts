@@ -10,7 +10,7 @@ import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
-import { type ContentParts, deleteContent } from './delete-content.ts'
+import { type ContentOptions, deleteContent } from './delete-content.ts'
 
 function registryOf(...plurals: readonly string[]): Registry {
   const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1'])
@@ -61,7 +61,7 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
     if (isIt) uids.delete(name)
     return { status: isIt ? 200 : 409, headers: {}, body: Buffer.from('{}') }
   }
-  const accessOf = ({ plural, isNamespaced }: Resource): ReturnType<ContentParts['accessOf']> => {
+  const accessOf = ({ plural, isNamespaced }: Resource): ReturnType<ContentOptions['accessOf']> => {
     const keys = new ResourceKeys('/registry/', plural, isNamespaced)
     const list = async () => {
       const items = Array.from(uids, ([name, uid]) =>
@@ -146,7 +146,7 @@ test('the event loop runs on while a great many pods are looked at', async () =>
         return object
       },
     })
-  const accessOf: ContentParts['accessOf'] = (resource) => {
+  const accessOf: ContentOptions['accessOf'] = (resource) => {
     const { keys, reader } = parts.accessOf(resource)
     const list: typeof reader.list = async (range, at) => {
       const listed = await reader.list(range, at)

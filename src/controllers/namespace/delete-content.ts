@@ -24,7 +24,7 @@ const RESOURCES_MAX = 8
 /** Upstream's guess of how long finalizers take. */
 const FINALIZERS_SECONDS = 15
 
-export type ContentParts = {
+export type ContentOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -40,18 +40,21 @@ export type ContentParts = {
   readonly remote?: RemoteContent | undefined
 }
 
-export type Deleted = ContentReport & {
+export type DeleteContentResult = ContentReport & {
   /** In how many seconds the rest may be gone; 0 if nothing is left, or nobody knows. */
   readonly estimateSeconds: number
 }
 
-export async function deleteContent(namespace: KubeObject, parts: ContentParts): Promise<Deleted> {
-  const resources = servedResources(parts.registry, ['delete', 'list']).filter(
+export async function deleteContent(
+  namespace: KubeObject,
+  options: ContentOptions,
+): Promise<DeleteContentResult> {
+  const resources = servedResources(options.registry, ['delete', 'list']).filter(
     ({ isNamespaced }) => isNamespaced,
   )
   const totals = new Totals()
-  const pods = parts.podsFirst ? resources.filter(isPods) : []
-  for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, parts))
+  const pods = options.podsFirst ? resources.filter(isPods) : []
+  for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, options))
   const ofPods = totals.report()
   // A pod that could not be deleted may run.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0)
@@ -59,28 +62,29 @@ export async function deleteContent(namespace: KubeObject, parts: ContentParts):
   // limit: pods are one resource
   const others = resources.filter((resource) => !pods.includes(resource)).values()
   const work = async (): Promise<void> => {
-    for (const resource of others) await totals.add(resource, deleteAll(resource, namespace, parts))
+    for (const resource of others)
+      await totals.add(resource, deleteAll(resource, namespace, options))
   }
   await Promise.all(Array.from({ length: RESOURCES_MAX }, work))
-  for (const resource of parts.remote?.resources ?? []) {
+  for (const resource of options.remote?.resources ?? []) {
     if (!['delete', 'list'].every((verb) => resource.verbs.includes(verb))) continue
-    await totals.add(resource, remotely(resource, namespace, parts))
+    await totals.add(resource, remotely(resource, namespace, options))
   }
-  return { ...totals.report(), undiscovered: parts.remote?.stale ?? [] }
+  return { ...totals.report(), undiscovered: options.remote?.stale ?? [] }
 }
 
 async function remotely(
   resource: RemoteResource,
   namespace: KubeObject,
-  parts: ContentParts,
-): Promise<Left> {
-  const left = await deleteRemote(resource, namespace.metadata.name ?? '', parts)
+  options: ContentOptions,
+): Promise<RemainingContent> {
+  const left = await deleteRemote(resource, namespace.metadata.name ?? '', options)
   return { ...left, estimateSeconds: left.finalizers.size > 0 ? FINALIZERS_SECONDS : 0 }
 }
 
 const isPods = ({ group, plural }: Resource): boolean => group === '' && plural === 'pods'
 
-type Left = {
+type RemainingContent = {
   readonly estimateSeconds: number
   readonly count: number
   readonly finalizers: ReadonlyMap<string, number>
@@ -95,7 +99,7 @@ class Totals {
 
   async add(
     { group, plural }: Pick<Resource, 'group' | 'plural'>,
-    deleting: Promise<Left>,
+    deleting: Promise<RemainingContent>,
   ): Promise<void> {
     const { estimateSeconds, count, finalizers, fault } = await deleting
     if (fault !== undefined) this.#faults.add(fault)
@@ -107,7 +111,7 @@ class Totals {
     }
   }
 
-  report(): Deleted {
+  report(): DeleteContentResult {
     return {
       faults: [...this.#faults],
       remaining: this.remaining,
@@ -117,42 +121,46 @@ class Totals {
   }
 }
 
-const nothing: Left = { estimateSeconds: 0, count: 0, finalizers: new Map() }
+const nothing: RemainingContent = { estimateSeconds: 0, count: 0, finalizers: new Map() }
 
 /** Deletes all objects of one resource. Never fails: what went wrong is in the result. */
 async function deleteAll(
   resource: Resource,
   namespace: KubeObject,
-  parts: ContentParts,
-): Promise<Left> {
-  const { keys, reader } = parts.accessOf(resource)
+  options: ContentOptions,
+): Promise<RemainingContent> {
+  const { keys, reader } = options.accessOf(resource)
   const list = async (): Promise<readonly Item[]> =>
     (await reader.list(keys.range(namespace.metadata.name), 'latest')).items
   try {
     const items = await list()
     if (items.length === 0) return nothing
-    const estimateSeconds = isPods(resource) ? await graceLeft(items, namespace, parts) : 0
-    const fault = await deleteEach(resource, items, parts)
+    const estimateSeconds = isPods(resource) ? await graceLeft(items, namespace, options) : 0
+    const fault = await deleteEach(resource, items, options)
     if (fault !== undefined) return { ...nothing, estimateSeconds, fault }
     const left = await list()
     if (left.length === 0) return nothing
-    return await judgeLeft(resource, left, { namespace, estimateSeconds, time: parts.time })
+    return await estimateRemaining(resource, left, {
+      namespace,
+      estimateSeconds,
+      time: options.time,
+    })
   } catch (error) {
     return { ...nothing, fault: messageOf(error) }
   }
 }
 
-type Judged = {
+type DeletionContext = {
   readonly namespace: KubeObject
   readonly estimateSeconds: number
   readonly time: SlicesTime | undefined
 }
 
-async function judgeLeft(
+async function estimateRemaining(
   { group, version, plural }: Resource,
   left: readonly Item[],
-  { namespace, estimateSeconds, time }: Judged,
-): Promise<Left> {
+  { namespace, estimateSeconds, time }: DeletionContext,
+): Promise<RemainingContent> {
   const finalizers = new Map<string, number>()
   const slices = new Slices(time)
   for (const item of left) {
@@ -172,7 +180,7 @@ async function judgeLeft(
 async function graceLeft(
   pods: readonly Item[],
   { metadata }: KubeObject,
-  { wallMs, time }: Pick<ContentParts, 'wallMs' | 'time'>,
+  { wallMs, time }: Pick<ContentOptions, 'wallMs' | 'time'>,
 ): Promise<number> {
   let longest = 0
   const slices = new Slices(time)
@@ -192,12 +200,12 @@ const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundD
 async function deleteEach(
   resource: Resource,
   items: readonly Item[],
-  parts: ContentParts,
+  options: ContentOptions,
 ): Promise<string | undefined> {
   for (let at = 0; at < items.length; at += BATCH) {
     // Asked after the list: all that was listed is then of this namespace, and not of a new one of the same name.
-    if (!(await parts.isEnding())) return 'the namespace is not being deleted any more'
-    const fault = await deleteBatch(resource, items.slice(at, at + BATCH), parts)
+    if (!(await options.isEnding())) return 'the namespace is not being deleted any more'
+    const fault = await deleteBatch(resource, items.slice(at, at + BATCH), options)
     if (fault !== undefined) return fault
   }
   return undefined
@@ -206,7 +214,7 @@ async function deleteEach(
 async function deleteBatch(
   resource: Resource,
   items: readonly Item[],
-  { handle, accessOf, time, signal }: ContentParts,
+  { handle, accessOf, time, signal }: ContentOptions,
 ): Promise<string | undefined> {
   const { keys } = accessOf(resource)
   const slices = new Slices(time)

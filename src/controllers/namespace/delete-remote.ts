@@ -24,7 +24,7 @@ export type RemoteLeft = {
 }
 
 type DeletedResource = Pick<RemoteResource, 'group' | 'version' | 'plural' | 'verbs'>
-type Parts = { readonly handle: Handler; readonly signal: AbortSignal }
+type DeleteRemoteOptions = { readonly handle: Handler; readonly signal: AbortSignal }
 
 const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }
@@ -33,7 +33,7 @@ const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolic
 export async function deleteRemote(
   resource: DeletedResource,
   namespace: string,
-  parts: Parts,
+  options: DeleteRemoteOptions,
 ): Promise<RemoteLeft> {
   const { group, version, plural, verbs } = resource
   const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}`
@@ -42,14 +42,14 @@ export async function deleteRemote(
     to: string,
     more: { readonly body?: Fields; readonly query?: Query } = {},
   ): Promise<RemoteAnswer> =>
-    askRemote(parts.handle, {
+    askRemote(options.handle, {
       method,
       path: to,
-      signal: parts.signal,
+      signal: options.signal,
       timers: systemTimers,
       ...more,
     })
-  const list = async (): Promise<Listed> => {
+  const list = async (): Promise<RemoteList> => {
     const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
     // The resource, or its server, is gone meanwhile.
     if (response.status === NOT_FOUND || response.status === NOT_ALLOWED)
@@ -81,7 +81,7 @@ export async function deleteRemote(
 }
 
 type Query = { readonly [name: string]: string }
-type Listed = { readonly items: readonly RemoteHead[]; readonly count: number }
+type RemoteList = { readonly items: readonly RemoteHead[]; readonly count: number }
 
 function finalizersOf(items: readonly RemoteHead[]): Map<string, number> {
   const finalizers = new Map<string, number>()

@@ -4,7 +4,7 @@ import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import { createNow } from '../../api/timestamps.ts'
-import { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import { Informer } from '../../storage/cache/informer.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { InProgress } from '../../lib/concurrency/in-progress.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -35,7 +35,7 @@ const WRITE_TRIES = 5
 
 const finalizer = 'kubernetes'
 
-export type NamespaceControllerParts = {
+export type NamespaceControllerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -63,18 +63,18 @@ type Ending = {
 }
 
 export class NamespaceController implements AsyncDisposable {
-  readonly #parts: NamespaceControllerParts
+  readonly #options: NamespaceControllerOptions
   readonly #stopping = new AbortController()
   readonly #queue: WorkQueue
-  readonly #followed: FollowedResource<string> | undefined
+  readonly #informer: Informer<string> | undefined
   readonly #resource: Resource | undefined
   readonly #now: () => string
   /** Namespaces that are being deleted, by name. */
   readonly #ending = new Map<string, Ending>()
 
-  constructor(parts: NamespaceControllerParts) {
-    const { registry, accessOf, metrics, clock, log, time = systemTime } = parts
-    this.#parts = parts
+  constructor(options: NamespaceControllerOptions) {
+    const { registry, accessOf, metrics, clock, log, time = systemTime } = options
+    this.#options = options
     this.#now = createNow(clock.wallMs)
     this.#queue = new WorkQueue({
       name: 'the deletion of a namespace',
@@ -87,7 +87,7 @@ export class NamespaceController implements AsyncDisposable {
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
-    this.#followed = new FollowedResource<string>({
+    this.#informer = new Informer<string>({
       isBackground: true,
       name: 'namespaces',
       reader,
@@ -99,19 +99,19 @@ export class NamespaceController implements AsyncDisposable {
       time,
     })
     // Never fails.
-    void this.#followed.start()
+    void this.#informer.start()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    await Promise.all([this.#followed?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
+    await Promise.all([this.#informer?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
   }
 
   /** `uid` is empty if it is not being deleted. */
   #set(name: string, uid: string): void {
     if (uid === '') this.#ending.delete(name)
     else if (this.#ending.get(name)?.uid !== uid) {
-      const { clock, hasReplicas } = this.#parts
+      const { clock, hasReplicas } = this.#options
       const delayMs = hasReplicas ? REPLICAS_MS : 0
       this.#ending.set(name, { uid, beginMs: clock.monotonicMs() + delayMs, waitMs: LEFT_MS_FIRST })
       if (delayMs === 0) this.#queue.add(name)
@@ -135,7 +135,7 @@ export class NamespaceController implements AsyncDisposable {
       log,
       time = systemTime,
       remote,
-    } = this.#parts
+    } = this.#options
     const ending = this.#ending.get(name)
     // Its event comes, and queues it.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
@@ -189,7 +189,7 @@ export class NamespaceController implements AsyncDisposable {
 
   async #read(name: string): Promise<KubeObject | undefined> {
     if (this.#resource === undefined) return undefined
-    const { keys, reader } = this.#parts.accessOf(this.#resource)
+    const { keys, reader } = this.#options.accessOf(this.#resource)
     return (await reader.get(keys.key(undefined, name), 'latest')).item?.object()
   }
 
@@ -205,7 +205,7 @@ export class NamespaceController implements AsyncDisposable {
       if (body === undefined || this.#resource === undefined) return
       const path = `${objectPath(this.#resource, undefined, name)}/${subresource}`
       const { signal } = this.#stopping
-      const response = await request(this.#parts.handle, { method: 'PUT', path, body, signal })
+      const response = await request(this.#options.handle, { method: 'PUT', path, body, signal })
       if (outcomeOrThrow(path, response) === 'done') return
     }
     throw new Error(`the ${subresource} of namespace ${name} is written by others all the time`)

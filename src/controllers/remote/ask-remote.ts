@@ -11,13 +11,13 @@ const ANSWER_BYTES_MAX = 32 << 20
 /** A remote server that takes longer holds up the queue of a controller. */
 const ANSWER_MS_MAX = 20_000
 
-export type Asked = OwnRequest & { readonly timers: Pick<Timers, 'after'> }
+export type RemoteCall = OwnRequest & { readonly timers: Pick<Timers, 'after'> }
 export type RemoteAnswer = { readonly status: number; readonly bytes: Buffer }
 
 /** The whole answer. Fails if it is too long or too late. */
 export async function askRemote(
   handle: Handler,
-  { timers, signal, ...asked }: Asked,
+  { timers, signal, ...asked }: RemoteCall,
 ): Promise<RemoteAnswer> {
   using late = deadline(timers, ANSWER_MS_MAX)
   const both = AbortSignal.any([signal, late.signal])

@@ -5,7 +5,7 @@ const root = '//'
 
 export const isRemoteKey = (key: string): boolean => key.startsWith(root)
 
-type Place = { readonly namespace: string | undefined; readonly name: string }
+type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 export class RemoteKeys {
   /** Ends in a slash. */
@@ -23,7 +23,7 @@ export class RemoteKeys {
   }
 
   /** Undefined for a key that cannot be one of its objects. */
-  parse(key: string): Place | undefined {
+  parse(key: string): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined
     const [first = '', second, ...more] = key.slice(this.prefix.length).split('/')
     if (

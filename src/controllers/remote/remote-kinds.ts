@@ -1,7 +1,7 @@
 /** Which kinds remote servers have: what discovery said last of each version. A version whose server cannot be asked keeps its kinds. */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { RemoteApis, RemoteResource, RemoteVersion } from './remote-content.ts'
-import { RemoteCalls, RemoteObjects, type RemoteObjectsParts } from './remote-objects.ts'
+import { RemoteCalls, RemoteObjects, type RemoteObjectsOptions } from './remote-objects.ts'
 
 /** Each that is followed is a watch and a connection. */
 const FOLLOWED_MAX = 500
@@ -13,7 +13,7 @@ export type RemoteKind = {
   readonly isFollowed: boolean
 }
 
-export type RemoteKindsParts = Omit<RemoteObjectsParts, 'calls'> & {
+export type RemoteKindsOptions = Omit<RemoteObjectsOptions, 'calls'> & {
   readonly apis: RemoteApis
   /** Verbs that a resource needs for being followed. */
   readonly verbs: readonly string[]
@@ -26,18 +26,18 @@ export type KnownKinds = {
 }
 
 export class RemoteKinds {
-  readonly #parts: RemoteKindsParts
+  readonly #options: RemoteKindsOptions
   readonly #calls = new RemoteCalls()
   #last: ReadonlyMap<string, readonly RemoteResource[]> = new Map()
   #objects = new Map<string, RemoteObjects>()
 
-  constructor(parts: RemoteKindsParts) {
-    this.#parts = parts
+  constructor(options: RemoteKindsOptions) {
+    this.#options = options
   }
 
   /** As discovery is now. Of a resource that has not changed, `objects` are the same as before. */
   refresh(): KnownKinds {
-    const { apis, verbs, log } = this.#parts
+    const { apis, verbs, log } = this.#options
     const versions = apis.versions()
     this.#last = lastKnown(versions, this.#last)
     const before = this.#objects
@@ -57,11 +57,11 @@ export class RemoteKinds {
       const isKnown = known !== undefined && isSame(known.resource, resource)
       const objects = isKnown
         ? known
-        : new RemoteObjects(resource, { ...this.#parts, calls: this.#calls })
+        : new RemoteObjects(resource, { ...this.#options, calls: this.#calls })
       this.#objects.set(`${version}/${id}`, objects)
       kinds.push({ objects, isFollowed: canFollow && followed.size <= FOLLOWED_MAX })
     }
-    if (followed.size > FOLLOWED_MAX) tellLimit(log, followed.size)
+    if (followed.size > FOLLOWED_MAX) reportLimit(log, followed.size)
     return { kinds, versions: new Set(versions.map(({ group, version }) => `${group}/${version}`)) }
   }
 }
@@ -87,5 +87,5 @@ function lastKnown(
 const isSame = (one: RemoteResource, other: RemoteResource): boolean =>
   one.kind === other.kind && one.isNamespaced === other.isNamespaced
 
-const tellLimit = (log: Log, count: number): void =>
+const reportLimit = (log: Log, count: number): void =>
   log('warn', 'not all resources of remote servers are followed', { count, limit: FOLLOWED_MAX })

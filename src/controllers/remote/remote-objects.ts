@@ -9,7 +9,7 @@ import type { Log } from '../../lib/telemetry/log.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import {
   answeredObject,
-  type Asked,
+  type RemoteCall,
   askRemote,
   failureText,
   FAILURE,
@@ -36,7 +36,7 @@ export class RemoteCalls {
   underWay = 0
 }
 
-export type RemoteObjectsParts = {
+export type RemoteObjectsOptions = {
   readonly handle: Handler
   readonly signal: AbortSignal
   readonly log: Log
@@ -59,13 +59,13 @@ export class RemoteAway extends Error {
 export class RemoteObjects {
   readonly resource: RemoteResource
   readonly keys: RemoteKeys
-  readonly parts: RemoteObjectsParts
+  readonly options: RemoteObjectsOptions
   #failures = 0
   #awayUntilMs = 0
 
-  constructor(resource: RemoteResource, parts: RemoteObjectsParts) {
+  constructor(resource: RemoteResource, options: RemoteObjectsOptions) {
     this.resource = resource
-    this.parts = parts
+    this.options = options
     this.keys = new RemoteKeys(resource)
   }
 
@@ -82,8 +82,10 @@ export class RemoteObjects {
   }
 
   /** A write. Fails with RemoteAway if there was no answer. */
-  send(asked: Pick<Asked, 'method' | 'path' | 'body' | 'isMergePatch'>): Promise<RemoteAnswer> {
-    const { handle, signal, time } = this.parts
+  send(
+    asked: Pick<RemoteCall, 'method' | 'path' | 'body' | 'isMergePatch'>,
+  ): Promise<RemoteAnswer> {
+    const { handle, signal, time } = this.options
     return this.#limited(() => askRemote(handle, { ...asked, signal, timers: time }))
   }
 
@@ -91,7 +93,7 @@ export class RemoteObjects {
    * A server that does not know the resource, or is not the one that has it, answers 404, too; but it does not name the object. What it names may be
    * something else of that name, such as the namespace.
    */
-  saysAbsent(answer: RemoteAnswer, name: string): boolean {
+  isAbsent(answer: RemoteAnswer, name: string): boolean {
     if (answer.status !== NOT_FOUND) return false
     const { group, plural, kind } = this.resource
     const { kind: answered, reason, details } = answeredObject(answer)
@@ -103,7 +105,7 @@ export class RemoteObjects {
   }
 
   async #limited<T>(call: () => Promise<T>): Promise<T> {
-    const { calls, time } = this.parts
+    const { calls, time } = this.options
     const { prefix } = this.keys
     if (time.monotonicMs() < this.#awayUntilMs)
       throw new RemoteAway(prefix, `the server of ${this.path} was away a moment ago`)
@@ -116,7 +118,7 @@ export class RemoteObjects {
       return answer
     } catch (error) {
       if (error instanceof RemoteAway) throw error
-      this.#noteFailure()
+      this.#recordFailure()
       throw new RemoteAway(prefix, messageOf(error), { cause: error })
     } finally {
       calls.underWay--
@@ -124,8 +126,8 @@ export class RemoteObjects {
   }
 
   /** Calls that were under way together fail together: that is one failure. */
-  #noteFailure(): void {
-    const now = this.parts.time.monotonicMs()
+  #recordFailure(): void {
+    const now = this.options.time.monotonicMs()
     if (now < this.#awayUntilMs) return
     this.#awayUntilMs = now + Math.min(AWAY_MS_FIRST * 2 ** this.#failures++, AWAY_MS_MAX)
   }
@@ -137,7 +139,7 @@ export class RemoteObjects {
     namespace: string | undefined
     name: string
   }): Promise<RemoteHead | undefined> {
-    const { handle, signal, time } = this.parts
+    const { handle, signal, time } = this.options
     const path = this.#pathOf(namespace, name)
     const answer = await askRemote(handle, {
       method: 'GET',
@@ -146,7 +148,7 @@ export class RemoteObjects {
       signal,
       timers: time,
     })
-    if (this.saysAbsent(answer, name)) return undefined
+    if (this.isAbsent(answer, name)) return undefined
     if (nameRefusals.has(answer.status))
       throw new RemoteAway(this.keys.prefix, failureText(path, answer))
     if (answer.status >= FAILURE) throw new Error(failureText(path, answer))

@@ -15,8 +15,8 @@ import {
 } from '../../api/resource-list.ts'
 import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
-import type { Shown } from '../../storage/cache/event.ts'
-import { contentOf, FollowedResource } from '../../storage/cache/followed-resource.ts'
+import type { ObjectEvent } from '../../storage/cache/event.ts'
+import { contentOf, Informer } from '../../storage/cache/informer.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -26,7 +26,7 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime, systemTimers, type Timer } from '../../lib/time/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { FollowedChanges } from '../followed-changes.ts'
+import { ChangesInformer } from '../changes-informer.ts'
 import type { QueueMetrics } from '../../lib/telemetry/queue-metrics.ts'
 import type { CacheAccessOf } from '../cache-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
@@ -35,14 +35,14 @@ import { objectPath, servedResources } from '../served-resources.ts'
 import { WorkQueue } from '../../lib/concurrency/work-queue.ts'
 import { CountedNames } from './counted-names.ts'
 import { RemoteCounts } from './remote-counts.ts'
-import { type Counted, isSameUse, limitsOf, usageOf } from './usage.ts'
+import { type CountedResource, isSameUse, limitsOf, usageOf } from './usage.ts'
 import { outcomeOrThrow, requireChange } from '../write-outcome.ts'
 
 /** Upstream's numbers. */
 const WORKERS_MAX = 5
 const RESYNC_MS = 5 * 60_000
 
-export type QuotaControllerParts = {
+export type QuotaControllerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
@@ -57,37 +57,37 @@ export type QuotaControllerParts = {
 }
 
 /** What is known of a quota: where it is, what it limits, and its limits as they were written, to tell changes. */
-type Known = {
+type QuotaEntry = {
   readonly namespace: string
   readonly names: readonly string[]
   readonly limits: string
 }
 
 export class QuotaController implements AsyncDisposable {
-  readonly #parts: QuotaControllerParts
+  readonly #options: QuotaControllerOptions
   readonly #stopping = new AbortController()
   readonly #evaluators: Evaluators
   readonly #queue: WorkQueue
   readonly #resource: Resource | undefined
-  readonly #followed: FollowedResource<Known> | undefined
+  readonly #informer: Informer<QuotaEntry> | undefined
   readonly #registryChanges: Disposable
   readonly #resync: Timer
-  readonly #quotas = new Map<string, Known>()
+  readonly #quotas = new Map<string, QuotaEntry>()
   /** Those of a namespace, by its name. */
   readonly #inNamespace = new Map<string, Set<string>>()
   readonly #names = new CountedNames()
   readonly #changes = new Map<
     string,
-    { readonly counted: Counted; readonly followed: FollowedChanges }
+    { readonly counted: CountedResource; readonly informer: ChangesInformer }
   >()
   readonly #ending = new Set<Promise<void>>()
   readonly #remote: RemoteCounts | undefined
   readonly #remoteChanges: Disposable | undefined
-  #counted: readonly Counted[]
+  #counted: readonly CountedResource[]
 
-  constructor(parts: QuotaControllerParts) {
-    const { handle, registry, accessOf, gates, metrics, clock, log, remote } = parts
-    this.#parts = parts
+  constructor(options: QuotaControllerOptions) {
+    const { handle, registry, accessOf, gates, metrics, clock, log, remote } = options
+    this.#options = options
     this.#evaluators = new Evaluators(gates, clock)
     this.#queue = new WorkQueue({
       name: 'the status of a quota',
@@ -122,12 +122,12 @@ export class QuotaController implements AsyncDisposable {
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'resourcequotas' })
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
-    const readQuota = (quota: Fields, key: string, print: (hard: Json) => string): Known => {
+    const readQuota = (quota: Fields, key: string, print: (hard: Json) => string): QuotaEntry => {
       const hard = fieldsOf(quota['spec'])['hard']
       const names = once('resources of a quota', () => Object.keys(fieldsOf(hard)))
       return { namespace: keys.parse(key)?.namespace ?? '', names, limits: print(hard ?? null) }
     }
-    this.#followed = new FollowedResource<Known>({
+    this.#informer = new Informer<QuotaEntry>({
       isBackground: true,
       name: 'resourcequotas',
       reader,
@@ -139,7 +139,7 @@ export class QuotaController implements AsyncDisposable {
       log,
     })
     // Never fails.
-    void this.#followed.start()
+    void this.#informer.start()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,13 +148,13 @@ export class QuotaController implements AsyncDisposable {
     this.#registryChanges[Symbol.dispose]()
     this.#remoteChanges?.[Symbol.dispose]()
     for (const id of [...this.#changes.keys()]) this.#endChanges(id)
-    const others = [this.#followed, this.#queue, this.#remote].map((one) =>
+    const others = [this.#informer, this.#queue, this.#remote].map((one) =>
       one?.[Symbol.asyncDispose](),
     )
     await Promise.all([...others, ...this.#ending])
   }
 
-  #set(key: string, known: Known | undefined): void {
+  #set(key: string, known: QuotaEntry | undefined): void {
     const before = this.#quotas.get(key)
     if (known === undefined) {
       this.#quotas.delete(key)
@@ -177,8 +177,8 @@ export class QuotaController implements AsyncDisposable {
     for (const key of this.#quotas.keys()) this.#queue.add(key)
   }
 
-  #countable(): Counted[] {
-    const { registry, accessOf } = this.#parts
+  #countable(): CountedResource[] {
+    const { registry, accessOf } = this.#options
     const resources = servedResources(registry, ['create', 'list', 'watch', 'delete'])
     return resources.flatMap((resource) => {
       const evaluator = resource.isNamespaced ? this.#evaluators.of({ resource }) : undefined
@@ -203,27 +203,27 @@ export class QuotaController implements AsyncDisposable {
       if (wanted.get(id)?.reader !== counted.reader) this.#endChanges(id)
     for (const [id, counted] of wanted) {
       if (this.#changes.has(id)) continue
-      const followed = new FollowedChanges({
+      const informer = new ChangesInformer({
         name: `${counted.resource.plural} of quotas`,
         access: counted,
         onChange: (change) => this.#onChange(counted, change),
         onStart: () => this.#addLimiting(this.#quotas.keys(), counted),
-        log: this.#parts.log,
+        log: this.#options.log,
       })
-      this.#changes.set(id, { counted, followed })
+      this.#changes.set(id, { counted, informer })
     }
   }
 
   #endChanges(id: string): void {
-    const followed = this.#changes.get(id)?.followed
+    const informer = this.#changes.get(id)?.informer
     this.#changes.delete(id)
-    if (followed === undefined) return
-    const ending = followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
+    if (informer === undefined) return
+    const ending = informer[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
 
   /** What is created is charged by admission: to count at that moment could miss what was charged and is not stored yet. */
-  #onChange(counted: Counted, { type, item, previous }: Shown): void {
+  #onChange(counted: CountedResource, { type, item, previous }: ObjectEvent): void {
     if (type === 'ADDED') return
     const quotas = this.#inNamespace.get(counted.keys.parse(item.key)?.namespace ?? '')
     if (
@@ -234,7 +234,7 @@ export class QuotaController implements AsyncDisposable {
     this.#addLimiting(quotas, counted)
   }
 
-  #addLimiting(quotas: Iterable<string>, { evaluator }: Counted): void {
+  #addLimiting(quotas: Iterable<string>, { evaluator }: CountedResource): void {
     for (const key of quotas)
       if (this.#quotas.get(key)?.names.some(evaluator.measures) === true) this.#queue.add(key)
   }
@@ -248,13 +248,13 @@ export class QuotaController implements AsyncDisposable {
 
   async #count(key: string): Promise<undefined> {
     if (this.#resource === undefined) return undefined
-    const { keys, reader } = this.#parts.accessOf(this.#resource)
+    const { keys, reader } = this.#options.accessOf(this.#resource)
     // The quota is read first: a charge from now on makes the write below fail, and the quota is counted again.
     const quota = await (await reader.get(key, 'latest')).item?.objectInParts()
     const place = keys.parse(key)
     if (quota === undefined || place === undefined) return undefined
     // Objects of earlier charges must be stored before they are counted, or their amount could be spent twice.
-    await orAborted(this.#parts.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
+    await orAborted(this.#options.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
     const limits = await inParts(() => limitsOf(quota), slices)
     const remote = this.#remote?.usageOf(quota, limits.keys()) ?? new Map()
@@ -263,7 +263,7 @@ export class QuotaController implements AsyncDisposable {
     if (body === undefined) return undefined
     const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`
     const { signal } = this.#stopping
-    const response = await request(this.#parts.handle, { method: 'PUT', path, body, signal })
+    const response = await request(this.#options.handle, { method: 'PUT', path, body, signal })
     if (outcomeOrThrow(path, response) === 'done') return undefined
     const now = (await reader.get(key, 'latest')).item
     requireChange(path, quota.metadata.resourceVersion, now && String(now.revision))

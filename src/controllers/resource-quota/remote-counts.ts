@@ -6,32 +6,32 @@ import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import { count } from '../../admission/resource-quota/evaluator.ts'
-import { FollowedRemote } from '../remote/followed-remote.ts'
-import { RemoteKinds, type RemoteKindsParts } from '../remote/remote-kinds.ts'
+import { RemoteInformer } from '../remote/remote-informer.ts'
+import { RemoteKinds, type RemoteKindsOptions } from '../remote/remote-kinds.ts'
 import type { RemoteObjects } from '../remote/remote-objects.ts'
 
 /** As upstream. */
 const verbs = ['create', 'list', 'watch', 'delete']
 
-export type RemoteCountsParts = Omit<RemoteKindsParts, 'verbs'> & {
+export type RemoteCountsOptions = Omit<RemoteKindsOptions, 'verbs'> & {
   /** What quotas of the namespace limit by this name has changed. Undefined: in all namespaces. */
   readonly onChange: (name: string, namespace: string | undefined) => void
 }
 
-type Counted = {
+type RemoteCount = {
   readonly objects: RemoteObjects
-  readonly followed: FollowedRemote
+  readonly informer: RemoteInformer
   /** By namespace. */
   readonly counts: Map<string, number>
 }
 
 export class RemoteCounts implements AsyncDisposable {
   readonly #kinds: RemoteKinds
-  readonly #onChange: RemoteCountsParts['onChange']
-  readonly #counted = new Map<string, Counted>()
+  readonly #onChange: RemoteCountsOptions['onChange']
+  readonly #counted = new Map<string, RemoteCount>()
   readonly #ending = new Set<Promise<void>>()
 
-  constructor({ onChange, ...parts }: RemoteCountsParts) {
+  constructor({ onChange, ...parts }: RemoteCountsOptions) {
     this.#kinds = new RemoteKinds({ ...parts, verbs })
     this.#onChange = onChange
   }
@@ -57,7 +57,7 @@ export class RemoteCounts implements AsyncDisposable {
     const hasScope = (Array.isArray(scopes) && scopes.length > 0) || scopeSelector !== undefined
     for (const name of names) {
       const one = this.#counted.get(name)
-      if (one?.followed.isListed !== true) continue
+      if (one?.informer.isListed !== true) continue
       used.set(name, count(hasScope ? 0 : (one.counts.get(quota.metadata.namespace ?? '') ?? 0)))
     }
     return used
@@ -71,7 +71,7 @@ export class RemoteCounts implements AsyncDisposable {
   #begin(name: string, objects: RemoteObjects): void {
     const counts = new Map<string, number>()
     const seen = new Set<string>()
-    const followed = new FollowedRemote(objects, {
+    const informer = new RemoteInformer(objects, {
       set: (key, head) => {
         if (seen.has(key) === (head !== undefined)) return
         const namespace = objects.keys.parse(key)?.namespace ?? ''
@@ -80,19 +80,19 @@ export class RemoteCounts implements AsyncDisposable {
         else counts.set(namespace, after)
         if (head === undefined) seen.delete(key)
         else seen.add(key)
-        if (followed.isListed) this.#onChange(name, namespace)
+        if (informer.isListed) this.#onChange(name, namespace)
       },
       known: () => [],
     })
-    this.#counted.set(name, { objects, followed, counts })
-    void followed.listed.then(() => this.#onChange(name, undefined))
+    this.#counted.set(name, { objects, informer, counts })
+    void informer.listed.then(() => this.#onChange(name, undefined))
   }
 
   #end(name: string): void {
     const one = this.#counted.get(name)
     this.#counted.delete(name)
     if (one === undefined) return
-    const ending = one.followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
+    const ending = one.informer[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
 }

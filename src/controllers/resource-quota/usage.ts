@@ -5,7 +5,7 @@ import { isSameList, readResourceList, type ResourceList } from '../../api/resou
 import type { Evaluator } from '../../admission/resource-quota/evaluator.ts'
 import { isAbout } from '../../admission/resource-quota/charge.ts'
 import { hasDeadline, scopesOf } from '../../admission/resource-quota/scopes.ts'
-import { contentBytes } from '../../storage/cache/followed-resource.ts'
+import { contentBytes } from '../../storage/cache/informer.ts'
 import type { Item } from '../../storage/cache/item.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -13,7 +13,10 @@ import { headOf } from '../object-head.ts'
 import type { CacheAccess } from '../cache-access.ts'
 
 /** A resource whose objects are counted. */
-export type Counted = CacheAccess & { readonly resource: Resource; readonly evaluator: Evaluator }
+export type CountedResource = CacheAccess & {
+  readonly resource: Resource
+  readonly evaluator: Evaluator
+}
 
 export const limitsOf = (quota: KubeObject): ResourceList =>
   readResourceList(fieldsOf(quota['spec'])['hard'])
@@ -22,7 +25,7 @@ export const limitsOf = (quota: KubeObject): ResourceList =>
 export async function usageOf(
   quota: KubeObject,
   limits: ResourceList,
-  counted: Iterable<Counted>,
+  counted: Iterable<CountedResource>,
 ): Promise<ResourceList> {
   const names = [...limits.keys()]
   const used = new Map<string, Quantity>()
@@ -50,7 +53,7 @@ const nothing: Quantity = { nanos: 0n, format: 'decimal' }
 
 async function usageOfOne(
   quota: KubeObject,
-  { keys, reader, evaluator }: Counted,
+  { keys, reader, evaluator }: CountedResource,
 ): Promise<ResourceList> {
   const { items } = await reader.list(keys.range(quota.metadata.namespace), 'latest')
   const { fixedUsage } = evaluator
@@ -72,7 +75,7 @@ async function usageOfOne(
 
 /** Whether an update changes nothing that a quota counts. */
 export function isSameUse(
-  { evaluator }: Pick<Counted, 'evaluator'>,
+  { evaluator }: Pick<CountedResource, 'evaluator'>,
   before: Item,
   after: Item,
 ): boolean {

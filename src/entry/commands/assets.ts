@@ -5,10 +5,10 @@ import { crc32 } from 'node:zlib'
 import { messageOf } from '../../lib/errors.ts'
 import { assetsHelp, writeAssets } from '../envtest/assets.ts'
 import { readCommandFlags } from '../../lib/process/command-flags.ts'
-import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 import { serveHelp } from './serve.ts'
 
-export async function assets(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function assets(args: readonly string[], parts: CommandContext): Promise<void> {
   if (asksForHelp(args)) return parts.print(assetsHelp)
   const { values, rest } = readCommandFlags(args, { values: ['dir'] })
   const given = values.get('dir')
@@ -34,7 +34,7 @@ export async function assets(args: readonly string[], parts: CommandParts): Prom
 }
 
 /** The same for the same program on the same Node. */
-function ownFolder({ cache, version, ownCommand }: CommandParts): string {
+function ownFolder({ cache, version, ownCommand }: CommandContext): string {
   if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
   return join(cache, `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`)
 }

@@ -40,7 +40,7 @@ come nearest. Who asks needs the verb get on the path /debug/authorization.
 
 export class WhyUsageError extends Error {}
 
-export type WhyParts = {
+export type AuthWhyOptions = {
   /** The kubeconfig where none is named. */
   readonly defaultKubeconfig: string
 }
@@ -48,7 +48,7 @@ export type WhyParts = {
 /** The text to print. Fails with a WhyUsageError for wrong flags, and else with an Error that says what to do. */
 export async function authWhy(
   args: readonly string[],
-  { defaultKubeconfig }: WhyParts,
+  { defaultKubeconfig }: AuthWhyOptions,
 ): Promise<string> {
   const { values, positionals } = parseWhy(args)
   const query = queryOf(values, positionals)

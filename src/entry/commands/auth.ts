@@ -1,9 +1,9 @@
 import { messageOf } from '../../lib/errors.ts'
 import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
 import { defaultKubeconfig } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
-export async function auth(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function auth(args: readonly string[], parts: CommandContext): Promise<void> {
   const [command, ...rest] = args
   if (command !== 'why') {
     return parts.fail(USAGE_FAULT, [

@@ -6,10 +6,10 @@ import { systemClock } from '../../lib/time/clock.ts'
 import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
-export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function dev(args: readonly string[], parts: CommandContext): Promise<void> {
   if (asksForHelp(args)) return parts.print(devHelp)
   const verbosity = new Verbosity(0)
   const line = parts.startProgress()
@@ -40,7 +40,7 @@ export async function dev(args: readonly string[], parts: CommandParts): Promise
       print: (text) => parts.print(`${text}\n`),
       progress: (text) => {
         line.end()
-        parts.tell(`keelson: ${text} after ${Math.round(performance.now())} ms\n`)
+        parts.report(`keelson: ${text} after ${Math.round(performance.now())} ms\n`)
       },
     })
     signals.stopWith(running.stop)

@@ -2,10 +2,10 @@
 import { exitWithParent, parentVariable } from '../envtest/parent.ts'
 import { replaceStandIn } from '../envtest/stand-in.ts'
 import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
-import type { CommandParts } from './parts.ts'
+import type { CommandContext } from './command-context.ts'
 import { serve } from './serve.ts'
 
-export async function kubeApiServer(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function kubeApiServer(args: readonly string[], parts: CommandContext): Promise<void> {
   const given = parts.env[parentVariable]
   // As a signal would.
   exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })

@@ -47,25 +47,28 @@ change would. Servers with the same configuration may go on meanwhile; it can be
 
 export class StoreUsageError extends Error {}
 
-export type StoreParts = {
+export type MoveStoreOptions = {
   readonly nowMs: number
   /** To a user at a terminal; null if there is none. */
   readonly showProgress: ((line: string) => void) | null
 }
 
 /** The text to print. Fails with a StoreUsageError for wrong flags, and else with an Error that says what to do. */
-export async function moveStore(args: readonly string[], parts: StoreParts): Promise<string> {
+export async function moveStore(
+  args: readonly string[],
+  options: MoveStoreOptions,
+): Promise<string> {
   const { command, file, flags } = parse(args)
-  if (command === 'rewrite') return await rewrite(file, flags, parts)
+  if (command === 'rewrite') return await rewrite(file, flags, options)
   return command === 'export'
-    ? await exportTo(file, flags, parts)
-    : await importFrom(file, flags, parts)
+    ? await exportTo(file, flags, options)
+    : await importFrom(file, flags, options)
 }
 
 async function rewrite(
   config: string,
   flags: Flags,
-  { showProgress }: StoreParts,
+  { showProgress }: MoveStoreOptions,
 ): Promise<string> {
   const eventTtlSeconds = Number(flags['event-ttl'] ?? EVENT_TTL_SECONDS)
   if (!Number.isSafeInteger(eventTtlSeconds) || eventTtlSeconds < 1) {
@@ -83,7 +86,7 @@ async function rewrite(
 async function exportTo(
   file: string,
   flags: Flags,
-  { nowMs, showProgress }: StoreParts,
+  { nowMs, showProgress }: MoveStoreOptions,
 ): Promise<string> {
   const prefix = rootOf(flags['etcd-prefix'] ?? '/registry')
   await using source = await sourceOf(flags, prefix, nowMs)
@@ -95,7 +98,7 @@ async function exportTo(
 async function importFrom(
   file: string,
   flags: Flags,
-  { nowMs, showProgress }: StoreParts,
+  { nowMs, showProgress }: MoveStoreOptions,
 ): Promise<string> {
   if (flags['etcd-prefix'] !== undefined)
     throw new StoreUsageError('--etcd-prefix is for export: the file has it')

@@ -6,7 +6,7 @@ import { createEncryption } from '../../server/storage/encryption.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { systemTime } from '../../lib/time/timers.ts'
-import { type Rewritten, rewriteStale } from '../../storage/encryption/rewrite.ts'
+import { type RewriteResult, rewriteStale } from '../../storage/encryption/rewrite.ts'
 import { rootOf, toText } from '../../storage/keys.ts'
 import { Leases } from '../../storage/leases.ts'
 import { type EngineConfig, openEngine } from '../../storage/open-engine.ts'
@@ -60,7 +60,7 @@ export async function rewriteStore(request: RewriteRequest): Promise<string> {
   return summaryOf(done)
 }
 
-function summaryOf({ keys, rewritten, unreadable }: Rewritten): string {
+function summaryOf({ keys, rewritten, unreadable }: RewriteResult): string {
   const said = `rewrote ${rewritten} of ${keys} values\n`
   if (unreadable.length === 0) return said
   const shown = unreadable.slice(0, KEYS_SHOWN).map(({ key, why }) => `  ${toText(key)}: ${why}`)

@@ -5,13 +5,13 @@
 import { fstatSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'
 import { startCluster } from '../testing/index.ts'
-import { type CommandParts, FAILURE } from './parts.ts'
+import { type CommandContext, FAILURE } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
 /** Any time: nothing happens then. */
 const KEPT_ALIVE_MS = 3_600_000
 
-export async function serveTesting(flags: readonly string[], parts: CommandParts): Promise<void> {
+export async function serveTesting(flags: readonly string[], parts: CommandContext): Promise<void> {
   const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
   const signals = parts.onSignals(log)
   signals.stopOnHangup()

@@ -5,11 +5,17 @@ import { messageOf } from '../../lib/errors.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 import { realEnvironment } from '../../server/environment.ts'
 import { startServer } from '../../server/server.ts'
-import { asksForHelp, asksForVersion, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import {
+  asksForHelp,
+  asksForVersion,
+  type CommandContext,
+  FAILURE,
+  USAGE_FAULT,
+} from './command-context.ts'
 
 const testingFlag = /^--testing(?:=true)?$/
 
-export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function serve(args: readonly string[], parts: CommandContext): Promise<void> {
   if (asksForHelp(args)) return parts.print(serveHelp())
   if (asksForVersion(args)) return parts.print(`Keelson ${parts.version}, for Kubernetes v1.33\n`)
   if (args.some((argument) => testingFlag.test(argument))) {

@@ -1,8 +1,8 @@
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
-import { FAILURE, type Stopping } from './parts.ts'
+import { FAILURE, type Stopping } from './command-context.ts'
 
-export type SignalsParts = {
+export type SignalsOptions = {
   readonly log: Log
   readonly exit: (code: number) => void
   readonly fail: (code: number, reasons: readonly string[]) => void
@@ -12,11 +12,11 @@ export type SignalsParts = {
 export class Signals implements Stopping {
   readonly #aborting = new AbortController()
   readonly signal = this.#aborting.signal
-  readonly #parts: SignalsParts
+  readonly #options: SignalsOptions
   #stop: (() => Promise<void>) | undefined
 
-  constructor(parts: SignalsParts) {
-    this.#parts = parts
+  constructor(options: SignalsOptions) {
+    this.#options = options
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#on(signal))
   }
 
@@ -39,14 +39,14 @@ export class Signals implements Stopping {
   }
 
   #on(signal: NodeJS.Signals): void {
-    if (this.isStopping) return this.#parts.exit(FAILURE)
-    this.#parts.log('info', 'stopping', { signal })
+    if (this.isStopping) return this.#options.exit(FAILURE)
+    this.#options.log('info', 'stopping', { signal })
     this.#aborting.abort()
     if (this.#stop !== undefined) this.#run(this.#stop)
   }
 
   #run(stop: () => Promise<void>): void {
-    const { exit, fail } = this.#parts
+    const { exit, fail } = this.#options
     stop().then(
       () => exit(0),
       (error: unknown) => fail(FAILURE, [`not everything stopped in order: ${messageOf(error)}`]),

@@ -2,9 +2,9 @@ import { listRunning } from '../dev/running.ts'
 import { describeRunning, statusHelp } from '../dev/status.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 import { notNoted, runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
-export async function status(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function status(args: readonly string[], parts: CommandContext): Promise<void> {
   if (asksForHelp(args)) return parts.print(statusHelp)
   const [output, ...more] = args
   const isJson = output === '--output=json' || output === '-ojson'

@@ -1,9 +1,9 @@
 import { systemClock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { moveStore, storeHelp, StoreUsageError } from './move-store.ts'
-import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
-export async function store(args: readonly string[], parts: CommandParts): Promise<void> {
+export async function store(args: readonly string[], parts: CommandContext): Promise<void> {
   if (asksForHelp(args)) return parts.print(storeHelp)
   const progress = parts.startProgress()
   try {

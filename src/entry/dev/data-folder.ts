@@ -52,14 +52,14 @@ export function openDataFolder(path: string): DataFolder {
   return folder
 }
 
-export type Filling = {
+export type FillOptions = {
   /** Where the server listens. */
   readonly bindAddress: string
   readonly nowMs: number
 }
 
 /** For who has the lock of the folder: two that start at once would make half a pair of keys each. */
-export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: Filling): void {
+export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillOptions): void {
   orExplain(folder, () => {
     // Keys and a database do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
@@ -143,7 +143,7 @@ function isEmpty(path: string): boolean {
   }
 }
 
-export type Served = {
+export type ServedAddress = {
   readonly serverUrl: string
   /** The name of context, cluster and, with `-admin`, user. */
   readonly context: string
@@ -153,7 +153,7 @@ export type Served = {
 /** Written at each start, since the address may have changed. */
 export function writeKubeconfig(
   folder: DataFolder,
-  { serverUrl, context, nowMs }: Served,
+  { serverUrl, context, nowMs }: ServedAddress,
 ): Kubeconfig {
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
@@ -224,12 +224,12 @@ const isWildcard = (address: string): boolean => address === '0.0.0.0' || addres
 export const reachableHost = (bindAddress: string): string =>
   isWildcard(bindAddress) ? '127.0.0.1' : bindAddress
 
-type Wanted = { readonly authority: Certificate; readonly addresses: readonly string[] }
+type CertificateRequest = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
 /** Whether it is of this authority, names all of these addresses, and has its own key: one of the two files may be older than the other. */
 function isValid(
   { certificatePem, keyPem }: Certificate,
-  { authority, addresses }: Wanted,
+  { authority, addresses }: CertificateRequest,
 ): boolean {
   try {
     const certificate = new X509Certificate(certificatePem)

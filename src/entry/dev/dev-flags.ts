@@ -44,7 +44,7 @@ export class UsageError extends Error {
   }
 }
 
-export type Own = {
+export type DevFlags = {
   /** Undefined: a temporary one. */
   readonly dataDir: string | undefined
   readonly etcd: string | undefined
@@ -69,7 +69,7 @@ const contextPattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,252}$/
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) < 65_536
 
 /** Fails with a UsageError. */
-export function splitArgs(args: readonly string[]): Own {
+export function splitArgs(args: readonly string[]): DevFlags {
   const { values: found, on, rest: others } = readCommandFlags(args, names)
   const port = found.get('secure-port')
   // What is no port is for `serve` to refuse.
@@ -92,7 +92,7 @@ export function splitArgs(args: readonly string[]): Own {
   }
 }
 
-type Given = {
+type ParsedFlags = {
   readonly found: ReadonlyMap<string, string>
   readonly isEphemeral: boolean
   readonly isReset: boolean
@@ -100,7 +100,7 @@ type Given = {
   readonly context: string
 }
 
-function faultsOf({ found, isEphemeral, isReset, hasServers, context }: Given): string[] {
+function faultsOf({ found, isEphemeral, isReset, hasServers, context }: ParsedFlags): string[] {
   const faults = missingValues({ values: found })
   if (isEphemeral && (found.has('etcd') || hasServers)) {
     faults.push('--ephemeral keeps objects in memory: leave it, or --etcd and --etcd-servers, out')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { Kubeconfig } from '../../api/kubeconfig.ts'
 import { parseControllers } from '../../config/controllers.ts'
-import { type Checked, checkArgs, type Config } from '../../config/config.ts'
+import { type ConfigResult, checkArgs, type Config } from '../../config/config.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { hostPort } from '../../lib/net/hosts.ts'
@@ -26,14 +26,14 @@ import {
   reachableHost,
   writeKubeconfig,
 } from './data-folder.ts'
-import { type Own, splitArgs, UsageError } from './dev-flags.ts'
+import { type DevFlags, splitArgs, UsageError } from './dev-flags.ts'
 import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
 import { addContext, removeContext } from './kubeconfig-merge.ts'
-import { claimFolder, forgetEtcd, noteEtcd } from './leftovers.ts'
+import { claimFolder, forgetEtcd, recordEtcd } from './leftovers.ts'
 import { candidatePorts, isTaken } from './ports.ts'
-import { noteRunning } from './running.ts'
+import { recordRunning } from './running.ts'
 
-export type DevParts = {
+export type DevOptions = {
   readonly log: Log
   readonly verbosity: Verbosity
   /** Applies the flags about logging. */
@@ -63,7 +63,7 @@ export type Dev = {
 }
 
 /** Fails with a UsageError for wrong flags, and else with an Error that says what to do. */
-export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
+export async function startDev(args: readonly string[], options: DevOptions): Promise<Dev> {
   const own = splitArgs(args)
   // Flags are checked before anything starts; the store does not matter for that.
   const store = own.hasServers ? [] : ['--store=memory']
@@ -71,20 +71,20 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
     checkArgs([...serveDefaults(own), ...store, ...own.rest]),
   )
   const { bindAddress } = checked.network
-  parts.configureLog(checked.telemetry.logging)
-  for (const warning of warnings) parts.log('warn', warning)
+  options.configureLog(checked.telemetry.logging)
+  for (const warning of warnings) options.log('warn', warning)
   await using stack = new AsyncDisposableStack()
-  const folder = await openFolder(own, parts, stack)
+  const folder = await openFolder(own, options, stack)
   const startsEtcd =
     !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
   const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
   // Its thread starts while this one goes on.
-  const opening = isOwnStore ? openStore(folder, checked, parts) : undefined
-  if (!isOwnStore) void parts.storeThread?.terminate()
+  const opening = isOwnStore ? openStore(folder, checked, options) : undefined
+  if (!isOwnStore) void options.storeThread?.terminate()
   if (opening !== undefined) stack.defer(() => endStore(opening))
-  fillDataFolder(folder, { bindAddress, nowMs: parts.nowMs })
+  fillDataFolder(folder, { bindAddress, nowMs: options.nowMs })
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
-  const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
+  const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, options)) : undefined
   const flags = [
     ...serveDefaults(own),
     ...certificateArgs(folder),
@@ -94,31 +94,31 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
     ...own.rest,
   ]
   const server = stack.use(
-    await startOnFreePort({ flags, own, folder, opening, bindAddress, parts }),
+    await startOnFreePort({ flags, own, folder, opening, bindAddress, options }),
   )
   const url = `https://${hostPort({ host: reachableHost(bindAddress), port: Number(new URL(server.url).port) })}`
   const kubeconfig = writeKubeconfig(folder, {
     serverUrl: url,
     context: own.context,
-    nowMs: parts.nowMs,
+    nowMs: options.nowMs,
   })
-  if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
+  if (own.merges) await merge({ folder, own, kubeconfig, options, stack })
   const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
   stack.use(
-    noteRunning(
-      { folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid },
-      parts.index,
+    recordRunning(
+      { folder: folder.path, url, store: kept, startedMs: options.nowMs, pid: process.pid },
+      options.index,
     ),
   )
   // Who is told that it serves finds it ready.
   await server.bootstrapped
-  parts.progress(`serving at ${server.url}`)
-  parts.print(
+  options.progress(`serving at ${server.url}`)
+  options.print(
     own.merges
       ? `kubectl config use-context ${own.context}`
       : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
   )
-  parts.print('kubectl get ns')
+  options.print('kubectl get ns')
   const all = stack.move()
   const etcdEnded = etcd
     ?.ended()
@@ -130,11 +130,11 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
 
 /** A folder that nobody else uses. */
 async function openFolder(
-  own: Own,
-  parts: DevParts,
+  own: DevFlags,
+  options: DevOptions,
   stack: AsyncDisposableStack,
 ): Promise<DataFolder> {
-  const path = own.dataDir ?? mkdtempSync(join(parts.temporary, 'keelson-'))
+  const path = own.dataDir ?? mkdtempSync(join(options.temporary, 'keelson-'))
   if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
   const folder = openDataFolder(path)
   stack.use(await claimFolder(folder))
@@ -146,12 +146,12 @@ async function openFolder(
 function openStore(
   { store }: DataFolder,
   { storage: { compactionMs } }: Config,
-  parts: DevParts,
+  options: DevOptions,
 ): Promise<OpenedEngine> {
-  const surroundings = { clock: systemClock, log: parts.log, thread: parts.storeThread }
+  const environment = { clock: systemClock, log: options.log, thread: options.storeThread }
   const opening = openEngine(
     { store: { kind: 'sqlite', folder: store }, compactionMs },
-    surroundings,
+    environment,
   )
   opening.catch(() => undefined)
   return opening
@@ -163,31 +163,31 @@ async function endStore(opening: Promise<OpenedEngine>): Promise<void> {
   await opened?.engine[Symbol.asyncDispose]()
 }
 
-type Merging = {
+type MergeOptions = {
   readonly folder: DataFolder
-  readonly own: Own
+  readonly own: DevFlags
   readonly kubeconfig: Kubeconfig
-  readonly parts: DevParts
+  readonly options: DevOptions
   readonly stack: AsyncDisposableStack
 }
 
 /** Into the kubeconfig of kubectl. */
-async function merge({ folder, own, kubeconfig, parts, stack }: Merging): Promise<void> {
-  const path = parts.defaultKubeconfig
+async function merge({ folder, own, kubeconfig, options, stack }: MergeOptions): Promise<void> {
+  const path = options.defaultKubeconfig
   await addContext(path, kubeconfig, folder.path)
-  parts.progress(`context ${own.context} is in ${path}`)
+  options.progress(`context ${own.context} is in ${path}`)
   // The certificates of others stay, so that the context is right again after the next start.
   if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
 }
 
-type Starting = {
+type StartOptions = {
   readonly flags: readonly string[]
-  readonly own: Own
+  readonly own: DevFlags
   readonly folder: DataFolder
   /** For the first server. */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
-  readonly parts: Pick<DevParts, 'log' | 'verbosity'>
+  readonly options: Pick<DevOptions, 'log' | 'verbosity'>
 }
 
 /** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
@@ -197,17 +197,17 @@ async function startOnFreePort({
   folder,
   opening,
   bindAddress,
-  parts,
-}: Starting): Promise<Server> {
+  options,
+}: StartOptions): Promise<Server> {
   let unused = opening
   const startOn = async (port: number): Promise<Server> => {
     const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
-    const seams =
+    const hooks =
       unused !== undefined && config.storage.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
-    const { log, verbosity } = parts
-    const surroundings = { ...realEnvironment(log), verbosity }
-    return startServer(config, surroundings, { ...seams, ...prepared(config, { own, log }) })
+    const { log, verbosity } = options
+    const environment = { ...realEnvironment(log), verbosity }
+    return startServer(config, environment, { ...hooks, ...prepared(config, { own, log }) })
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
   let taken: unknown
@@ -230,7 +230,7 @@ async function startOnFreePort({
 /** In memory, a server begins with the objects of the package's file. Flags may ask for others. */
 function prepared(
   config: Config,
-  { own, log }: { readonly own: Own; readonly log: Log },
+  { own, log }: { readonly own: DevFlags; readonly log: Log },
 ): TestHooks {
   const { clientCaPem: authorityPem } = config.authentication
   if (!own.isEphemeral || own.rest.length > 0 || authorityPem === null) return {}
@@ -248,7 +248,7 @@ function prepared(
   return { opening: open(), isPrepared: true }
 }
 
-function serveDefaults({ rest }: Own): string[] {
+function serveDefaults({ rest }: DevFlags): string[] {
   const controllers = controllersIn(rest)
   const defaults = [
     '--bind-address=127.0.0.1',
@@ -278,29 +278,29 @@ function controllersIn(args: readonly string[]): string[] | undefined {
 async function runEtcd(
   folder: DataFolder,
   given: string | undefined,
-  parts: DevParts,
+  options: DevOptions,
 ): Promise<EtcdChild> {
-  const program = findEtcd(given === 'etcd' ? undefined : given, parts.path, parts.ownEtcd)
+  const program = findEtcd(given === 'etcd' ? undefined : given, options.path, options.ownEtcd)
   const etcd = await startEtcd({
     program,
     dataDir: folder.etcdData,
     logFile: folder.etcdLog,
     socketsDir: folder.etcdSockets,
   })
-  noteEtcd(folder, etcd.pid)
+  recordEtcd(folder, etcd.pid)
   try {
     await etcd.ready()
   } catch (error) {
     await etcd[Symbol.asyncDispose]()
     throw error
   }
-  parts.progress(`etcd runs (${program}, data in ${folder.etcdData})`)
+  options.progress(`etcd runs (${program}, data in ${folder.etcdData})`)
   return etcd
 }
 
 function storeArgs(
   folder: DataFolder,
-  { hasServers, isEphemeral }: Own,
+  { hasServers, isEphemeral }: DevFlags,
   etcd: EtcdChild | undefined,
 ): string[] {
   if (hasServers) return []
@@ -316,7 +316,7 @@ const certificateArgs = (folder: DataFolder): string[] => [
 ]
 
 /** A user that configures an issuer has its keys. */
-const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
+const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--service-account-'))
     ? []
     : [
@@ -325,7 +325,7 @@ const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
       ]
 
 /** The same for who signs certificates. */
-const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
+const signingArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))
     ? []
     : [
@@ -333,7 +333,7 @@ const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
         `--cluster-signing-key-file=${folder.caKey}`,
       ]
 
-function orFail(checked: Checked) {
+function orFail(checked: ConfigResult) {
   if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
   return checked
 }

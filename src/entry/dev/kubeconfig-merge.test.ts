@@ -81,8 +81,8 @@ extensions:
 
 const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(path)).value))
 
-type Named = { readonly name: string }
-const namesIn = (list: readonly Named[]): string[] => list.map(({ name }) => name)
+type NamedEntry = { readonly name: string }
+const namesIn = (list: readonly NamedEntry[]): string[] => list.map(({ name }) => name)
 
 test('what others wrote stays, and what was added goes again', async () => {
   const path = join(dir, 'config')

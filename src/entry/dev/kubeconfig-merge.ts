@@ -312,7 +312,7 @@ function replace(file: string, text: string): void {
   try {
     // writeSync may write a part.
     writeFileSync(descriptor, text)
-    if (existsSync(file)) giveLike(descriptor, file)
+    if (existsSync(file)) copyOwnership(descriptor, file)
     fsyncSync(descriptor)
     closeSync(descriptor)
     renameSync(draft, file)
@@ -326,10 +326,10 @@ function replace(file: string, text: string): void {
  * Whose it is stays, too: with sudo it is the file of another user, who could not read it any more. What the file's group may do is not for another
  * group.
  */
-function giveLike(draft: number, file: string): void {
+function copyOwnership(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)
   const own = fstatSync(draft)
-  const isLike = (own.uid === uid && own.gid === gid) || give(draft, uid, gid)
+  const isLike = (own.uid === uid && own.gid === gid) || changeOwner(draft, uid, gid)
   if (!isLike && own.uid !== uid)
     throw new Error(
       `${file} belongs to another user, and was left as it is: run this as that user, or set KUBECONFIG`,
@@ -338,7 +338,7 @@ function giveLike(draft: number, file: string): void {
 }
 
 /** False: this user may not give it away, or not to that group; a container may know neither, and a file system none at all. */
-function give(file: number, uid: number, gid: number): boolean {
+function changeOwner(file: number, uid: number, gid: number): boolean {
   try {
     fchownSync(file, uid, gid)
     return true

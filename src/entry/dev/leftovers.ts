@@ -36,7 +36,7 @@ export async function claimFolder(folder: DataFolder): Promise<Disposable> {
 
 const etcdFile = (folder: DataFolder): string => join(folder.path, 'etcd.pid')
 
-export const noteEtcd = (folder: DataFolder, pid: number): void =>
+export const recordEtcd = (folder: DataFolder, pid: number): void =>
   writeFileSync(etcdFile(folder), `${pid}\n`)
 export const forgetEtcd = (folder: DataFolder): void => rmSync(etcdFile(folder), { force: true })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { until } from '../../../test/support/harness/until.ts'
-import { listRunning, noteRunning, type Running } from './running.ts'
+import { listRunning, recordRunning, type RunningServer } from './running.ts'
 
 let dir = ''
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const own: Running = {
+const own: RunningServer = {
   pid: process.pid,
   url: 'https://127.0.0.1:1',
   folder: '/f',
@@ -24,7 +24,7 @@ const NO_PID = 99_999_999
 
 test('what runs is listed until it is forgotten', () => {
   {
-    using _ = noteRunning(own, dir)
+    using _ = recordRunning(own, dir)
     assert.deepEqual(listRunning(dir), [own])
     assert.deepEqual(readdirSync(dir), [`${process.pid}.json`])
   }
@@ -35,7 +35,7 @@ test('what runs is listed until it is forgotten', () => {
 test('a note is never seen by halves', async () => {
   const seen: string[] = []
   const watcher = watch(dir, (type, name) => void seen.push(`${type} ${name}`))
-  using _ = noteRunning(own, dir)
+  using _ = recordRunning(own, dir)
   await until(() => seen.some((event) => event.endsWith('.json')), 'the note is there')
   watcher.close()
   // It comes by a rename; nothing is written into it.

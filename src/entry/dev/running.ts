@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fieldsOf, textOf } from '../../api/object.ts'
 import { makeFolders, readIfThere } from '../../lib/process/files.ts'
 
-export type Running = {
+export type RunningServer = {
   readonly pid: number
   readonly url: string
   /** Absolute. */
@@ -15,7 +15,7 @@ export type Running = {
 }
 
 /** Forgotten when it is disposed of. */
-export function noteRunning(running: Running, index: string | undefined): Disposable {
+export function recordRunning(running: RunningServer, index: string | undefined): Disposable {
   if (index === undefined) return { [Symbol.dispose]: () => undefined }
   const path = join(index, `${running.pid}.json`)
   makeFolders(index, 0o700)
@@ -27,7 +27,7 @@ export function noteRunning(running: Running, index: string | undefined): Dispos
 }
 
 /** The first that was started is the first. Files of those that are gone are removed; one that cannot be read may be of another version, and stays. */
-export function listRunning(index: string): Running[] {
+export function listRunning(index: string): RunningServer[] {
   const found = filesIn(index).flatMap((name) => {
     const path = join(index, name)
     const read = readRunning(readIfThere(path) ?? '')
@@ -48,9 +48,9 @@ function filesIn(index: string): string[] {
   }
 }
 
-type Noted = { readonly running: Running; readonly mark: string }
+type RecordedServer = { readonly running: RunningServer; readonly mark: string }
 
-function readRunning(text: string): Noted | undefined {
+function readRunning(text: string): RecordedServer | undefined {
   try {
     const fields = fieldsOf(JSON.parse(text))
     const { pid, startedMs, store } = fields
@@ -71,7 +71,7 @@ function readRunning(text: string): Noted | undefined {
 }
 
 /** Another process may have got the same id since then. */
-const isRunning = ({ running, mark }: Noted): boolean => {
+const isRunning = ({ running, mark }: RecordedServer): boolean => {
   const now = markOf(running.pid)
   return now !== '' && now === mark
 }

@@ -1,5 +1,5 @@
 /** `keelson status`: what runs, as a table. */
-import type { Running } from './running.ts'
+import type { RunningServer } from './running.ts'
 
 export const statusHelp = `Usage: keelson status [flags]
 
@@ -15,7 +15,7 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-export function describeRunning(running: readonly Running[], nowMs: number): string {
+export function describeRunning(running: readonly RunningServer[], nowMs: number): string {
   if (running.length === 0) return 'Nothing runs: keelson dev starts a server.\n'
   const rows = running.map(({ pid, url, store, startedMs, folder }) => [
     `${pid}`,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 import { UsageError } from './dev-flags.ts'
-import { listRunning, markOf, type Running } from './running.ts'
+import { listRunning, markOf, type RunningServer } from './running.ts'
 
 export const stopHelp = `Usage: keelson stop [flags]
 
@@ -30,7 +30,10 @@ export async function stopRunning(args: readonly string[], index: string): Promi
   return wanted.map(({ pid, folder }) => `keelson dev in ${folder} (process ${pid}) has stopped`)
 }
 
-function choose(args: readonly string[], running: readonly Running[]): readonly Running[] {
+function choose(
+  args: readonly string[],
+  running: readonly RunningServer[],
+): readonly RunningServer[] {
   const flags = readCommandFlags(args, { values: ['data-dir'], switches: ['all'] })
   const given = flags.values.get('data-dir')
   const isAll = flags.on.has('all')

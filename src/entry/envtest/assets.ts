@@ -32,7 +32,7 @@ TEST_ASSET_ETCD=/path/to/etcd they are kept there. kubectl is the one of the PAT
         Shows this text.
 `
 
-export type AssetsParts = {
+export type AssetsOptions = {
   /** Absolute. Made if it does not exist. */
   readonly folder: string
   /** Starts Keelson: a program and its first arguments. */
@@ -49,14 +49,14 @@ export type AssetsParts = {
 const helpName = 'kube-apiserver.help'
 
 /** Fails with what to do about it. */
-export function writeAssets(parts: AssetsParts): void {
-  const { folder } = parts
+export function writeAssets(options: AssetsOptions): void {
+  const { folder } = options
   try {
     makeFolders(folder, 0o700)
-    put(join(folder, helpName), parts.serveHelp, 0o644)
-    put(join(folder, 'kube-apiserver'), apiServerScript(parts), 0o755)
-    put(join(folder, 'etcd'), etcdScript(parts), 0o755)
-    putKubectl(join(folder, 'kubectl'), parts)
+    put(join(folder, helpName), options.serveHelp, 0o644)
+    put(join(folder, 'kube-apiserver'), apiServerScript(options), 0o755)
+    put(join(folder, 'etcd'), etcdScript(options), 0o755)
+    putKubectl(join(folder, 'kubectl'), options)
   } catch (cause) {
     const why = messageOf(cause)
     throw new Error(
@@ -67,7 +67,7 @@ export function writeAssets(parts: AssetsParts): void {
 }
 
 /** A shell answers what is asked before each start: another start of Node would take longer than the rest. */
-const apiServerScript = ({ folder, program, version }: AssetsParts): string => `#!/bin/sh
+const apiServerScript = ({ folder, program, version }: AssetsOptions): string => `#!/bin/sh
 # Keelson in the place of kube-apiserver; written by: keelson assets
 export ${parentVariable}="$PPID"
 case "\${1-}" in
@@ -77,7 +77,7 @@ esac
 exec ${program.map(quote).join(' ')} kube-apiserver "$@"
 `
 
-const etcdScript = ({ standIn, version }: AssetsParts): string => `#!/bin/sh
+const etcdScript = ({ standIn, version }: AssetsOptions): string => `#!/bin/sh
 # Stands in for etcd beside Keelson; written by: keelson assets
 export ${parentVariable}="$PPID"
 case "\${1-}" in
@@ -98,7 +98,7 @@ echo 'kubectl: there was none on the PATH when keelson assets was run. Install i
 exit 1
 `
 
-function putKubectl(path: string, { path: searched, folder }: AssetsParts): void {
+function putKubectl(path: string, { path: searched, folder }: AssetsOptions): void {
   const found = searched
     .split(delimiter)
     .filter((one) => one !== '' && resolve(one) !== resolve(folder))

@@ -13,7 +13,7 @@ import type { TestClock } from './clock.ts'
 import { FencedEngine } from './fenced-engine.ts'
 import type { History } from './history.ts'
 
-export type BootParts = {
+export type BootOptions = {
   readonly engine: MemoryEngine
   /** Absent: the engine is never restored. */
   readonly restores?: Restores
@@ -31,16 +31,16 @@ export type BootParts = {
   readonly listen: (listener: Listener) => Promise<void>
 }
 
-export type Booted = { readonly server: Server; readonly handle: Handler }
+export type BootedServer = { readonly server: Server; readonly handle: Handler }
 
 /** The same for all servers of the process: in a fork, the records of its origin are its own. */
 const serverUid = randomUUID()
 
-export async function boot(config: Config, parts: BootParts): Promise<Booted> {
-  const { engine, restores = new Restores(), clock, log, history } = parts
-  const { isPrepared, isPassive = false, around = (handle) => handle, listen } = parts
+export async function boot(config: Config, options: BootOptions): Promise<BootedServer> {
+  const { engine, restores = new Restores(), clock, log, history } = options
+  const { isPrepared, isPassive = false, around = (handle) => handle, listen } = options
   const { promise: handle, resolve } = Promise.withResolvers<Handler>()
-  const surroundings = {
+  const environment = {
     ...realEnvironment(log),
     clock: clock.clock,
     ...(history === undefined
@@ -52,7 +52,7 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
     log,
     intervalMs: config.storage.compactionMs,
   })
-  const seams = {
+  const hooks = {
     engine: { ...opened, engine: new FencedEngine(engine, restores) },
     uid: serverUid,
     isAlone: true,
@@ -65,7 +65,7 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
     },
     listen,
   }
-  const server = await restores.within(() => startServer(config, surroundings, seams))
+  const server = await restores.within(() => startServer(config, environment, hooks))
   void server.failed.then((error) =>
     log('error', 'a part of the server cannot be started', { error: String(error) }),
   )

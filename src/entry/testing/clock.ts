@@ -12,7 +12,7 @@ import {
   type Timers,
 } from '../../lib/time/timers.ts'
 
-export type ClockParts = {
+export type TestClockOptions = {
   /** From the real clock. */
   readonly offsetMs: number
   /** Called before the clock is moved, and after. */
@@ -34,17 +34,17 @@ export function offsetOf(now: Date | string): number {
   return ms - systemClock.wallMs()
 }
 
-type Pending = { readonly dueMs: number; readonly run: () => void; timer: Timer }
+type PendingTimer = { readonly dueMs: number; readonly run: () => void; timer: Timer }
 
 export class TestClock {
-  readonly #pending = new Set<Pending>()
-  readonly #parts: ClockParts
+  readonly #pending = new Set<PendingTimer>()
+  readonly #options: TestClockOptions
   #offsetMs: number
 
   /** @internal */
-  constructor(parts: ClockParts) {
-    this.#offsetMs = parts.offsetMs
-    this.#parts = parts
+  constructor(options: TestClockOptions) {
+    this.#offsetMs = options.offsetMs
+    this.#options = options
   }
 
   /** What the server takes for the time of day. */
@@ -61,9 +61,9 @@ export class TestClock {
     if (!(ms >= 0)) throw new RangeError(`the clock cannot be moved by ${by}: it only goes forward`)
     if (this.#wallMs() + ms > TIME_MS_MAX)
       throw new RangeError(`the clock cannot be moved by ${by}: ${tooFar}`)
-    this.#parts.onMoving()
+    this.#options.onMoving()
     this.#offsetMs += ms
-    await this.#parts.onMoved()
+    await this.#options.onMoved()
     const due = [...this.#pending].toSorted((a, b) => a.dueMs - b.dueMs)
     for (const one of due) this.#plan(one)
     await new Promise<void>((resolve) => systemTimers.defer(resolve))
@@ -86,7 +86,7 @@ export class TestClock {
    */
   readonly timers: Timers = {
     after: (ms, run) => {
-      const pending: Pending = {
+      const pending: PendingTimer = {
         dueMs: this.#monotonicMs() + ms,
         run,
         timer: { close: () => undefined },
@@ -114,7 +114,7 @@ export class TestClock {
     ...systemTimers,
   }
 
-  #plan(pending: Pending): void {
+  #plan(pending: PendingTimer): void {
     pending.timer.close()
     const leftMs = Math.max(0, pending.dueMs - this.#monotonicMs())
     const timer = setTimeout(

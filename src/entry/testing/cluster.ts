@@ -11,10 +11,10 @@ import { Restores } from '../../lib/concurrency/restores.ts'
 import type { Certificate } from '../../lib/x509/certificates.ts'
 import { rootOf } from '../../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../../storage/memory/memory-engine.ts'
-import { boot, type Booted } from './boot.ts'
+import { boot, type BootedServer } from './boot.ts'
 import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
-import { Control, type Controlled } from './control.ts'
+import { Control, type ControlledCluster } from './control.ts'
 import {
   adminName,
   createCredentials,
@@ -23,11 +23,11 @@ import {
   issueClient,
   type TestUser,
 } from './credentials.ts'
-import { Door } from './door.ts'
+import { LazyListener } from './lazy-listener.ts'
 import { Faults, type FrozenServer } from './faults.ts'
 import { History, type HistoryFilter, type Write } from './history.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
-import { Pristine } from './pristine.ts'
+import { InitialStates } from './initial-states.ts'
 import { isSameObject, Snapshot } from './snapshot.ts'
 import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
 import { Writes } from './writes.ts'
@@ -49,7 +49,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const config = configure(options, credentials)
   const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
   const authorityPem = credentials.authority.certificatePem
-  const state = await pristine.get(options, { nowMs: Date.now() + offsetMs, authorityPem })
+  const state = await initialStates.get(options, { nowMs: Date.now() + offsetMs, authorityPem })
   const cluster = await Cluster.open({
     options,
     config,
@@ -68,9 +68,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** What clusters of the same options begin with. */
-const pristine = new Pristine()
+const initialStates = new InitialStates()
 
-type ClusterParts = {
+type ClusterState = {
   readonly options: ClusterOptions
   readonly config: Config
   readonly credentials: Credentials
@@ -82,7 +82,7 @@ type ClusterParts = {
   readonly offsetMs: number
 }
 
-export class Cluster implements AsyncDisposable, Controlled {
+export class Cluster implements AsyncDisposable, ControlledCluster {
   /** `https://127.0.0.1:PORT` */
   readonly url: string
   /** A bearer token of a member of system:masters. */
@@ -97,34 +97,34 @@ export class Cluster implements AsyncDisposable, Controlled {
   readonly faults: Faults
   /** The time of day of the server. */
   readonly clock: TestClock
-  readonly #parts: ClusterParts
-  readonly #door: Door
+  readonly #parts: ClusterState
+  readonly #listener: LazyListener
   readonly #engine: MemoryEngine
   readonly #history: History
   readonly #writes = new Writes()
   readonly #restores = new Restores()
   /** The state before the first write of the test. */
   #begun: EngineState | undefined
-  #running: Promise<Booted> | undefined
+  #running: Promise<BootedServer> | undefined
   #control: Control | undefined
   #folder: string | undefined
   #stopping: Promise<void> | undefined
   readonly #stopped = new Set<() => void>()
 
   /** @internal */
-  static async open(parts: ClusterParts): Promise<Cluster> {
-    const knocked = Promise.withResolvers<void>()
-    const door = await Door.open(knocked.resolve)
-    const cluster = new Cluster(parts, door)
+  static async open(parts: ClusterState): Promise<Cluster> {
+    const connected = Promise.withResolvers<void>()
+    const listener = await LazyListener.open(connected.resolve)
+    const cluster = new Cluster(parts, listener)
     // A failure is told to whoever waits for the server.
-    void knocked.promise.then(() => cluster.ready()).catch(() => undefined)
+    void connected.promise.then(() => cluster.ready()).catch(() => undefined)
     return cluster
   }
 
-  private constructor(parts: ClusterParts, door: Door) {
+  private constructor(parts: ClusterState, listener: LazyListener) {
     const { config, credentials, state, isOrigin, offsetMs } = parts
     this.#parts = parts
-    this.#door = door
+    this.#listener = listener
     this.clock = new TestClock({
       offsetMs,
       onMoving: () => void this.#begin(),
@@ -137,7 +137,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     this.faults = new Faults({ freeze: () => this.#freeze() })
     this.#engine = this.#createEngine(state)
     if (!isOrigin) this.#begun = state
-    this.url = door.url
+    this.url = listener.url
     this.token = credentials.token
     this.certificateAuthority = credentials.authority.certificatePem
     this.clientCertificate = credentials.admin
@@ -208,7 +208,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   }
 
   /** Clients that ask for a fork over HTTPS get no rights in this cluster by it. */
-  #accessOfFork(): Pick<ClusterParts, 'config' | 'credentials'> {
+  #accessOfFork(): Pick<ClusterState, 'config' | 'credentials'> {
     const { options, config, credentials } = this.#parts
     if (options.servesControl !== true) return { config, credentials }
     const own = createForkCredentials(credentials)
@@ -256,14 +256,14 @@ export class Cluster implements AsyncDisposable, Controlled {
     return this.stop()
   }
 
-  #run(): Promise<Booted> {
+  #run(): Promise<BootedServer> {
     if (this.#stopping !== undefined)
       return Promise.reject(new Error('the cluster has been stopped'))
     this.#running ??= this.#start()
     return this.#running
   }
 
-  async #start(): Promise<Booted> {
+  async #start(): Promise<BootedServer> {
     const { config, options, state } = this.#parts
     const booted = await boot(config, {
       engine: this.#engine,
@@ -273,10 +273,10 @@ export class Cluster implements AsyncDisposable, Controlled {
       isPrepared: state !== undefined,
       history: this.#history,
       around: (handle) => this.#around(handle),
-      listen: (listener) => this.#door.handOver(listener),
+      listen: (listener) => this.#listener.handOver(listener),
     })
     await booted.server.bootstrapped
-    if (state === undefined) await pristine.settled(config, this.#engine, this.#writes)
+    if (state === undefined) await initialStates.settled(config, this.#engine, this.#writes)
     this.#history.start()
     return booted
   }
@@ -301,7 +301,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   #begin(): EngineState {
     if (this.#begun !== undefined) return this.#begun
     this.#begun = this.#engine.state()
-    if (this.#parts.state === undefined) pristine.keep(this.#parts.options, this.#begun)
+    if (this.#parts.state === undefined) initialStates.keep(this.#parts.options, this.#begun)
     return this.#begun
   }
 
@@ -315,7 +315,7 @@ export class Cluster implements AsyncDisposable, Controlled {
       },
       onCommit: (commit: Parameters<History['add']>[0]) => {
         this.#history.add(commit, ({ key, revision }) => this.#engine.peek(key, revision - 1))
-        this.#writes.tell()
+        this.#writes.notify()
       },
     }
     return state === undefined ? new MemoryEngine(options) : MemoryEngine.from(state, options)
@@ -343,7 +343,7 @@ export class Cluster implements AsyncDisposable, Controlled {
       isPrepared: true,
       isPassive: true,
     }
-    let booting: Promise<Booted> | undefined
+    let booting: Promise<BootedServer> | undefined
     return {
       handler: async (request) => {
         booting ??= boot(config, { ...parts, listen: async () => undefined })
@@ -374,7 +374,7 @@ export class Cluster implements AsyncDisposable, Controlled {
       this.#begin()
       await running.server.stop()
     }
-    this.#door.close()
+    this.#listener.close()
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
     for (const run of this.#stopped) run()
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { startCluster } from './cluster.ts'
-import { Control, type Controlled } from './control.ts'
+import { Control, type ControlledCluster } from './control.ts'
 
 const allowed: ApiResponse = {
   status: 201,
@@ -25,13 +25,15 @@ const post = (path: string): ApiRequest => ({
 
 test('a fork that is there only after its cluster was stopped is stopped, too', async () => {
   await using cluster = await startCluster()
-  const forking = Promise.withResolvers<Controlled>()
+  const forking = Promise.withResolvers<ControlledCluster>()
   const stopped: string[] = []
-  const fork: Controlled = Object.create(cluster, {
+  const fork: ControlledCluster = Object.create(cluster, {
     stop: { value: async () => void stopped.push('fork') },
     onStopped: { value: () => undefined },
   })
-  const origin: Controlled = Object.create(cluster, { fork: { value: () => forking.promise } })
+  const origin: ControlledCluster = Object.create(cluster, {
+    fork: { value: () => forking.promise },
+  })
   const control = new Control(origin)
   const handle = control.around(
     async () => allowed,

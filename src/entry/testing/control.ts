@@ -27,7 +27,7 @@ const SNAPSHOTS_MAX = 1_000
 const FORKS_MAX = 1_000
 
 /** What a cluster offers to programs. */
-export type Controlled = {
+export type ControlledCluster = {
   readonly url: string
   readonly kubeconfig: Kubeconfig
   readonly faults: Faults
@@ -36,26 +36,26 @@ export type Controlled = {
   snapshot(): Snapshot
   restore(snapshot: Snapshot): Promise<void>
   reset(): Promise<void>
-  fork(): Promise<Controlled>
+  fork(): Promise<ControlledCluster>
   stop(): Promise<void>
   onStopped(run: () => void): void
 }
 
 type Route = (
-  cluster: Controlled,
+  cluster: ControlledCluster,
   request: { readonly body: Fields; readonly query: URLSearchParams; readonly id: string },
 ) => unknown
 
 export class Control {
-  readonly #cluster: Controlled
+  readonly #cluster: ControlledCluster
   readonly #faults = new Map<string, Fault>()
   readonly #snapshots = new Map<string, Snapshot>()
-  readonly #forks = new Set<Controlled>()
+  readonly #forks = new Set<ControlledCluster>()
   #forking = 0
   #hasEnded = false
   #last = 0
 
-  constructor(cluster: Controlled) {
+  constructor(cluster: ControlledCluster) {
     this.#cluster = cluster
   }
 

@@ -24,7 +24,7 @@ import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
 /** A server that has the state of the moment, and stays there. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
-export type FaultsParts = {
+export type FaultsOptions = {
   /** Keeps the state of now; its server is started when it is first asked. */
   readonly freeze: () => FrozenServer
 }
@@ -80,7 +80,7 @@ export class Fault implements Disposable {
 }
 
 export class Faults {
-  readonly #parts: FaultsParts
+  readonly #options: FaultsOptions
   readonly #set = new Set<Fault>()
   readonly #watches = new Set<OpenWatch>()
   /** Servers of faults that are off, which may still answer. */
@@ -88,8 +88,8 @@ export class Faults {
   #stopping = new AbortController()
 
   /** @internal */
-  constructor(parts: FaultsParts) {
-    this.#parts = parts
+  constructor(options: FaultsOptions) {
+    this.#options = options
   }
 
   /**
@@ -99,7 +99,7 @@ export class Faults {
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)
     checkEffect(effect, match)
-    const frozen = 'staleRead' in effect ? this.#parts.freeze() : undefined
+    const frozen = 'staleRead' in effect ? this.#options.freeze() : undefined
     const fault = new Fault(match, effect, { frozen, remove: (one) => this.#remove(one) })
     this.#set.add(fault)
     if ('closeWatch' in effect) void this.#closeOpen(fault, effect.closeWatch)
@@ -116,7 +116,7 @@ export class Faults {
   /** @internal */
   around(handler: Handler): Handler {
     return (request) =>
-      this.#set.size === 0 ? this.#passed(request, handler) : this.#meet(request, handler)
+      this.#set.size === 0 ? this.#passOn(request, handler) : this.#applyFaults(request, handler)
   }
 
   /** @internal */
@@ -132,7 +132,7 @@ export class Faults {
     void ending.then(() => this.#ending.delete(ending))
   }
 
-  async #meet(request: ApiRequest, handler: Handler): Promise<ApiResponse> {
+  async #applyFaults(request: ApiRequest, handler: Handler): Promise<ApiResponse> {
     const info = infoOf(request)
     if (info === undefined) return handler(request)
     for (const fault of this.#set) {
@@ -147,7 +147,7 @@ export class Faults {
       if ('delayMs' in effect) await this.#delay(effect.delayMs, request)
       else return this.#apply(fault, { request, info, handler })
     }
-    return this.#passed(request, handler, info)
+    return this.#passOn(request, handler, info)
   }
 
   async #apply(
@@ -169,11 +169,11 @@ export class Faults {
     }
     const afterEvents =
       'closeWatch' in effect && effect.closeWatch !== true ? effect.closeWatch.afterEvents : 0
-    return this.#passed(request, handler, info, afterEvents)
+    return this.#passOn(request, handler, info, afterEvents)
   }
 
   /** `afterEvents`: a watch ends after so many. */
-  async #passed(
+  async #passOn(
     request: ApiRequest,
     handler: Handler,
     info: ResourceInfo | undefined = infoOf(request),

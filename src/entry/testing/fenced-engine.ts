@@ -8,7 +8,7 @@ import type {
   FeedRange,
   FeedListener,
   FeedStream,
-  Found,
+  RangeResult,
   Outcome,
   RangeQuery,
   Revision,
@@ -34,7 +34,7 @@ export class FencedEngine implements Engine {
     return this.#engine.change(change, options)
   }
 
-  range(query: RangeQuery, options?: CallOptions): Promise<Found> {
+  range(query: RangeQuery, options?: CallOptions): Promise<RangeResult> {
     return this.#engine.range(query, options)
   }
 

@@ -10,7 +10,7 @@ import { parseFieldsV1 } from '../../objects/apply/fields-v1.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
 import { printElement } from '../../objects/apply/path-element.ts'
 import { Deque } from '../../lib/collections/deque.ts'
-import type { FeedEvent, Key, Versioned } from '../../storage/engine.ts'
+import type { FeedEvent, Key, VersionedValue } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 import type { Commit } from '../../storage/local-feed-stream.ts'
 
@@ -89,14 +89,14 @@ export type HistoryFilter = {
 }
 
 /** Whose change it is: a request's, or what `fixed` says. */
-type Asking =
+type ChangeOrigin =
   | { readonly request: ApiRequest; readonly isOwn: boolean; context: RequestContext | undefined }
-  | { readonly fixed: Kept['asking'] }
+  | { readonly fixed: HistoryEntry['asking'] }
 
-type Kept = {
+type HistoryEntry = {
   readonly event: FeedEvent
   readonly timeMs: number
-  readonly before: Versioned | undefined
+  readonly before: VersionedValue | undefined
   readonly asking: Pick<Write, 'verb' | 'subresource' | 'source' | 'user' | 'userAgent'>
 }
 
@@ -104,9 +104,9 @@ type Kept = {
 const BYTES_MAX = 64 << 20
 
 export class History {
-  readonly #asking = new AsyncLocalStorage<Asking>()
+  readonly #asking = new AsyncLocalStorage<ChangeOrigin>()
   readonly #testRequests = new WeakSet<ApiRequest>()
-  readonly #kept = new Deque<Kept>()
+  readonly #kept = new Deque<HistoryEntry>()
   readonly #wallMs: () => number
   readonly #root: string
   #bytes = 0
@@ -156,7 +156,7 @@ export class History {
   }
 
   /** `before`: what the key had. */
-  add({ events }: Commit, before: (event: FeedEvent) => Versioned | undefined): void {
+  add({ events }: Commit, before: (event: FeedEvent) => VersionedValue | undefined): void {
     if (!this.#isOn) return
     const asking = this.#describe()
     const timeMs = this.#wallMs()
@@ -190,7 +190,7 @@ export class History {
     return writes
   }
 
-  #describe(): Kept['asking'] {
+  #describe(): HistoryEntry['asking'] {
     const asking = this.#asking.getStore()
     if (asking === undefined) return nobody
     if ('fixed' in asking) return asking.fixed
@@ -206,7 +206,7 @@ export class History {
   }
 }
 
-const nobody: Kept['asking'] = {
+const nobody: HistoryEntry['asking'] = {
   verb: '',
   subresource: '',
   source: 'server',
@@ -214,7 +214,7 @@ const nobody: Kept['asking'] = {
   userAgent: '',
 }
 
-function bytesOf({ event, before, asking: { userAgent, user } }: Kept): number {
+function bytesOf({ event, before, asking: { userAgent, user } }: HistoryEntry): number {
   const texts = [userAgent, user?.name ?? '', ...(user?.groups ?? [])]
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
   return event.value.length + (before?.value.length ?? 0) + characters + ENTRY_BYTES
@@ -242,7 +242,7 @@ function targetOf(key: Key, root: string): Target {
 const withNamespace = (parts: readonly string[]): readonly string[] =>
   parts.length > 1 ? parts : ['', ...parts]
 
-function isWanted(one: Target & Kept['asking'], filter: HistoryFilter): boolean {
+function isWanted(one: Target & HistoryEntry['asking'], filter: HistoryFilter): boolean {
   const { user, after: _, group: __, ...others } = filter
   if (user !== undefined && one.user?.name !== user) return false
   const texts: ReadonlyMap<string, unknown> = new Map(Object.entries(one))
@@ -251,7 +251,7 @@ function isWanted(one: Target & Kept['asking'], filter: HistoryFilter): boolean 
   )
 }
 
-function toWrite({ event, timeMs, before: earlier, asking }: Kept, target: Target): Write {
+function toWrite({ event, timeMs, before: earlier, asking }: HistoryEntry, target: Target): Write {
   const object = event.type === 'put' ? decode(event) : undefined
   const before = earlier === undefined ? undefined : decode(earlier)
   const apiVersion = (object ?? before)?.apiVersion ?? ''
@@ -272,7 +272,7 @@ function toWrite({ event, timeMs, before: earlier, asking }: Kept, target: Targe
 function decode({
   value,
   revision,
-}: Pick<Versioned, 'value' | 'revision'>): StoredObject | undefined {
+}: Pick<VersionedValue, 'value' | 'revision'>): StoredObject | undefined {
   try {
     const parsed: unknown = parseJson(value)
     if (!isObject(parsed)) return undefined

@@ -53,11 +53,11 @@ export async function waitFor<T>(
   }
 }
 
-type Checked<T> = { readonly value?: T; readonly cause?: unknown; readonly isLate?: true }
+type CheckResult<T> = { readonly value?: T; readonly cause?: unknown; readonly isLate?: true }
 
 /** A condition may wait for a server that does not answer. */
-async function check<T>(condition: () => T | Promise<T>, endMs: number): Promise<Checked<T>> {
-  const late = Promise.withResolvers<Checked<T>>()
+async function check<T>(condition: () => T | Promise<T>, endMs: number): Promise<CheckResult<T>> {
+  const late = Promise.withResolvers<CheckResult<T>>()
   const leftMs = Math.max(endMs - performance.now(), ANSWER_MS_MIN)
   const timer = setTimeout(() => late.resolve({ isLate: true }), Math.min(leftMs, TIMER_MS_MAX))
   try {
@@ -67,7 +67,7 @@ async function check<T>(condition: () => T | Promise<T>, endMs: number): Promise
   }
 }
 
-async function ask<T>(condition: () => T | Promise<T>): Promise<Checked<T>> {
+async function ask<T>(condition: () => T | Promise<T>): Promise<CheckResult<T>> {
   try {
     return { value: await condition() }
   } catch (cause) {

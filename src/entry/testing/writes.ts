@@ -2,11 +2,11 @@
 export class Writes {
   #waiting = new Set<() => void>()
 
-  tell(): void {
+  notify(): void {
     if (this.#waiting.size === 0) return
-    const told = this.#waiting
+    const reported = this.#waiting
     this.#waiting = new Set()
-    for (const run of told) run()
+    for (const run of reported) run()
   }
 
   /** Calls back once, at the next write. Returns how to leave. */

@@ -21,7 +21,7 @@ const LARGE_SHARE = 7 / 8
 const REQUEST_SHARE = 5 / 8
 
 /** `ownBytes`: what the same request holds already. */
-export type Taking = {
+export type ReserveOptions = {
   readonly holder: Holder
   readonly isSmall: boolean
   readonly ownBytes?: number
@@ -51,7 +51,7 @@ export class ByteBudget {
   }
 
   /** Whether these bytes would be given. */
-  hasRoom(bytes: number, { holder, isSmall, ownBytes = 0 }: Taking): boolean {
+  hasRoom(bytes: number, { holder, isSmall, ownBytes = 0 }: ReserveOptions): boolean {
     if (bytes === 0) return true
     const share = holder.isExempt ? 1 : isSmall ? SMALL_SHARE : LARGE_SHARE
     // What is larger than the whole budget is served alone: it could never be otherwise.
@@ -61,7 +61,7 @@ export class ByteBudget {
   }
 
   /** False: there is no room. */
-  take(bytes: number, taking: Taking): boolean {
+  take(bytes: number, taking: ReserveOptions): boolean {
     if (this.hasRoom(bytes, taking)) {
       this.takeAnyway(bytes, taking.holder)
       return true

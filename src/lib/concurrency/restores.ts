@@ -12,7 +12,7 @@ import type { MaybePromise } from './maybe-promise.ts'
 import { sleep, systemTimers, type Timers } from '../time/timers.ts'
 
 /** A part of a server that decides by what it has read earlier. */
-export type Follower = {
+export type RestoreListener = {
   /** Resolves when the part has everything that was written before the call. */
   readonly latest: () => Promise<unknown>
   /** Whether other followers come and go with what this part reads: it is asked before them. */
@@ -31,7 +31,7 @@ const contexts = new AsyncLocalStorage<Context>()
 
 export class Restores {
   readonly #timers: Pick<Timers, 'after'>
-  readonly #followers = new Set<Follower>()
+  readonly #followers = new Set<RestoreListener>()
   #count = 0
   #ended: Promise<void> | undefined
 
@@ -74,7 +74,7 @@ export class Restores {
   }
 
   /** Adds a part that restores wait for, until the result is disposed of. */
-  follow(follower: Follower): Disposable {
+  follow(follower: RestoreListener): Disposable {
     this.#followers.add(follower)
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) }
   }
@@ -95,7 +95,7 @@ export class Restores {
   }
 
   async #caughtUp(): Promise<void> {
-    const asked = new Set<Follower>()
+    const asked = new Set<RestoreListener>()
     for (;;) {
       const others = [...this.#followers].filter((follower) => !asked.has(follower))
       if (others.length === 0) return
@@ -107,7 +107,7 @@ export class Restores {
   }
 
   /** Fails if the part cannot catch up. One that ends meanwhile need not. */
-  async #ask(follower: Follower): Promise<void> {
+  async #ask(follower: RestoreListener): Promise<void> {
     for (let tries = 1; this.#followers.has(follower); tries++) {
       try {
         await follower.latest()

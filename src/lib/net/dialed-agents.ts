@@ -7,7 +7,7 @@ import {
 } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import type { Dial } from './dial.ts'
-import { type Created, hand, secured } from './dialed-tls.ts'
+import { type OnConnectionCreated, hand, secured } from './dialed-tls.ts'
 
 export class DialedAgent extends Agent {
   readonly #dial: Dial
@@ -18,7 +18,7 @@ export class DialedAgent extends Agent {
     this.#dial = dial
   }
 
-  override createConnection(options: ClientRequestArgs, created?: Created): undefined {
+  override createConnection(options: ClientRequestArgs, created?: OnConnectionCreated): undefined {
     const { host, port } = addressOf(options)
     hand(this.#dial(host, port, this.#ended.signal), created)
   }
@@ -38,7 +38,7 @@ export class DialedTlsAgent extends TlsAgent {
     this.#dial = dial
   }
 
-  override createConnection(options: RequestOptions, created?: Created): undefined {
+  override createConnection(options: RequestOptions, created?: OnConnectionCreated): undefined {
     const { host, port } = addressOf(options)
     hand(secured(this.#dial(host, port, this.#ended.signal), tlsOf(options, host)), created)
   }

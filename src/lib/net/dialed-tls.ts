@@ -74,10 +74,10 @@ const inGoWords = (error: Error): Error =>
     : error
 
 /** What Node's HTTP client calls with the connection, or with the reason why there is none. */
-export type Created = (error: Error | null, stream: Duplex) => void
+export type OnConnectionCreated = (error: Error | null, stream: Duplex) => void
 
 /** To be called by a `createConnection`. */
-export function hand(opening: Promise<Duplex>, created: Created | undefined): void {
+export function hand(opening: Promise<Duplex>, created: OnConnectionCreated | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),
     // Node's type wants a stream with a failure, too, and does not look at it.

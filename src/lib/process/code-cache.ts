@@ -57,7 +57,7 @@ export function runWithCodeCache(program: Program, folder: string | undefined): 
   call(script, program)
 }
 
-export type Loaded = {
+export type LoadedLibrary = {
   /** What the function of the file returned. */
   readonly exports: unknown
   /** To be called once when all of it that matters has been used. */
@@ -65,7 +65,7 @@ export type Loaded = {
 }
 
 /** As `runWithCodeCache`, for a library. Its code is saved after it was used. */
-export function loadWithCodeCache(program: Program, folder: string | undefined): Loaded {
+export function loadWithCodeCache(program: Program, folder: string | undefined): LoadedLibrary {
   const { script, save } = compileWithCache(program, folder)
   return {
     exports: call(script, program),
@@ -98,13 +98,13 @@ function saveWhenIdle(save: () => void): void {
 const call = (script: Script, { file, storeThread }: Program): unknown =>
   script.runInThisContext()(createRequire(file), file, join(file, '..'), storeThread)
 
-type Compiled = {
+type CompiledScript = {
   readonly script: Script
   /** Undefined: there is nothing to be saved. */
   readonly save: (() => void) | undefined
 }
 
-function compileWithCache(program: Program, folder: string | undefined): Compiled {
+function compileWithCache(program: Program, folder: string | undefined): CompiledScript {
   const { file, id, prefix = programPrefix } = program
   // V8 rejects code that was compiled with other flags.
   const flags = program.flags ?? crc32(process.execArgv.join(' ')).toString(16)
@@ -186,7 +186,7 @@ function checkCode(bytes: Buffer): Buffer | undefined {
   return bytes.readUInt32LE(code.length) === crc32(code) ? code : undefined
 }
 
-type Saved = {
+type CacheFile = {
   readonly folder: string
   readonly name: string
   /** What names of the code of all versions begin with. */
@@ -197,7 +197,7 @@ type Saved = {
 }
 
 /** Replaces the code of other programs. */
-function saveCode({ folder, name, prefix, others, code }: Saved): void {
+function saveCode({ folder, name, prefix, others, code }: CacheFile): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES)
   checksum.writeUInt32LE(crc32(code))
   // If it is left over, the next one to save removes it.

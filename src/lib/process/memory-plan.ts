@@ -6,7 +6,7 @@ export type MemoryPlan = {
   readonly connections: number
 }
 
-export type MemoryGiven = {
+export type MemoryLimits = {
   /** As configured; null: by what the process has. */
   readonly requestBytesMax: number | null
   readonly cacheBytesMax: number | null
@@ -35,7 +35,7 @@ const FILES_RESERVED = 512
 const within = (value: number, min: number, max: number): number =>
   Math.floor(Math.max(min, Math.min(max, value)))
 
-export function planMemory(given: MemoryGiven): MemoryPlan {
+export function planMemory(given: MemoryLimits): MemoryPlan {
   const { requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes, filesMax } = given
   const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes
   const usable = isConstrained ? constrainedBytes : totalBytes
@@ -52,7 +52,7 @@ export function planMemory(given: MemoryGiven): MemoryPlan {
 }
 
 /** The parts of a cache: each of those that can be made again gets an eighth at most, the objects the rest. */
-export type CacheParts = {
+export type CacheBudgets = {
   readonly pastBytes: number
   readonly historiesBytes: number
   readonly decodedBytes: number
@@ -68,9 +68,9 @@ const PART_SHARE = 1 / 8
  */
 export function planCache(
   cacheBytes: number,
-  usual: Omit<CacheParts, 'objectBytes'>,
+  usual: Omit<CacheBudgets, 'objectBytes'>,
   caches = 1,
-): CacheParts {
+): CacheBudgets {
   const part = (bytes: number): number =>
     Math.floor(Math.min(bytes, (cacheBytes * PART_SHARE) / caches))
   const parts = {

@@ -20,8 +20,8 @@ export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<numbe
   return repeats
 }
 
-type Seen = { readonly seen: Set<string | number>; readonly repeats: Set<number> }
-const nothingSeen = (): Seen => ({ seen: new Set(), repeats: new Set() })
+type SeenItems = { readonly seen: Set<string | number>; readonly repeats: Set<number> }
+const nothingSeen = (): SeenItems => ({ seen: new Set(), repeats: new Set() })
 
 const nothing = (): undefined => undefined
 

@@ -40,12 +40,12 @@ test('a turn has a few slices, however much work there is, and all of it gets on
 
 test('what no client waits for has one slice in a turn, more after a long one', async () => {
   const { time, nextTurn, work } = loop()
-  const told: string[] = []
+  const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
     for (let step = 0; step < 4; step++) {
       work(0.1)
       await slices.turn()
-      told.push(name)
+      reported.push(name)
     }
   }
   const all = [
@@ -53,23 +53,23 @@ test('what no client waits for has one slice in a turn, more after a long one', 
     ...['C', 'D', 'E', 'F'].map((name) => run(name, new Slices(time))),
   ]
   await nextTurn()
-  assert.deepEqual(told.splice(0), ['C', 'D', 'a'])
+  assert.deepEqual(reported.splice(0), ['C', 'D', 'a'])
   await nextTurn()
-  assert.deepEqual(told.splice(0), ['E', 'F', 'b'])
+  assert.deepEqual(reported.splice(0), ['E', 'F', 'b'])
   work(8)
   await nextTurn()
-  assert.deepEqual(told.splice(0), ['C', 'D', 'a', 'b'], 'more after a long turn')
+  assert.deepEqual(reported.splice(0), ['C', 'D', 'a', 'b'], 'more after a long turn')
   for (let turn = 0; turn < 12; turn++) await nextTurn()
   await Promise.all(all)
 })
 
 test('what all clients of a resource wait for has a slice in each turn, and those that nobody else wants', async () => {
   const { time, nextTurn } = loop()
-  const told: string[] = []
+  const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
     for (let step = 0; step < 2; step++) {
       await slices.turn()
-      told.push(name)
+      reported.push(name)
     }
   }
   const all = [
@@ -79,7 +79,7 @@ test('what all clients of a resource wait for has a slice in each turn, and thos
   const turns: string[] = []
   for (let turn = 0; turn < 5; turn++) {
     await nextTurn()
-    turns.push(told.splice(0).join(''))
+    turns.push(reported.splice(0).join(''))
   }
   assert.deepEqual(turns, ['sAB', 'tCD', 'sAB', 'tCD', ''])
   const more = [
@@ -87,7 +87,7 @@ test('what all clients of a resource wait for has a slice in each turn, and thos
     run('t', new Slices(time, { isShared: true })),
   ]
   await nextTurn()
-  assert.equal(told.join(''), 'st')
+  assert.equal(reported.join(''), 'st')
   await nextTurn()
   await Promise.all([...all, ...more])
 })
@@ -108,13 +108,13 @@ test('a slice is over after a millisecond of its own work', async () => {
 
 test('of all expensive requests one has a slice in a turn, beside those of others', async () => {
   const { time, nextTurn, work } = loop()
-  const told: string[] = []
+  const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
     for (let step = 0; step < 3; step++) {
       work(10)
       assert.ok(slices.isOver)
       await slices.turn()
-      told.push(name)
+      reported.push(name)
     }
   }
   const all = [
@@ -133,18 +133,18 @@ test('of all expensive requests one has a slice in a turn, beside those of other
     ['z'],
   ]) {
     await nextTurn()
-    assert.deepEqual(told.splice(0), expected)
+    assert.deepEqual(reported.splice(0), expected)
   }
   await Promise.all(all)
 })
 
 test('expensive work that all clients wait for comes before the expensive requests of some', async () => {
   const { time, nextTurn } = loop()
-  const told: string[] = []
+  const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
     for (let step = 0; step < 2; step++) {
       await slices.turn()
-      told.push(name)
+      reported.push(name)
     }
   }
   const all = [
@@ -153,7 +153,7 @@ test('expensive work that all clients wait for comes before the expensive reques
   ]
   for (const expected of ['S', 'S', 'x', 'y', 'x', 'y']) {
     await nextTurn()
-    assert.deepEqual(told.splice(0), [expected])
+    assert.deepEqual(reported.splice(0), [expected])
   }
   await Promise.all(all)
 })

@@ -81,7 +81,7 @@ function waitersOf(work: Promise<unknown>): Set<() => void> {
   waiting.set(work, waiters)
   const onSettled = (): void => {
     waiting.delete(work)
-    for (const tell of waiters) tell()
+    for (const report of waiters) report()
   }
   work.then(onSettled, onSettled)
   return waiters

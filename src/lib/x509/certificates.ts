@@ -85,7 +85,7 @@ export function createAuthority(commonName: string, validity: number | Validity)
   return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, valid })
 }
 
-type Wanted = {
+type CertificateRequest = {
   readonly commonName: string
   readonly organizations?: readonly string[]
   readonly usage: 'client' | 'server'
@@ -93,7 +93,7 @@ type Wanted = {
   readonly hosts: readonly string[]
 } & ({ readonly nowMs: number } | Validity)
 
-export function issue(authority: Certificate, wanted: Wanted): Certificate {
+export function issue(authority: Certificate, wanted: CertificateRequest): Certificate {
   const keys = createKeys()
   const parsed = new X509Certificate(authority.certificatePem)
   const issuerPublicDer = parsed.publicKey.export({ type: 'spki', format: 'der' })

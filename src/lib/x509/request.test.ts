@@ -281,7 +281,7 @@ function signedByPss({
   digest,
   mask = digest,
   saltLength = 32,
-  told = saltLength,
+  told: reported = saltLength,
   trailer,
   isBare = false,
 }: Pss): Buffer {
@@ -292,7 +292,7 @@ function signedByPss({
   const parameters = sequence(
     context(0, digestOf(digest)),
     context(1, sequence(objectId([1, 2, 840, 113549, 1, 1, 8]), digestOf(mask))),
-    context(2, small(told)),
+    context(2, small(reported)),
     ...(trailer === undefined ? [] : [context(3, small(trailer))]),
   )
   const padding = constants.RSA_PKCS1_PSS_PADDING

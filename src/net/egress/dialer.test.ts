@@ -44,14 +44,14 @@ writeFileSync(at('other-ca.pem'), authority.certificatePem)
 writeFileSync(at('client.pem'), client.certificatePem)
 writeFileSync(at('client.key'), client.keyPem)
 
-type Started = EgressProxyServer & { readonly proxy: EgressProxy }
+type StartedProxy = EgressProxyServer & { readonly proxy: EgressProxy }
 
 const tls = { caPath: at('ca.pem'), certificatePath: at('client.pem'), keyPath: at('client.key') }
 
 let sockets = 0
 const newPath = (): string => at(`proxy-${++sockets}.sock`)
 
-const kinds: { readonly [name: string]: () => Promise<Started> } = {
+const kinds: { readonly [name: string]: () => Promise<StartedProxy> } = {
   'HTTP CONNECT over TLS': async () => {
     const { certificatePem: cert, keyPem: key } = proxyCertificate
     const server = await startConnectProxy({ tls: { cert, key, ca: authority.certificatePem } })
@@ -118,7 +118,7 @@ for (const [name, start] of Object.entries(kinds)) {
       socket.on('error', () => socket.destroy())
       socket.pipe(socket)
     })
-    let server: Started
+    let server: StartedProxy
     let dial: DialTo
     let cluster: Dial
     let metrics: Metrics
@@ -330,14 +330,14 @@ describe('a proxy that is not there', () => {
     const proxy = { protocol: 'grpc', transport: 'uds', path } as const
     const expected =
       /^context deadline exceeded: connection error: desc = "transport: Error while dialing: dial unix .*: connect: no such file or directory"$/
-    let told = ''
+    let reported = ''
     // A machine that stands still may end it before the first attempt has failed.
-    for (let ms = 50; !expected.test(told) && ms < 30_000; ms *= 2) {
+    for (let ms = 50; !expected.test(reported) && ms < 30_000; ms *= 2) {
       const gone = new AbortController()
       setTimeout(() => gone.abort(), ms)
-      told = await rejected(proxy, gone.signal)
+      reported = await rejected(proxy, gone.signal)
     }
-    assert.match(told, expected)
+    assert.match(reported, expected)
     const far = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1')
     await once(far, 'listening')
     const opening = dialerOf(proxy).dial({ host: '127.0.0.1', port: portOf(far) })

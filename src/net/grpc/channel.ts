@@ -111,7 +111,7 @@ export class Channel {
   }
 
   /** Called with the reason for which etcd ended a watch: if it refused the token, the next stream needs a new one. */
-  noteReason(reason: string): void {
+  recordReason(reason: string): void {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
   }
 

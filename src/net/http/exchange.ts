@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge, noMemory } from '../../api/errors.ts'
 import type { IsIdentityHeader } from '../../api/identity-headers.ts'
-import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../../api/request.ts'
+import type { ApiRequest, Headers, InFlightSlot, PeerCertificate } from '../../api/request.ts'
 import { type ByteBudget, type Holder, unknownHolder } from '../../lib/bytes/byte-budget.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type BodySource, readBody } from './body.ts'
@@ -45,7 +45,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** The request is not authenticated, as far as is known. */
   isUnauthenticated = false
   /** The in-flight place of a long answer, kept until the client has received it. */
-  inFlightPlace: InFlightPlace | undefined
+  inFlightPlace: InFlightSlot | undefined
   /** Since when the client has read next to nothing, as of the listener's last check, and what it had read then. */
   stalledSinceMs = 0
   progressSeen = -Infinity

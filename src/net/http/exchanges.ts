@@ -149,7 +149,7 @@ export class Exchanges {
     const sinceMs = nowMs - this.#lookedMs
     this.#lookedMs = nowMs
     for (const exchange of this.#open.members()) {
-      if (exchange.inFlightPlace !== undefined) noteSlow(exchange, sinceMs)
+      if (exchange.inFlightPlace !== undefined) recordSlow(exchange, sinceMs)
       const stallMsMax = stallMsMaxOf(this.#limits, exchange)
       const taken = exchange.progress - exchange.progressSeen
       if (
@@ -224,7 +224,7 @@ const hasOwnEnd = (response: ApiResponse): boolean =>
 /** A client that takes less of a long answer is slow: to make and encrypt so much costs next to nothing, and a busy server sends each client more. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
-function noteSlow(exchange: Exchange, sinceMs: number): void {
+function recordSlow(exchange: Exchange, sinceMs: number): void {
   const { progress, takenSeen } = exchange
   exchange.takenSeen = progress
   if (takenSeen === undefined || !exchange.isWriting) return

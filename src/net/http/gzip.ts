@@ -26,7 +26,7 @@ const TAG_CHARACTERS_MAX = 4096
 const ENTRY_BYTES = 500
 
 /** A compressed body, or what there is of it. */
-class Shared {
+class SharedBody {
   readonly tag: string
   parts: Buffer[] = []
   bytes: number
@@ -67,7 +67,7 @@ type Answer = {
 
 export class Gzip {
   /** The shared bodies by tag, the least recently used one first. */
-  readonly #shared = new Map<string, Shared>()
+  readonly #shared = new Map<string, SharedBody>()
   #sharedBytes = 0
 
   async respond(outgoing: Outgoing, answer: Answer): Promise<void> {
@@ -98,7 +98,7 @@ export class Gzip {
 
   /** Compresses a body for all, and then sends it; where there is no room for more of it, it is sent from there on. */
   async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
-    const shared = new Shared(tag)
+    const shared = new SharedBody(tag)
     this.#shared.set(tag, shared)
     this.#sharedBytes += shared.bytes
     let hasRoom = true
@@ -127,7 +127,7 @@ export class Gzip {
   }
 
   /** False: there is no room for all that is shared. */
-  #add(shared: Shared, part: Buffer): boolean {
+  #add(shared: SharedBody, part: Buffer): boolean {
     shared.parts.push(part)
     shared.bytes += part.length
     this.#sharedBytes += part.length
@@ -138,7 +138,7 @@ export class Gzip {
     return this.#sharedBytes <= SHARED_BYTES_MAX
   }
 
-  #drop(shared: Shared): void {
+  #drop(shared: SharedBody): void {
     this.#sharedBytes -= shared.bytes
     shared.bytes = 0
     shared.parts = []
@@ -170,7 +170,7 @@ function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number)
 }
 
 /** Resolves when the client has taken it, or has gone. */
-async function send(outgoing: Outgoing, answer: Answer, { parts }: Shared): Promise<void> {
+async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): Promise<void> {
   begin(
     outgoing,
     answer,

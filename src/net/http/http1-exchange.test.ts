@@ -88,12 +88,12 @@ test('nothing to write is written at once', () => {
 
 test('who goes away meanwhile is told of once', async () => {
   const { socket, exchange } = begin()
-  let told = 0
-  exchange.write(parts, () => told++)
+  let reported = 0
+  exchange.write(parts, () => reported++)
   await turn()
   socket.destroy()
   for (let turns = 0; turns < 5; turns++) await turn()
-  assert.deepEqual([told, exchange.isWriting], [1, false])
+  assert.deepEqual([reported, exchange.isWriting], [1, false])
 })
 
 test('a client that takes a long answer slowly is seen to take it', async () => {

@@ -112,7 +112,7 @@ export class Listener implements AsyncDisposable {
   readonly #handshaking = new Map<string, Socket>()
   /** How many there are from each address. */
   readonly #perClient = new Map<string, number>()
-  #toldOfManyMs = -Infinity
+  #reportedManyMs = -Infinity
   readonly #looking: NodeJS.Timeout
   #isClosing = false
   #closing: Promise<void> | undefined
@@ -170,7 +170,7 @@ export class Listener implements AsyncDisposable {
     const lookMs =
       Math.min(stallMsMaxOf(this.#limits, { isUnauthenticated: true }), this.#limits.idleMsMax) /
       LOOKS_PER_LIMIT
-    this.#looking = setInterval(() => this.#look(), lookMs).unref()
+    this.#looking = setInterval(() => this.#checkTimeouts(), lookMs).unref()
   }
 
   /**
@@ -306,7 +306,7 @@ export class Listener implements AsyncDisposable {
     const { remoteAddress = '' } = socket
     const count = (this.#perClient.get(remoteAddress) ?? 0) + 1
     if (count > this.#limits.connectionsPerClientMax) {
-      this.#tellOfMany(remoteAddress, count)
+      this.#reportManyConnections(remoteAddress, count)
       socket.destroy()
       return false
     }
@@ -320,10 +320,10 @@ export class Listener implements AsyncDisposable {
   }
 
   /** Now and then: what is refused comes by the thousand. */
-  #tellOfMany(remoteAddress: string, connections: number): void {
+  #reportManyConnections(remoteAddress: string, connections: number): void {
     const nowMs = performance.now()
-    if (nowMs - this.#toldOfManyMs < TELL_EVERY_MS) return
-    this.#toldOfManyMs = nowMs
+    if (nowMs - this.#reportedManyMs < TELL_EVERY_MS) return
+    this.#reportedManyMs = nowMs
     this.#log('warn', 'a client has as many connections as it may have; further ones are closed', {
       remoteAddress,
       connections: connections - 1,
@@ -472,7 +472,7 @@ export class Listener implements AsyncDisposable {
     else connection.pipeline?.next()
   }
 
-  #look(): void {
+  #checkTimeouts(): void {
     const nowMs = performance.now()
     this.#exchanges.endStalled(nowMs)
     for (const connection of this.#connections.values()) {

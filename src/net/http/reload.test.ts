@@ -19,10 +19,10 @@ test('what an earlier look has read does not replace what a later one has', asyn
     what: 'it',
     log: () => undefined,
   })
-  const first = reloader.look()
+  const first = reloader.check()
   await sleep(5)
   await rename(join(dir, 'next'), path)
-  await Promise.all([first, reloader.look()])
+  await Promise.all([first, reloader.check()])
   assert.equal(used.at(-1), 'new')
   await rm(dir, { recursive: true })
 })

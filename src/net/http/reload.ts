@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { FileLooks } from '../../lib/process/file-looks.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 
-export type FollowedFile = { readonly path: string; readonly text: string }
+export type WatchedFile = { readonly path: string; readonly text: string }
 
-export type FileReloaderParts = {
+export type FileReloaderOptions = {
   /** Called with the new contents of the files, in their order; throws if they cannot be used. */
   readonly use: (texts: readonly string[]) => void
   /** The name of the files in the log. */
@@ -16,30 +16,30 @@ export type FileReloaderParts = {
 
 export class FileReloader implements Disposable {
   readonly #paths: readonly string[]
-  readonly #parts: FileReloaderParts
+  readonly #options: FileReloaderOptions
   readonly #looks: FileLooks
   #current: readonly string[]
 
-  constructor(files: readonly FollowedFile[], parts: FileReloaderParts) {
+  constructor(files: readonly WatchedFile[], options: FileReloaderOptions) {
     this.#paths = files.map(({ path }) => path)
     this.#current = files.map(({ text }) => text)
-    this.#parts = parts
-    this.#looks = new FileLooks(this.#paths, () => this.#look(), {
-      ...(parts.lookMs === undefined ? {} : { lookMs: parts.lookMs }),
+    this.#options = options
+    this.#looks = new FileLooks(this.#paths, () => this.#checkOnce(), {
+      ...(options.lookMs === undefined ? {} : { lookMs: options.lookMs }),
       onUnwatched: (folder, error) =>
-        parts.log('debug', 'a folder cannot be watched', { folder, error: String(error) }),
+        options.log('debug', 'a folder cannot be watched', { folder, error: String(error) }),
       onFailed: (error) =>
-        parts.log('error', `${parts.what} cannot be checked`, { error: String(error) }),
+        options.log('error', `${options.what} cannot be checked`, { error: String(error) }),
     })
   }
 
   /** Never fails: contents that cannot be used are logged, and the server goes on with what it has. */
-  look(): Promise<void> {
+  check(): Promise<void> {
     return this.#looks.look()
   }
 
-  async #look(): Promise<void> {
-    const { use, what, log } = this.#parts
+  async #checkOnce(): Promise<void> {
+    const { use, what, log } = this.#options
     const [path] = this.#paths
     try {
       const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))

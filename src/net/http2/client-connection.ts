@@ -2,7 +2,7 @@
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
 import {
   Http2Connection,
-  type ConnectionParts,
+  type Http2ConnectionOptions,
   type FieldBlock,
   protocolError,
 } from './connection.ts'
@@ -21,7 +21,7 @@ export interface ClientOwner {
   readonly onFault: (error: ConnectionError) => void
 }
 
-export type ClientConnectionParts = ConnectionParts & {
+export type ClientConnectionOptions = Http2ConnectionOptions & {
   readonly owner: ClientOwner
   /** The receive windows of a stream, and of the connection. */
   readonly streamWindow: number
@@ -53,7 +53,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     connectionWindow,
     firstStreamId = FIRST_ID,
     ...parts
-  }: ClientConnectionParts) {
+  }: ClientConnectionOptions) {
     super(parts, {
       isServer: false,
       window: connectionWindow,

@@ -37,7 +37,7 @@ export class ClientStream extends SendingStream {
   /** Data that came while the stream was paused. */
   #held: GrowingBuffer | undefined
   #trailers: readonly HeaderField[] | undefined
-  #isToldAtResume = false
+  #isReportedAtResume = false
 
   constructor(
     owner: ClientStreamOwner,
@@ -59,8 +59,8 @@ export class ClientStream extends SendingStream {
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
     // The peer has ended the stream while it was paused, and it will not be resumed: `onClose` is still due.
-    if (!this.#isToldAtResume) return
-    this.#isToldAtResume = false
+    if (!this.#isReportedAtResume) return
+    this.#isReportedAtResume = false
     this.#held = undefined
     this.#trailers = undefined
     this.#listener.onClose(code)
@@ -79,9 +79,9 @@ export class ClientStream extends SendingStream {
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
     this.#trailers = undefined
-    const isTold = this.#isToldAtResume
-    this.#isToldAtResume = false
-    if (isTold) this.#listener.onClose(CODE.NO_ERROR)
+    const isReported = this.#isReportedAtResume
+    this.#isReportedAtResume = false
+    if (isReported) this.#listener.onClose(CODE.NO_ERROR)
   }
 
   /** This method and those below are for the connection only. */
@@ -118,7 +118,7 @@ export class ClientStream extends SendingStream {
     if (this.isClosed) return
     this.isClosed = true
     this.stopSending()
-    if (code === CODE.NO_ERROR && this.#held !== undefined) this.#isToldAtResume = true
+    if (code === CODE.NO_ERROR && this.#held !== undefined) this.#isReportedAtResume = true
     else this.#listener.onClose(code)
   }
 }

@@ -22,7 +22,7 @@ import {
   STREAM_ID_MAX,
   WINDOW_MAX,
 } from './protocol.ts'
-import { Sender, type SenderParts } from './sender.ts'
+import { Sender, type SenderOptions } from './sender.ts'
 import type { SendingStream } from './sending-stream.ts'
 import { StreamTable } from './stream-table.ts'
 
@@ -42,7 +42,7 @@ const ERROR_LINGER_MS = 1000
  */
 const LINGER_MS = 2000
 
-export type ConnectionParts = Omit<SenderParts, 'onFinished' | 'hasTable'> & {
+export type Http2ConnectionOptions = Omit<SenderOptions, 'onFinished' | 'hasTable'> & {
   readonly limits: HeaderLimits
   /** Shared by all connections. */
   readonly headerMemory: HeaderMemory
@@ -110,7 +110,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   #lingering: NodeJS.Timeout | undefined
 
   constructor(
-    { socket, limits, headerMemory, readTo, ...shared }: ConnectionParts,
+    { socket, limits, headerMemory, readTo, ...shared }: Http2ConnectionOptions,
     { isServer, settings, window }: Side,
   ) {
     this.#socket = socket

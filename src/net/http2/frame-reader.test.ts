@@ -27,17 +27,20 @@ test('DATA that comes in pieces is passed on in pieces, and its end with the las
     frameOf(0, 1, 5, payload),
   ])
   for (const size of [1, 7, 100, 600, 1_000, 2_999, 3_009, 20_000]) {
-    const told = new Map<number, Buffer[]>()
+    const reported = new Map<number, Buffer[]>()
     const ends: number[] = []
     const reader = new FrameReader(false, ({ type, flags, stream, bytes, start, end }) => {
       // The memory of the chunk is used again.
-      told.set(stream, [...(told.get(stream) ?? []), Buffer.from(bytes.subarray(start, end))])
+      reported.set(stream, [
+        ...(reported.get(stream) ?? []),
+        Buffer.from(bytes.subarray(start, end)),
+      ])
       if (type === 0 && (flags & 1) !== 0) ends.push(stream)
     })
     const shared = Buffer.alloc(size)
     for (let at = 0; at < all.length; at += size)
       reader.read(shared.subarray(0, all.copy(shared, 0, at, at + size)))
-    const whole = (stream: number): Buffer => Buffer.concat(told.get(stream) ?? [])
+    const whole = (stream: number): Buffer => Buffer.concat(reported.get(stream) ?? [])
     assert.ok(whole(1).equals(payload), `pieces of ${size}`)
     assert.ok(
       whole(0).equals(ping) && whole(3).equals(padded) && whole(5).equals(payload),
@@ -45,7 +48,7 @@ test('DATA that comes in pieces is passed on in pieces, and its end with the las
     )
     assert.deepEqual(ends, [1, 5])
     // What is padded is never split: its last byte says nothing of its own.
-    assert.equal(told.get(3)?.length, 1)
+    assert.equal(reported.get(3)?.length, 1)
   }
 })
 

@@ -63,7 +63,7 @@ export class FrameReader {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
     while (at < chunk.length) {
       if (this.#data.left > 0) at = this.#readPiece(chunk, at)
-      else at = this.#begunBytes > 0 ? this.#goOn(chunk, at) : this.#readFrame(chunk, at)
+      else at = this.#begunBytes > 0 ? this.#continueFrame(chunk, at) : this.#readFrame(chunk, at)
     }
     // An idle connection keeps no chunk in memory.
     this.#frame.bytes = none
@@ -104,7 +104,7 @@ export class FrameReader {
     const end = Math.min(chunk.length, at + left)
     this.#data.left -= end - at
     const shown = this.#data.left === 0 ? flags : flags & ~FLAG.END_STREAM
-    this.#tell({
+    this.#deliver({
       type: FRAME.DATA,
       flags: shown,
       stream,
@@ -116,7 +116,7 @@ export class FrameReader {
     return end
   }
 
-  #goOn(chunk: Buffer, at: number): number {
+  #continueFrame(chunk: Buffer, at: number): number {
     const begun = this.#begun
     const next = at + chunk.copy(begun, this.#begunBytes, at)
     this.#begunBytes += next - at
@@ -141,10 +141,10 @@ export class FrameReader {
     frame.bytes = bytes
     frame.start = at + FRAME_HEAD_BYTES
     frame.end = end
-    this.#tell(frame)
+    this.#deliver(frame)
   }
 
-  #tell(frame: Frame): void {
+  #deliver(frame: Frame): void {
     assert(!this.#isEmitting, 'a frame is read while the one before is being handled')
     this.#isEmitting = true
     this.#onFrame(frame)

@@ -9,7 +9,7 @@ import { staticTable } from './static-table.ts'
 type Value = string | readonly string[]
 
 /** The encoded name, and the encoded field if its value came twice in a row. `misses`: how often it was another one in a row. */
-type Known = {
+type CachedField = {
   readonly number: number
   readonly prefix: Buffer
   value: string
@@ -40,7 +40,7 @@ const statusNumbers: ReadonlyMap<string, number> = new Map(
 )
 
 export class HpackEncoder {
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, CachedField>()
   #block: Buffer = Buffer.allocUnsafeSlow(1024)
   #length = 0
   #writer: object | undefined

@@ -24,7 +24,7 @@ type Block = {
   handed: number
 }
 
-export type OutputParts = {
+export type OutputOptions = {
   readonly socket: Duplex
   readonly blocks: Blocks
   readonly turn: Turn
@@ -39,7 +39,7 @@ export class Output {
   bytes = 0
   /** How many writes the socket has completed. */
   writes = 0
-  readonly #parts: OutputParts
+  readonly #options: OutputOptions
   #block: Block
   /** Blocks that were filled while the socket was busy, in their order. */
   #full: Block[] = []
@@ -53,13 +53,13 @@ export class Output {
   #isLate = false
   #isEnding = false
 
-  constructor(parts: OutputParts) {
-    this.#parts = parts
+  constructor(options: OutputOptions) {
+    this.#options = options
     this.#block = noBlock
   }
 
   get isFull(): boolean {
-    return this.bytes >= (this.#parts.blocks.areScarce ? SCARCE_FULL_BYTES : FULL_BYTES)
+    return this.bytes >= (this.#options.blocks.areScarce ? SCARCE_FULL_BYTES : FULL_BYTES)
   }
 
   get isTooFullToRead(): boolean {
@@ -103,13 +103,13 @@ export class Output {
   wake(): void {
     if (this.#isAwaited) return
     this.#isAwaited = true
-    this.#parts.turn.add(this)
+    this.#options.turn.add(this)
   }
 
   /** Called by the turn. */
   endTurn(): void {
     this.#isAwaited = false
-    this.#parts.onTurn()
+    this.#options.onTurn()
     this.#isDue = true
     this.#hand()
   }
@@ -135,7 +135,7 @@ export class Output {
       this.#block,
       ...(this.#writing === undefined ? [] : [this.#writing]),
     ])
-    for (const block of held) if (block !== noBlock) this.#parts.blocks.give(block.bytes)
+    for (const block of held) if (block !== noBlock) this.#options.blocks.give(block.bytes)
     this.#full = []
     this.#block = noBlock
   }
@@ -147,7 +147,7 @@ export class Output {
       return
     }
     if (this.#block.handed < this.#block.filled) this.#full.push(this.#block)
-    this.#block = { bytes: this.#parts.blocks.take(), filled: 0, handed: 0 }
+    this.#block = { bytes: this.#options.blocks.take(), filled: 0, handed: 0 }
     this.#hand()
   }
 
@@ -155,7 +155,7 @@ export class Output {
   #hand(): void {
     if (this.#writing !== undefined || this.#isLate || this.#isAbandoned) return
     const block = this.#full[0] ?? this.#block
-    const { socket, turn } = this.#parts
+    const { socket, turn } = this.#options
     const isLast = block === this.#block
     if (block.handed < block.filled && (this.#isDue || !isLast) && socket.writable) {
       if (!turn.takes(block.filled - block.handed)) {
@@ -179,10 +179,10 @@ export class Output {
     // The block is not used any more: another connection can have it.
     if (block.handed === block.filled) {
       if (block === this.#block) this.#block = noBlock
-      this.#parts.blocks.give(block.bytes)
+      this.#options.blocks.give(block.bytes)
     }
     this.#hand()
-    this.#parts.onWritten()
+    this.#options.onWritten()
   }
 }
 

@@ -25,7 +25,7 @@ import type { Turn } from './turn.ts'
 /** What one stream may send before it is the turn of the next. */
 const SHARE_BYTES = 64 * 1024
 
-export type SenderParts = {
+export type SenderOptions = {
   readonly socket: Duplex
   /** These are shared by all connections. */
   readonly encoder: HpackEncoder
@@ -40,7 +40,7 @@ export type SenderParts = {
 export class Sender {
   readonly #socket: Duplex
   readonly #encoder: HpackEncoder
-  readonly #onFinished: SenderParts['onFinished']
+  readonly #onFinished: SenderOptions['onFinished']
   readonly #output: Output
   /** Streams that have something to send and wait for the connection, in this order. */
   #queue: SendingStream[] = []
@@ -49,7 +49,7 @@ export class Sender {
   /** Also the first one after the peer has made its table smaller. */
   #isFirstHead = true
 
-  constructor({ socket, encoder, blocks, turn, hasTable, onFinished }: SenderParts) {
+  constructor({ socket, encoder, blocks, turn, hasTable, onFinished }: SenderOptions) {
     this.#socket = socket
     this.#table = hasTable ? new FieldTable() : undefined
     this.#encoder = encoder

@@ -4,7 +4,7 @@
  */
 import {
   Http2Connection,
-  type ConnectionParts,
+  type Http2ConnectionOptions,
   type FieldBlock,
   protocolError,
 } from './connection.ts'
@@ -36,7 +36,7 @@ export interface ConnectionOwner {
   readonly onFault: (error: ConnectionError) => void
 }
 
-export type ServerConnectionParts = ConnectionParts & {
+export type ServerConnectionOptions = Http2ConnectionOptions & {
   readonly limits: ServerLimits
   readonly owner: ConnectionOwner
   /** Of which headers several fields are not joined into one. */
@@ -52,7 +52,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
 
-  constructor({ owner, limits, isKeptApart, ...parts }: ServerConnectionParts) {
+  constructor({ owner, limits, isKeptApart, ...parts }: ServerConnectionOptions) {
     super(
       { ...parts, limits },
       {

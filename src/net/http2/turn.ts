@@ -11,7 +11,7 @@ const TURN_BYTES = 256 * 1024
 const SHORT_BYTES = 16 * 1024
 
 /** What has something to write. */
-export interface Writing {
+export interface TickWriter {
   /** Gathers what the turn has brought, and writes it. */
   readonly endTurn: () => void
 }
@@ -24,7 +24,7 @@ export interface LongWriting {
 /** One for all connections of a listener, or of a client. */
 export class Turn {
   readonly #defer: Defer
-  #waiting: Writing[] = []
+  #waiting: TickWriter[] = []
   readonly #late = new Deque<LongWriting>()
   #left = TURN_BYTES
   #isDue = false
@@ -37,7 +37,7 @@ export class Turn {
   }
 
   /** `endTurn` is called at the end of this turn. */
-  add(writing: Writing): void {
+  add(writing: TickWriter): void {
     this.#waiting.push(writing)
     this.#end()
   }
@@ -47,13 +47,13 @@ export class Turn {
     if (bytes <= SHORT_BYTES) return true
     if (this.#left <= 0 || (this.#late.length > 0 && !this.#isGoingOn)) return false
     this.#left -= bytes
-    this.#goOn()
+    this.#deferLong()
     return true
   }
 
   later(writing: LongWriting): void {
     this.#late.push(writing)
-    this.#goOn()
+    this.#deferLong()
   }
 
   #end(): void {
@@ -62,7 +62,7 @@ export class Turn {
     this.#defer(this.#onEnd, 'write')
   }
 
-  #goOn(): void {
+  #deferLong(): void {
     if (this.#isLongDue) return
     this.#isLongDue = true
     this.#defer(this.#onGoOn, 'long')
@@ -83,6 +83,6 @@ export class Turn {
     for (let count = this.#late.length; count > 0 && this.#left > 0; count--)
       this.#late.shift()?.goOn()
     this.#isGoingOn = false
-    if (this.#late.length > 0) this.#goOn()
+    if (this.#late.length > 0) this.#deferLong()
   }
 }

@@ -10,7 +10,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSelfSigned } from '../../lib/x509/certificates.ts'
 import { until } from '../../../test/support/harness/until.ts'
-import { type GetService, Webhook, WebhookError, type WebhookParts } from './call.ts'
+import { type GetService, Webhook, WebhookError, type WebhookClientOptions } from './call.ts'
 import { ReceivedAnswers } from './received.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned(
@@ -19,7 +19,7 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
   Date.now(),
 )
 
-const partsOf = (getService: GetService): WebhookParts => ({
+const partsOf = (getService: GetService): WebhookClientOptions => ({
   getService,
   received: new ReceivedAnswers(),
 })

@@ -19,7 +19,7 @@ import { BusyError, CallLimit, type CallLimits } from './call-limit.ts'
 import type { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
 import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
-import { type Address, addressOf, endpointOf, type ServicePlace } from './service-address.ts'
+import { type Address, addressOf, endpointOf, type ServiceReference } from './service-address.ts'
 
 /**
  * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that is raised, no call waits for those of
@@ -77,7 +77,7 @@ export type ClientCredentials = Pick<KubeconfigCredentials, 'headers' | 'certifi
 /** By the host and port that a configuration names; for a Service the host is `name.namespace.svc`. Undefined: it calls without any. */
 export type CredentialsFor = (host: string, port: number) => ClientCredentials | undefined
 
-export type WebhookParts = {
+export type WebhookClientOptions = {
   readonly getService: GetService
   /** Absent: a Service is called at its cluster IP. */
   readonly routing?: EndpointRouting | undefined
@@ -100,7 +100,7 @@ export type PostOptions = {
 
 const userAgent = 'kube-apiserver-admission'
 
-type Posted = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
+type PostRequest = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
 
 export class Webhook {
   /** Also part of error messages. */
@@ -108,7 +108,7 @@ export class Webhook {
   /** Up to the timeout, which is part of the query. */
   readonly #path: string
   readonly #timeoutMs: number
-  readonly #service: ServicePlace | undefined
+  readonly #service: ServiceReference | undefined
   readonly #getService: GetService
   readonly #routing: EndpointRouting | undefined
   readonly #received: ReceivedAnswers
@@ -118,8 +118,8 @@ export class Webhook {
   readonly #connections: Connections
 
   /** `clientConfig`: has a url, or a service of the cluster. */
-  constructor(clientConfig: Fields, timeoutMs: number, parts: WebhookParts) {
-    const { getService, routing, credentialsFor, received, answerBytesMax, dials } = parts
+  constructor(clientConfig: Fields, timeoutMs: number, options: WebhookClientOptions) {
+    const { getService, routing, credentialsFor, received, answerBytesMax, dials } = options
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url =
@@ -208,7 +208,11 @@ export class Webhook {
     })
   }
 
-  async #send(body: string, signal: AbortSignal, { path, headers: own }: Posted): Promise<Answer> {
+  async #send(
+    body: string,
+    signal: AbortSignal,
+    { path, headers: own }: PostRequest,
+  ): Promise<Answer> {
     const { headers, ...place } = await this.#target(path)
     try {
       const shown = await this.#credentials?.headers()
@@ -243,7 +247,7 @@ export class Webhook {
     }
   }
 
-  async #addressOf(place: ServicePlace, path: string): Promise<Address | string> {
+  async #addressOf(place: ServiceReference, path: string): Promise<Address | string> {
     const { namespace, name } = place
     const routing = this.#routing
     try {
@@ -283,7 +287,7 @@ type Target = Address & {
   readonly headers: { readonly host?: string }
 }
 
-const placeOf = ({ name, namespace, port }: Fields): ServicePlace => ({
+const placeOf = ({ name, namespace, port }: Fields): ServiceReference => ({
   namespace: textOf(namespace),
   name: textOf(name),
   port: numberOf(port) || 443,

@@ -224,13 +224,13 @@ test('a listener that throws ends its own stream, and nothing else', async () =>
   /** What the stream told, until it was closed with a code. */
   const ask = (broken: 'onHead' | 'onData' | undefined): Promise<string> =>
     new Promise((resolve) => {
-      let told = ''
+      let reported = ''
       assert.ok(session.acquire())
       const listener = {
-        onHead: () => void (told += 'head '),
-        onData: (chunk: Buffer) => void (told += `${String(chunk)} `),
+        onHead: () => void (reported += 'head '),
+        onData: (chunk: Buffer) => void (reported += `${String(chunk)} `),
         onTrailers: () => undefined,
-        onClose: (code: number) => resolve(`${told}${code}`),
+        onClose: (code: number) => resolve(`${reported}${code}`),
       }
       session
         .request(fields, broken === undefined ? listener : { ...listener, [broken]: fail })

@@ -1,7 +1,7 @@
 /** One HTTP/2 connection to a webhook or an aggregated server, on which many calls are under way at a time. */
 import type { TLSSocket } from 'node:tls'
 import { ClientConnection } from '../http2/client-connection.ts'
-import type { ConnectionParts } from '../http2/connection.ts'
+import type { Http2ConnectionOptions } from '../http2/connection.ts'
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
@@ -38,7 +38,7 @@ export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & {
 
 export type SessionOptions = {
   readonly streamWindow?: number
-  readonly readTo?: ConnectionParts['readTo']
+  readonly readTo?: Http2ConnectionOptions['readTo']
 }
 
 export class Http2Session {
@@ -58,7 +58,7 @@ export class Http2Session {
 
   /**
    * `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. `streamWindow`: what comes of one answer while it is
-   * paused. `readTo`: see ConnectionParts.
+   * paused. `readTo`: see Http2ConnectionOptions.
    */
   constructor(
     socket: TLSSocket,

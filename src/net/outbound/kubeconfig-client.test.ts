@@ -25,12 +25,15 @@ const server = createSelfSigned('reviewer', ['127.0.0.1', 'localhost'], Date.now
 const client = createSelfSigned('keelson', [], Date.now())
 const renewed = createSelfSigned('keelson', [], Date.now())
 
-type Started = { readonly url: string; readonly seen: readonly IncomingMessage[] } & AsyncDisposable
+type StartedServer = {
+  readonly url: string
+  readonly seen: readonly IncomingMessage[]
+} & AsyncDisposable
 
 async function start(
   answer: RequestListener,
   options: ServerOptions | null = {},
-): Promise<Started> {
+): Promise<StartedServer> {
   const seen: IncomingMessage[] = []
   const take: RequestListener = (request, response) => {
     seen.push(request)

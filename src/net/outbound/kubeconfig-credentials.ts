@@ -12,22 +12,22 @@ const REREAD_MS = 60_000
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
 /** `server`: its URL may have a user and a password. */
-type Shown = KubeconfigUser & { readonly server?: string }
+type ServerUser = KubeconfigUser & { readonly server?: string }
 
 export class KubeconfigCredentials {
-  readonly #kubeconfig: Shown
-  readonly #token: Renewed<string> | undefined
-  readonly #pair: Renewed<KeyPair> | undefined
+  readonly #kubeconfig: ServerUser
+  readonly #token: RefreshedValue<string> | undefined
+  readonly #pair: RefreshedValue<KeyPair> | undefined
 
-  constructor(kubeconfig: Shown, clock: Clock) {
+  constructor(kubeconfig: ServerUser, clock: Clock) {
     this.#kubeconfig = kubeconfig
     const { credentials, clientCertificate } = kubeconfig
     if (credentials.kind === 'token' && credentials.path !== null) {
       const { path, token } = credentials
-      this.#token = new Renewed(() => readFilled(path), clock, token)
+      this.#token = new RefreshedValue(() => readFilled(path), clock, token)
     }
     if (clientCertificate?.kind === 'files') {
-      this.#pair = new Renewed(() => readPair(clientCertificate), clock)
+      this.#pair = new RefreshedValue(() => readPair(clientCertificate), clock)
     }
   }
 
@@ -105,7 +105,7 @@ async function readFilled(path: string): Promise<string> {
 }
 
 /** What was read last stays when it cannot be read again; the next call tries again then. */
-class Renewed<Value> {
+class RefreshedValue<Value> {
   readonly #readNow: () => Promise<Value>
   readonly #clock: Clock
   #value: Value | undefined

@@ -39,7 +39,7 @@ export class ReceivedAnswers {
   }
 
   /** Called by an answer that has so many bytes more. */
-  grew(answer: ReceivedAnswer, bytes: number): void {
+  recordGrowth(answer: ReceivedAnswer, bytes: number): void {
     this.#bytes += bytes
     if (answer.length > answer.bytesMax) answer.giveUp('answer')
     while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp('all')
@@ -72,7 +72,7 @@ class ReceivedAnswer {
   append(piece: Buffer): void {
     if (!this.#isOpen) return
     this.#length += piece.length
-    this.#all.grew(this, piece.length)
+    this.#all.recordGrowth(this, piece.length)
     if (this.#isOpen) this.#collected.append(piece)
   }
 

@@ -9,7 +9,7 @@ import {
 } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 
-export type ServicePlace = {
+export type ServiceReference = {
   readonly namespace: string
   readonly name: string
   readonly port: number
@@ -19,7 +19,7 @@ export type Address = { readonly host: string; readonly port: number }
 /** The cluster IP, which is upstream's default. A string: why the Service cannot be reached. */
 export function addressOf(
   service: KubeObject | undefined,
-  { name, port }: ServicePlace,
+  { name, port }: ServiceReference,
 ): Address | string {
   if (service === undefined) return `service ${quote(name)} not found`
   const spec = fieldsOf(service['spec'])
@@ -42,7 +42,7 @@ export type Endpoints = {
 /** A ready endpoint (`--enable-aggregator-routing`). A string: why the Service cannot be reached. */
 export function endpointOf(
   service: KubeObject | undefined,
-  { name, port }: ServicePlace,
+  { name, port }: ServiceReference,
   { endpoints, random }: Endpoints,
 ): Address | string {
   if (service === undefined) return `service ${quote(name)} not found`
@@ -63,7 +63,7 @@ export function endpointOf(
 
 function portOf(
   spec: Fields,
-  { name, port }: Pick<ServicePlace, 'name' | 'port'>,
+  { name, port }: Pick<ServiceReference, 'name' | 'port'>,
 ): Fields | string {
   const type = textOf(spec['type'])
   if (!clusterTypes.has(type)) return `unsupported service type ${quote(type)}`

@@ -49,17 +49,17 @@ export type Application = {
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
 
-export type Applied = {
+export type ApplyResult = {
   /** Undefined: the object is unchanged. */
   readonly result: Fields | undefined
   readonly owners: Owners
 }
 
 /** Fails with a Conflict. Yields to the event loop if the object is large. */
-export async function applyOver(application: Application): Promise<Applied> {
+export async function applyOver(application: Application): Promise<ApplyResult> {
   const { writer, ignored, now, slices } = application
   const identity = identityOf(writer)
-  const change = (): Changed => changedBy(application, identity)
+  const change = (): OwnersChange => changedBy(application, identity)
   const { own, all, result, isChanged } =
     slices === undefined ? change() : await inParts(change, slices)
   const versions = await application.versions(result)
@@ -74,7 +74,7 @@ export async function applyOver(application: Application): Promise<Applied> {
   return { result: isChanged ? result : undefined, owners: left }
 }
 
-type Changed = {
+type OwnersChange = {
   /** The applier's entry after this apply, and with it those of all managers. */
   readonly own: Owner
   readonly all: Owners
@@ -82,7 +82,7 @@ type Changed = {
   readonly isChanged: boolean
 }
 
-function changedBy(application: Application, identity: string): Changed {
+function changedBy(application: Application, identity: string): OwnersChange {
   const { writer, live, applied, type, typeIn, ignored } = application
   const owners = once('owners that fit', () => fitOwners(application.owners, typeIn))
   const before = owners.get(identity)

@@ -76,22 +76,22 @@ const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed
 const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
 
 function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
-  const putAdded = (found: Gathering, key: string): true => {
+  const putAdded = (found: ComparisonBuilder, key: string): true => {
     const { element, below: inner } = childOf(key, type)
     found.put(element, compareParts(before[key], after[key], inner))
     return true
   }
-  const putRemoved = (found: Gathering, key: string): true => {
+  const putRemoved = (found: ComparisonBuilder, key: string): true => {
     if (after[key] !== undefined) return true
     const { element, below: inner } = childOf(key, type)
     found.put(element, compareParts(before[key], undefined, inner))
     return true
   }
   if (isDivided()) {
-    const found = eachKey('compare added keys', after, () => new Gathering(), putAdded)
+    const found = eachKey('compare added keys', after, () => new ComparisonBuilder(), putAdded)
     return eachKey('compare removed keys', before, () => found, putRemoved).result
   }
-  const found = new Gathering()
+  const found = new ComparisonBuilder()
   for (const key in after) putAdded(found, key)
   for (const key in before) putRemoved(found, key)
   return found.result
@@ -117,7 +117,7 @@ function byItem(
   after: readonly Json[],
   type: ListMerge,
 ): Comparison | undefined {
-  const found = new Gathering()
+  const found = new ComparisonBuilder()
   const olds = itemsByElement(before, type)
   const news = itemsByElement(after, type)
   if (isDivided()) return byItemInParts(olds, news, type)
@@ -141,7 +141,7 @@ function byItemInParts(
   const found = eachItem(
     'compare items after',
     added,
-    () => new Gathering(),
+    () => new ComparisonBuilder(),
     (made, [element, items]) => {
       made.put(element, compareItems(olds.get(element) ?? [], items, type.of))
       return true
@@ -180,7 +180,7 @@ const below = (value: Json, type: MergeType): FieldSet =>
   nodeOf(false, addedSet(value, type).children)
 
 /** Combines the comparisons of the children. */
-class Gathering {
+class ComparisonBuilder {
   #added: Map<string, FieldSet> | undefined
   #modified: Map<string, FieldSet> | undefined
   #removed: Map<string, FieldSet> | undefined

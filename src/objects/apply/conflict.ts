@@ -9,10 +9,10 @@ import { inOrder, printElement } from './path-element.ts'
 
 /** `conflicts`: the managers, each with the fields that it would lose. */
 export function conflictError(conflicts: readonly Owner[]): ApiError {
-  const told = new BoundedTexts(FAULTS_CHARACTERS_MAX)
+  const reported = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   const byOwner = conflicts
     .toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-    .map((owner) => ({ about: describe(owner), paths: pathsOf(owner.fields, told) }))
+    .map((owner) => ({ about: describe(owner), paths: pathsOf(owner.fields, reported) }))
   const causes = byOwner.flatMap(({ about, paths }) =>
     paths.map(
       (field): StatusCause => ({

@@ -51,7 +51,7 @@ type Step = {
 /** Walks the branches that both sets have; those that only `set` has are kept. */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   const fewer = set.children.size < other.children.size ? set.children : other.children
-  const visit = (changed: Changed, element: string): boolean => {
+  const visit = (changed: ChangedChildren, element: string): boolean => {
     const [ours, theirs] = [set.children.get(element), other.children.get(element)]
     if (ours === undefined || theirs === undefined) return true
     const left = below(ours, theirs)
@@ -67,15 +67,15 @@ function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): Fie
 }
 
 /** `children` is undefined as long as nothing has changed. */
-type Changed = { children: Map<string, FieldSet> | undefined }
+type ChangedChildren = { children: Map<string, FieldSet> | undefined }
 
-const unchanged = (): Changed => ({ children: undefined })
+const unchanged = (): ChangedChildren => ({ children: undefined })
 
 /** Visits each element. Can be divided. */
 function visited(
   children: ReadonlyMap<string, FieldSet>,
-  visit: (changed: Changed, element: string) => boolean,
-): Changed {
+  visit: (changed: ChangedChildren, element: string) => boolean,
+): ChangedChildren {
   if (isDivided()) {
     const elements = once('elements of a field set', () => [...children.keys()])
     return eachItem('changes of a field set', elements, unchanged, visit)

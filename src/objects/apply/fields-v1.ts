@@ -7,13 +7,13 @@ import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { everyItem, isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
-import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
+import { FieldSetCache, SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
 
 /** Deeper than any object that can be sent. */
 const DEPTH_MAX = 1000
 
-const known = new KnownSets()
+const known = new FieldSetCache()
 
 /** Undefined if the text is invalid. */
 export function parseFieldsV1(text: string): FieldSet | undefined {
@@ -67,7 +67,7 @@ function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
 }
 
 function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefined {
-  type Read = {
+  type NodeState = {
     isOwned: boolean
     isEmpty: boolean
     isValid: boolean
@@ -75,7 +75,7 @@ function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefi
     at: number
     children: Children
   }
-  const begin = (): Read => {
+  const begin = (): NodeState => {
     const more = scanner.beginObject()
     return {
       isOwned: false,
@@ -117,7 +117,7 @@ export function printFieldsV1(set: FieldSet): string {
 function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   const printed = printChildren(set, '')
   if (printed.length > SHARED_CHARACTERS_MAX) {
-    known.note(printed, set)
+    known.record(printed, set)
     return printed
   }
   const found = known.set(printed)

@@ -7,7 +7,7 @@ import { compareKeys, printString } from '../codec/json.ts'
 import { once } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, isEmptySet } from './field-set.ts'
 import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
-import { SHARED_CHARACTERS_MAX } from './known-sets.ts'
+import { SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 
 type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']

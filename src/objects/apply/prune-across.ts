@@ -16,7 +16,7 @@ export type Convert = (
   step: string,
 ) => Fields
 
-type Across = {
+type PruneAcrossOptions = {
   readonly before: Owner
   readonly owners: Owners
   /** The version of `merged` and of the result. */
@@ -27,7 +27,7 @@ type Across = {
 
 export function pruneAcross(
   merged: Fields,
-  { before, owners, version, typeIn, convert }: Across,
+  { before, owners, version, typeIn, convert }: PruneAcrossOptions,
 ): Json {
   const last = before.apiVersion
   const lastType = typeIn(last)

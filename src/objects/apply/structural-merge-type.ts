@@ -26,9 +26,9 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
 }
 
 /** `keepsUnknown`: x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to all that it contains. */
-type Around = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
+type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 
-function typeOf(schema: Structural, around: Around): MergeType {
+function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { types, items, checks } = schema
   const [type] = types
   // An int-or-string is published only as anyOf alternatives, which do not matter here.
@@ -41,11 +41,11 @@ function typeOf(schema: Structural, around: Around): MergeType {
   return type === 'string' || type === 'boolean' ? scalar(type) : scalar('numeric')
 }
 
-const inside = ({ keepsUnknown }: Structural, around: Around): Around =>
+const inside = ({ keepsUnknown }: Structural, around: EnclosingSchema): EnclosingSchema =>
   keepsUnknown ? { ...around, keepsUnknown } : around
 
 /** An object without any properties may have any field. */
-function objectOf(schema: Structural, around: Around): MergeType {
+function objectOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
   const hasFields = properties !== undefined && properties.size > 0
   if (hasFields || isEmbedded || additional === false) return structOf(schema, around)
@@ -55,7 +55,7 @@ function objectOf(schema: Structural, around: Around): MergeType {
 
 const scalar = (kind: ScalarMerge['scalar']): MergeType => ({ form: 'scalar', scalar: kind })
 
-function structOf(schema: Structural, around: Around): StructMerge {
+function structOf(schema: Structural, around: EnclosingSchema): StructMerge {
   const { properties, isAtomic, isEmbedded, additional } = schema
   const below = inside(schema, around)
   const fields = new Map<string, StructField>()

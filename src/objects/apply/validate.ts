@@ -28,9 +28,9 @@ function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonl
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
 
-type Known = WeakMap<MergeType, boolean>
-const omitting: Known = new WeakMap()
-const objectSets: Known = new WeakMap()
+type ListPresence = WeakMap<MergeType, boolean>
+const omitting: ListPresence = new WeakMap()
+const objectSets: ListPresence = new WeakMap()
 
 /** Whether there are lists whose items may omit their key, such as `secrets` of a ServiceAccount. */
 export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
@@ -41,7 +41,7 @@ export const hasSetsOfAny = (type: MergeType): boolean => hasList(type, isSetOfA
 const isOmitting = ({ keys }: ListMerge): boolean => keys.some((key) => key.default === undefined)
 const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form !== 'scalar'
 
-function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
+function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: ListPresence): boolean {
   const found = known.get(type)
   if (found !== undefined) return found
   // Set first, since a type may contain itself.
@@ -51,7 +51,11 @@ function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: Known
   return has
 }
 
-function hasListIn(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
+function hasListIn(
+  type: MergeType,
+  is: (list: ListMerge) => boolean,
+  known: ListPresence,
+): boolean {
   switch (type.form) {
     case 'any':
     case 'scalar':
@@ -72,18 +76,18 @@ export const formatFaults = (faults: readonly string[]): string =>
     : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 /** The position of a value. Most values are valid, so the path is only built for one that is not. */
-type Place = {
-  readonly above: Place | undefined
+type ValuePosition = {
+  readonly above: ValuePosition | undefined
   readonly element: string
   readonly faults: BoundedTexts
   readonly allowsRepeats: boolean
 }
 
-function pathOf({ above, element }: Place): string {
+function pathOf({ above, element }: ValuePosition): string {
   return above === undefined ? '' : pathOf(above) + printElement(element)
 }
 
-function visit(value: Json, type: MergeType, place: Place): void {
+function visit(value: Json, type: MergeType, place: ValuePosition): void {
   if (value === null) return
   const { faults } = place
   const refuse = (why: string): void => faults.add(() => `${pathOf(place)}: ${why}`)
@@ -106,10 +110,10 @@ function visit(value: Json, type: MergeType, place: Place): void {
   }
 }
 
-type Visited = { readonly type: MergeType; readonly place: Place }
+type VisitedValue = { readonly type: MergeType; readonly place: ValuePosition }
 
 /** The faults of each field are collected apart: a visit that was interrupted is repeated. */
-function visitInParts(value: Fields, { type, place }: Visited): void {
+function visitInParts(value: Fields, { type, place }: VisitedValue): void {
   const found = eachKey('validate fields', value, newFaults, (all, key) => {
     const faults = newFaults()
     const goesOn = visitField(value, key, { type, place: { ...place, faults } })
@@ -120,7 +124,7 @@ function visitInParts(value: Fields, { type, place }: Visited): void {
 }
 
 /** False: upstream skips the rest of this map. */
-function visitField(value: Fields, key: string, { type, place }: Visited): boolean {
+function visitField(value: Fields, key: string, { type, place }: VisitedValue): boolean {
   const { faults, allowsRepeats } = place
   const { element, below, isDeclared } = childOf(key, type)
   if (type.form === 'struct' && !isDeclared && type.isOpen !== true) {
@@ -137,13 +141,13 @@ const formatted = (words: string): string =>
     verb === '%' ? '%' : `%!${verb}(MISSING)`,
   )
 
-function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
+function visitItems(list: readonly Json[], type: ListMerge, place: ValuePosition): void {
   if (isDivided()) return visitItemsInParts(list, type, place)
   const seen = new Set<string>()
   for (const [at, item] of list.entries()) if (!visitItem(item, at, { type, place, seen })) return
 }
 
-function visitItemsInParts(list: readonly Json[], type: ListMerge, place: Place): void {
+function visitItemsInParts(list: readonly Json[], type: ListMerge, place: ValuePosition): void {
   const found = eachItem(
     'validate items',
     list,
@@ -158,7 +162,11 @@ function visitItemsInParts(list: readonly Json[], type: ListMerge, place: Place)
   place.faults.addAll(found.all.all)
 }
 
-type VisitedItem = { readonly type: ListMerge; readonly place: Place; readonly seen: Set<string> }
+type VisitedItem = {
+  readonly type: ListMerge
+  readonly place: ValuePosition
+  readonly seen: Set<string>
+}
 
 /** False: upstream skips the rest of the list. */
 function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): boolean {

@@ -47,7 +47,7 @@ export type Reference =
       readonly isMember: boolean
     }
 
-export type Checked = {
+export type CheckedExpression = {
   readonly expr: Expr
   readonly type: Type
   readonly typeOf: (expr: Expr) => Type
@@ -60,7 +60,7 @@ export function* check(
   expr: Expr,
   environment: Environment,
   slice: Slice,
-): Turns<Checked | { readonly faults: readonly Fault[] }> {
+): Turns<CheckedExpression | { readonly faults: readonly Fault[] }> {
   const checker = new Checker(environment, slice)
   yield* checker.check(expr)
   if (checker.faults.length > 0) return { faults: checker.faults }

@@ -20,21 +20,21 @@ import {
   CelError,
 } from './values.ts'
 
-type Metered = Pick<Meter, 'work'>
+type WorkMeter = Pick<Meter, 'work'>
 
 /** To visit a value; to look up a field by its name. */
 const VALUE_NANOS = 60
 const FIELD_NANOS = 250
 
 /** False if the comparison is an error. */
-export const isEqual = (one: Value, other: Value, meter: Metered): boolean =>
+export const isEqual = (one: Value, other: Value, meter: WorkMeter): boolean =>
   equal(one, other, meter) === true
 
 /**
  * Values of different types are not equal, except for numbers, which are compared by value. Values of libraries, and lists and maps of an
  * object, are an error if the right operand has another type.
  */
-export function equal(one: Value, other: Value, meter: Metered): boolean | CelError {
+export function equal(one: Value, other: Value, meter: WorkMeter): boolean | CelError {
   meter.work(VALUE_NANOS)
   if (one === other) return true
   const left = numberOf(one)
@@ -61,13 +61,13 @@ export function equal(one: Value, other: Value, meter: Metered): boolean | CelEr
 const otherType = ({ isOfObject }: ListValue | MapValue): boolean | CelError =>
   isOfObject === true ? noSuchOverload : false
 
-function equalOptional(one: Optional, other: Optional, meter: Metered): boolean | CelError {
+function equalOptional(one: Optional, other: Optional, meter: WorkMeter): boolean | CelError {
   if (one.value === undefined || other.value === undefined) return one.value === other.value
   return equal(one.value, other.value, meter)
 }
 
 /** In a list that an expression made, items whose comparison is an error count as equal. */
-function equalList(one: ListValue, other: ListValue, meter: Metered): boolean | CelError {
+function equalList(one: ListValue, other: ListValue, meter: WorkMeter): boolean | CelError {
   if (one.size !== other.size) return false
   if (one.identity !== undefined) return isSameSet(one, other, { identity: one.identity, meter })
   for (let at = 0; at < one.size; at++) {
@@ -77,7 +77,7 @@ function equalList(one: ListValue, other: ListValue, meter: Metered): boolean | 
   return true
 }
 
-type Sameness = { readonly identity: (item: Value) => string; readonly meter: Metered }
+type Sameness = { readonly identity: (item: Value) => string; readonly meter: WorkMeter }
 
 function isSameSet(
   one: ListValue,
@@ -101,7 +101,7 @@ function isSameSet(
   return true
 }
 
-function equalMap(one: MapValue, other: MapValue, meter: Metered): boolean | CelError {
+function equalMap(one: MapValue, other: MapValue, meter: WorkMeter): boolean | CelError {
   if (one.size !== other.size) return false
   meter.work(one.size * FIELD_NANOS)
   for (const key of one.keys()) {
@@ -113,7 +113,7 @@ function equalMap(one: MapValue, other: MapValue, meter: Metered): boolean | Cel
   return true
 }
 
-function equalStruct(one: StructValue, other: StructValue, meter: Metered): boolean | CelError {
+function equalStruct(one: StructValue, other: StructValue, meter: WorkMeter): boolean | CelError {
   if (one.typeName !== other.typeName) return false
   for (const field of new Set([...one.fields(), ...other.fields()])) {
     meter.work(2 * FIELD_NANOS)

@@ -7,7 +7,7 @@
  *     const { value, cost } = compiled.program.evaluate({ self: valueOf(json, type) }, 1_000_000)
  */
 import { readsField } from './ast.ts'
-import { check, type Checked } from './checker.ts'
+import { check, type CheckedExpression } from './checker.ts'
 import type { Environment } from './environment.ts'
 import { estimateCost } from './estimate.ts'
 import type { Range } from './functions.ts'
@@ -15,9 +15,9 @@ import { parse } from './parser.ts'
 import { plan, PlanFault } from './plan.ts'
 import {
   type Activation,
-  type Asked,
+  type Suspension,
   CostExceeded,
-  Paused,
+  PausedError,
   Run,
   type Slice,
   type Step,
@@ -27,7 +27,7 @@ import type { Type } from './types.ts'
 import { validateLiterals } from './validate-literals.ts'
 import { CelError, type Value } from './values.ts'
 
-export type Compiled =
+export type CompileResult =
   | { readonly program: Program; readonly type: Type }
   /** `stage`: upstream has different messages for an invalid text and for a program that cannot be planned. */
   | { readonly fault: string; readonly stage: 'compilation' }
@@ -39,7 +39,7 @@ export type Compiled =
       readonly variables: ReadonlySet<string>
     }
 
-export type Evaluated = { readonly value: Value; readonly cost: number } | Failure
+export type EvaluationResult = { readonly value: Value; readonly cost: number } | Failure
 
 export type Failure = {
   readonly error: string
@@ -52,22 +52,22 @@ export const OVER_BUDGET = 'operation cancelled: actual cost limit exceeded'
 
 export class Program {
   readonly #step: Step
-  readonly #checked: Checked
+  readonly #checked: CheckedExpression
   readonly #names: ReadonlySet<string>
 
-  constructor(step: Step, checked: Checked, names: ReadonlySet<string>) {
+  constructor(step: Step, checked: CheckedExpression, names: ReadonlySet<string>) {
     this.#step = step
     this.#checked = checked
     this.#names = names
   }
 
   /** `costMax`: the cost limit, in upstream's units. */
-  evaluate(activation: Activation, costMax: number): Evaluated {
+  evaluate(activation: Activation, costMax: number): EvaluationResult {
     const evaluation = this.start(activation, costMax)
     for (;;) {
       const turn = evaluation.goOn({ isOver: () => false })
       if (turn !== undefined && !('question' in turn)) return turn
-      turn?.tell(turn.question.answer())
+      turn?.resume(turn.question.answer())
     }
   }
 
@@ -77,14 +77,14 @@ export class Program {
   }
 
   /** The same, in turns: a caller of `turns.ts` decides who waits for what. */
-  *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<Evaluated> {
+  *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<EvaluationResult> {
     if (slice.isOver()) yield undefined
     const begun = this.begin(activation, costMax, slice)
     return begun instanceof Evaluation ? yield* begun.finish(slice) : begun
   }
 
   /** The result, if it is there before the slice is over and without an answer; else what is to be finished. */
-  begin(activation: Activation, costMax: number, slice: Slice): Evaluated | Evaluation {
+  begin(activation: Activation, costMax: number, slice: Slice): EvaluationResult | Evaluation {
     const evaluation = this.start(activation, costMax)
     const turn = evaluation.goOn(slice)
     return turn === undefined || 'question' in turn ? evaluation : turn
@@ -110,22 +110,22 @@ export class Evaluation {
   readonly #step: Step
   readonly #run: Run
   /** What it waits for; undefined: for another slice. */
-  asked: Asked | undefined
+  asked: Suspension | undefined
 
   constructor(step: Step, run: Run) {
     this.#step = step
     this.#run = run
   }
 
-  /** Undefined: it paused because the slice is over. `Asked`: it needs an answer to go on. */
-  goOn(slice: Slice): Evaluated | Asked | undefined {
+  /** Undefined: it paused because the slice is over. `Suspension`: it needs an answer to go on. */
+  goOn(slice: Slice): EvaluationResult | Suspension | undefined {
     const run = this.#run
     try {
       const value = run.goOn(this.#step, slice)
       if (!(value instanceof CelError)) return { value, cost: run.cost }
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
-      if (error instanceof Paused) return (this.asked = error.asked)
+      if (error instanceof PausedError) return (this.asked = error.asked)
       // A string beyond V8's maximum length costs more than any budget.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
@@ -134,7 +134,7 @@ export class Evaluation {
   }
 
   /** Goes on from where it paused. */
-  *finish(slice: Slice): Turns<Evaluated> {
+  *finish(slice: Slice): Turns<EvaluationResult> {
     for (;;) {
       yield this.asked
       if (slice.isOver()) yield undefined
@@ -145,16 +145,16 @@ export class Evaluation {
 }
 
 /** Compiles synchronously, for callers that may block. */
-export const compile = (text: string, environment: Environment): Compiled =>
+export const compile = (text: string, environment: Environment): CompileResult =>
   atOnce((slice) => compileInTurns(text, environment, slice))
 
 export function* compileInTurns(
   text: string,
   environment: Environment,
   slice: Slice,
-): Turns<Compiled> {
+): Turns<CompileResult> {
   const parsed = yield* parse(text, environment.macros, slice)
-  const refuse = (faults: Parameters<typeof parsed.source.describe>[0]): Compiled => ({
+  const refuse = (faults: Parameters<typeof parsed.source.describe>[0]): CompileResult => ({
     fault: parsed.source.describe(faults),
     stage: 'compilation',
   })

@@ -3,7 +3,7 @@
  * from a variable by fields, items and values, for literals, and for results of functions that estimate them.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
-import type { Checked } from './checker.ts'
+import type { CheckedExpression } from './checker.ts'
 import { countPoints, IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import type { CallEstimate, Operand, Overload, Range } from './functions.ts'
 import { fixed, nothing, plus, times, UNBOUNDED, union, unknownSize } from './ranges.ts'
@@ -12,11 +12,11 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /** `root`: the type of every variable, since upstream looks at the steps of a path and not at its first name. */
-export const estimateCost = (checked: Checked, root: Type, slice: Slice): Turns<Range> =>
+export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)
 
 /** What is known of a subexpression besides its type. */
-type Known = {
+type SubexpressionFacts = {
   /** The declared type at the end of the path, which has the size bounds; null if the path leads to nothing that is declared. */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined
@@ -26,17 +26,21 @@ type Known = {
 
 type Inside = { readonly key: Range; readonly value: Range }
 
-type Local = { readonly name: string; readonly known: Known; readonly outer: Local | undefined }
+type Local = {
+  readonly name: string
+  readonly known: SubexpressionFacts
+  readonly outer: Local | undefined
+}
 
 class Estimator {
-  readonly #checked: Checked
+  readonly #checked: CheckedExpression
   readonly #root: Type
   readonly #slice: Slice
-  readonly #known = new Map<Expr, Known>()
+  readonly #known = new Map<Expr, SubexpressionFacts>()
   readonly #costs = new Map<Expr, Range>()
   #locals: Local | undefined
 
-  constructor(checked: Checked, root: Type, slice: Slice) {
+  constructor(checked: CheckedExpression, root: Type, slice: Slice) {
     this.#checked = checked
     this.#slice = slice
     this.#root = root
@@ -83,7 +87,7 @@ class Estimator {
     }
   }
 
-  #learn(expr: Expr, known: Known): void {
+  #learn(expr: Expr, known: SubexpressionFacts): void {
     this.#known.set(expr, known)
   }
 
@@ -230,11 +234,11 @@ class Estimator {
   }
 
   /** Only the initial value of the accumulator is known. */
-  #accumulated({ initial }: Comprehension): Known {
+  #accumulated({ initial }: Comprehension): SubexpressionFacts {
     return { ...this.#known.get(initial), size: this.#size(initial) }
   }
 
-  #outcome(expr: Comprehension, turns: Range): Known {
+  #outcome(expr: Comprehension, turns: Range): SubexpressionFacts {
     const { initial, step, result } = expr
     if (isBinding(expr))
       return { size: this.#size(result), inside: this.#known.get(result)?.inside }
@@ -244,8 +248,8 @@ class Estimator {
   }
 
   #variables(expr: Comprehension, inner: Local): Local {
-    const key: Known = { place: this.#step(expr.range, keysOf) }
-    const value: Known = { place: this.#step(expr.range, insideOf) }
+    const key: SubexpressionFacts = { place: this.#step(expr.range, keysOf) }
+    const value: SubexpressionFacts = { place: this.#step(expr.range, insideOf) }
     const isOfKeys = expr.variable2 !== undefined || this.#checked.typeOf(expr.range).kind === 'map'
     const first: Local = { name: expr.variable, known: isOfKeys ? key : value, outer: inner }
     if (expr.variable2 === undefined) return first

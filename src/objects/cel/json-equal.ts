@@ -7,7 +7,7 @@ import { escapeName } from './escape.ts'
 import type { Meter } from './functions.ts'
 import { dyn, type StructType, type Type } from './types.ts'
 
-type Metered = Pick<Meter, 'work'>
+type WorkMeter = Pick<Meter, 'work'>
 
 /** To visit a value, to list the names of an object, and to look up a value by its name, in the worst case. */
 const VALUE_NANOS = 20
@@ -19,7 +19,7 @@ export function isEqualJson(
   one: Json,
   other: Json,
   type: Type,
-  meter: Metered,
+  meter: WorkMeter,
 ): boolean | undefined {
   meter.work(VALUE_NANOS)
   const { kind } = type
@@ -61,7 +61,7 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
 }
 
 /** Without a type a value has that of its JSON. A list or a map that is compared with something else is an error, and left to the caller. */
-function isSameDyn(one: Json, other: Json, meter: Metered): boolean | undefined {
+function isSameDyn(one: Json, other: Json, meter: WorkMeter): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)
   if (typeof one !== 'object' || one === null || other === null) return one === other
   if (Array.isArray(one))
@@ -73,7 +73,7 @@ function isSameList(
   one: readonly Json[],
   other: readonly Json[],
   type: Type,
-  meter: Metered,
+  meter: WorkMeter,
 ): boolean | undefined {
   if (one.length !== other.length) return false
   for (let at = 0; at < one.length; at++) {
@@ -83,7 +83,7 @@ function isSameList(
   return true
 }
 
-function isSameMap(one: Fields, other: Fields, type: Type, meter: Metered): boolean | undefined {
+function isSameMap(one: Fields, other: Fields, type: Type, meter: WorkMeter): boolean | undefined {
   meter.work(OBJECT_NANOS)
   const [keys, others] = [Object.keys(one), Object.keys(other)]
   if (keys.length !== others.length) return false
@@ -102,7 +102,7 @@ function isSameStruct(
   one: Fields,
   other: Fields,
   type: StructType,
-  meter: Metered,
+  meter: WorkMeter,
 ): boolean | undefined {
   meter.work(OBJECT_NANOS)
   const keys = Object.keys(one)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import { compile, type Evaluated } from './compile.ts'
+import { compile, type EvaluationResult } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
 import { inTurns } from './turns.ts'
@@ -40,7 +40,7 @@ function lazyStruct(): { readonly asked: string[]; readonly value: LazyStruct } 
 
 async function evaluate(
   text: string,
-): Promise<{ readonly asked: readonly string[]; readonly result: Evaluated }> {
+): Promise<{ readonly asked: readonly string[]; readonly result: EvaluationResult }> {
   const { asked, value } = lazyStruct()
   const compiled = compile(text, withVariables(kubernetesEnvironment('1.33'), { v: type }))
   assert.ok('program' in compiled, 'fault' in compiled ? compiled.fault : '')

@@ -7,12 +7,12 @@ import type { Fault, Source } from './source.ts'
 import { type Token, type TokenKind, tokenNames } from './tokens.ts'
 import type { Turns } from './turns.ts'
 
-export type Lexed = { readonly tokens: readonly Token[]; readonly faults: readonly Fault[] }
+export type LexResult = { readonly tokens: readonly Token[]; readonly faults: readonly Fault[] }
 
 const words: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null'])
 const marks = Object.keys(tokenNames).filter((mark) => /^[^a-z]+$/.test(mark))
 
-export function* lex(source: Source, slice: Slice): Turns<Lexed> {
+export function* lex(source: Source, slice: Slice): Turns<LexResult> {
   const { points } = source
   const tokens: Token[] = []
   const faults: Fault[] = []
@@ -53,7 +53,7 @@ const shown = (points: readonly string[], from: number, to: number): string =>
     .replaceAll('\t', '\\t')
 
 /** `kind` is undefined if no token matches; `to` is then after the character that excluded the last candidate. */
-type Found = { readonly kind: TokenKind | undefined; readonly to: number }
+type TokenMatch = { readonly kind: TokenKind | undefined; readonly to: number }
 
 function blankEnd(points: readonly string[], from: number): number {
   let at = from
@@ -64,7 +64,7 @@ function blankEnd(points: readonly string[], from: number): number {
   return at
 }
 
-function longestAt(points: readonly string[], at: number): Found {
+function longestAt(points: readonly string[], at: number): TokenMatch {
   const first = points[at] ?? ''
   const text = stringAt(points, at)
   if (text?.kind !== undefined) return text
@@ -91,27 +91,27 @@ const isDigit = (point: string | undefined): boolean => point !== undefined && /
 const isHex = (point: string | undefined): boolean =>
   point !== undefined && /^[0-9A-Fa-f]$/.test(point)
 
-function wordAt(points: readonly string[], from: number): Found {
+function wordAt(points: readonly string[], from: number): TokenMatch {
   let to = from
   while (isLetter(points[to]) || isDigit(points[to])) to++
   const text = points.slice(from, to).join('')
   return { kind: words.has(text) ? kindOf(text) : 'identifier', to }
 }
 
-function escapedAt(points: readonly string[], from: number): Found {
+function escapedAt(points: readonly string[], from: number): TokenMatch {
   let to = from + 1
   while (/^[A-Za-z0-9_.\-/ ]$/.test(points[to] ?? '')) to++
   if (to > from + 1 && points[to] === '`') return { kind: 'escaped', to: to + 1 }
   return { kind: undefined, to: Math.min(to + 1, points.length) }
 }
 
-function numberAt(points: readonly string[], from: number): Found {
+function numberAt(points: readonly string[], from: number): TokenMatch {
   const digits = (at: number, is: (point: string | undefined) => boolean): number => {
     let to = at
     while (is(points[to])) to++
     return to
   }
-  const unsigned = (to: number): Found =>
+  const unsigned = (to: number): TokenMatch =>
     points[to] === 'u' || points[to] === 'U' ? { kind: 'uint', to: to + 1 } : { kind: 'int', to }
   if (points[from] === '0' && points[from + 1] === 'x' && isHex(points[from + 2]))
     return unsigned(digits(from + 2, isHex))
@@ -131,7 +131,7 @@ function exponentEnd(points: readonly string[], at: number): number | undefined 
 }
 
 /** A string or bytes with its prefix; undefined if no quote follows. */
-function stringAt(points: readonly string[], from: number): Found | undefined {
+function stringAt(points: readonly string[], from: number): TokenMatch | undefined {
   let at = from
   let isRaw = false
   let isBytes = false
@@ -154,7 +154,7 @@ function stringAt(points: readonly string[], from: number): Found | undefined {
 }
 
 /** The letters before a quote that begins no string are an identifier. */
-const wordBefore = (points: readonly string[], from: number): Found => wordAt(points, from)
+const wordBefore = (points: readonly string[], from: number): TokenMatch => wordAt(points, from)
 
 type Style = { readonly quote: string; readonly isTriple: boolean; readonly isRaw: boolean }
 

@@ -8,7 +8,7 @@ import {
   CelError,
   HashMap,
   isKey,
-  MadeStruct,
+  ConstructedStruct,
   type MapKey,
   noSuchOverload,
   Optional,
@@ -71,6 +71,6 @@ export const structStep =
     const typeName = name.replace(/^\./, '')
     return (
       (typeName === jsonPatchType.name ? operationFault(known) : undefined) ??
-      new MadeStruct(typeName, known)
+      new ConstructedStruct(typeName, known)
     )
   }

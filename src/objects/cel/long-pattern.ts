@@ -8,7 +8,7 @@ export function* longPatternFault(pattern: string): Turns<CelError | undefined> 
   const found: CelError[] = []
   yield {
     question: new PatternQuestion(pattern, '', { verb: 'matches', limit: -1 }),
-    tell: (answer) => {
+    resume: (answer) => {
       if (answer instanceof CelError) found.push(answer)
     },
   }

@@ -18,11 +18,11 @@ const CODE_POINTS_MAX = 100_000
 /** Chains of operators in nested parentheses make a deep tree from a short text, and later passes recurse. */
 const TREE_DEPTH_MAX = 600
 
-export type Parsed =
+export type ParseResult =
   | { readonly source: Source; readonly expr: Expr }
   | { readonly source: Source; readonly faults: readonly Fault[] }
 
-export function* parse(text: string, macros: Macros, slice: Slice): Turns<Parsed> {
+export function* parse(text: string, macros: Macros, slice: Slice): Turns<ParseResult> {
   const source = new Source(text)
   if (source.points.length > CODE_POINTS_MAX) {
     const message = `expression code point size exceeds limit: size: ${source.points.length}, limit ${CODE_POINTS_MAX}`

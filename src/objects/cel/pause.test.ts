@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, Json } from '../../api/object.ts'
-import { compile, compileInTurns, type Evaluated, type Program } from './compile.ts'
+import { compile, compileInTurns, type EvaluationResult, type Program } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
@@ -61,13 +61,13 @@ function read(rule: string): { readonly program: Program; readonly self: Value }
 function evaluatePausing(
   rule: string,
   costMax: number,
-): { readonly result: Evaluated; readonly pauses: number } {
+): { readonly result: EvaluationResult; readonly pauses: number } {
   const { program, self } = read(rule)
   const evaluation = program.start({ self }, costMax)
   for (let pauses = 0; ; pauses++) {
     const turn = evaluation.goOn({ isOver: () => true })
     if (turn !== undefined && !('question' in turn)) return { result: turn, pauses }
-    turn?.tell(turn.question.answer())
+    turn?.resume(turn.question.answer())
   }
 }
 
@@ -255,10 +255,10 @@ test('a pattern that takes long to compile is compiled elsewhere, in the text of
     for (let turn = compiling.next(); ; turn = compiling.next()) {
       if (turn.done === true) return { compiled: turn.value, asked }
       if (turn.value === undefined) continue
-      const { question, tell } = turn.value
+      const { question, resume: report } = turn.value
       assert.ok(question instanceof PatternQuestion)
       asked.push(question.pattern.length)
-      tell(question.answer())
+      report(question.answer())
     }
   }
   const long = 'a|'.repeat(1_500)

@@ -5,7 +5,7 @@
  * branch of a conditional, an index or a presence test the first link is free.
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
-import type { Checked } from './checker.ts'
+import type { CheckedExpression } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
 import { comprehensionStep } from './comprehension-step.ts'
 import { IDENT_COST } from './cost.ts'
@@ -37,7 +37,7 @@ export class PlanFault {
   }
 }
 
-export function* plan(checked: Checked, slice: Slice): Turns<Step | PlanFault> {
+export function* plan(checked: CheckedExpression, slice: Slice): Turns<Step | PlanFault> {
   try {
     return (yield* new Planner(checked, slice).plan(checked.expr)).step
   } catch (error) {
@@ -46,32 +46,32 @@ export function* plan(checked: Checked, slice: Slice): Turns<Step | PlanFault> {
   }
 }
 
-type Planned = { readonly step: Step; readonly constant?: Value }
+type PlannedStep = { readonly step: Step; readonly constant?: Value }
 
 type Locals = { readonly name: string; readonly slot: number; readonly outer: Locals | undefined }
 
 class Planner {
-  readonly #checked: Checked
+  readonly #checked: CheckedExpression
   readonly #slice: Slice
-  readonly #planned = new Map<Expr, Planned>()
+  readonly #planned = new Map<Expr, PlannedStep>()
   #locals: Locals | undefined
   #slots = 0
 
-  constructor(checked: Checked, slice: Slice) {
+  constructor(checked: CheckedExpression, slice: Slice) {
     this.#checked = checked
     this.#slice = slice
   }
 
   /** Subexpressions that a macro uses twice are planned once. */
-  *plan(expr: Expr): Turns<Planned> {
+  *plan(expr: Expr): Turns<PlannedStep> {
     if (this.#slice.isOver()) yield undefined
     const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
     this.#planned.set(expr, planned)
     return planned
   }
 
-  *#all(exprs: readonly Expr[]): Turns<Planned[]> {
-    const all: Planned[] = []
+  *#all(exprs: readonly Expr[]): Turns<PlannedStep[]> {
+    const all: PlannedStep[] = []
     for (const expr of exprs) all.push(yield* this.plan(expr))
     return all
   }
@@ -80,7 +80,7 @@ class Planner {
     return stepsOf(yield* this.#all(exprs))
   }
 
-  *#planOne(expr: Expr): Turns<Planned> {
+  *#planOne(expr: Expr): Turns<PlannedStep> {
     switch (expr.kind) {
       case 'literal':
         return constant(expr.value)
@@ -103,7 +103,7 @@ class Planner {
   }
 
   /** A name, followed by fields and indexes. `first`: the cost of the name. */
-  *#chain(expr: Expr, first: number): Turns<Planned> {
+  *#chain(expr: Expr, first: number): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
     // The type that an object is made of is no value of its own.
     if (expr.kind === 'struct') return { step: yield* this.#struct(expr) }
@@ -166,7 +166,7 @@ class Planner {
     return indexStep(operand, (yield* this.#chain(at, 0)).step)
   }
 
-  *#call(expr: Call): Turns<Planned> {
+  *#call(expr: Call): Turns<PlannedStep> {
     switch (expr.name) {
       case '_&&_':
         return { step: yield* this.#logical(expr, false) }
@@ -226,7 +226,7 @@ class Planner {
     return target === undefined ? () => noSuchOverload : mapInsertStep(target, given)
   }
 
-  *#function(expr: Call): Turns<Planned> {
+  *#function(expr: Call): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
     if (reference?.kind !== 'call') throw new PlanFault(`no such function: ${expr.name}`)
     const parts =
@@ -258,13 +258,13 @@ class Planner {
     }
   }
 
-  *#list(expr: ListExpr): Turns<Planned> {
+  *#list(expr: ListExpr): Turns<PlannedStep> {
     const elements = yield* this.#all(expr.elements)
     return folded(listStep(stepsOf(elements), expr.optional), elements)
   }
 
-  *#map(expr: MapExpr): Turns<Planned> {
-    const parts: Planned[] = []
+  *#map(expr: MapExpr): Turns<PlannedStep> {
+    const parts: PlannedStep[] = []
     const entries: { readonly key: Step; readonly value: Step; readonly isOptional: boolean }[] = []
     for (const { key, value, isOptional } of expr.entries) {
       const [plannedKey, plannedValue] = [yield* this.plan(key), yield* this.plan(value)]
@@ -305,12 +305,12 @@ class Planner {
   }
 }
 
-const stepsOf = (parts: readonly Planned[]): Step[] => parts.map(({ step }) => step)
+const stepsOf = (parts: readonly PlannedStep[]): Step[] => parts.map(({ step }) => step)
 
-const constant = (value: Value): Planned => ({ step: () => value, constant: value })
+const constant = (value: Value): PlannedStep => ({ step: () => value, constant: value })
 
 /** A list or a map of constants is made once, and has no cost. */
-function folded(build: Step, parts: readonly Planned[]): Planned {
+function folded(build: Step, parts: readonly PlannedStep[]): PlannedStep {
   if (!parts.every((part) => part.constant !== undefined)) return { step: build }
   const value = build(new Run({}, Number.POSITIVE_INFINITY))
   return value instanceof CelError ? { step: build } : constant(value)

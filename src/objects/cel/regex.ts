@@ -106,7 +106,12 @@ const STEP_NANOS = 20
 /** Each match may have visited all of the text, so many matches may take long together. */
 const SHORT_MS = 10
 
-export function usePattern(pattern: Pattern, text: string, use: PatternUse, meter: Asking): Result {
+export function usePattern(
+  pattern: Pattern,
+  text: string,
+  use: PatternUse,
+  meter: PatternMeter,
+): Result {
   const steps = stepsOf(pattern, text)
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
   meter.last(steps * STEP_NANOS)
@@ -120,7 +125,7 @@ export function useLongPattern(
   pattern: string,
   text: string,
   use: PatternUse,
-  meter: Asking,
+  meter: PatternMeter,
 ): Result {
   const steps = (longPatternSize(pattern) ?? pattern.length) * text.length
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
@@ -128,7 +133,7 @@ export function useLongPattern(
   return meter.ask(new PatternQuestion(pattern, text, use))
 }
 
-type Asking = { last(nanos: number): void; ask(question: PatternQuestion): never }
+type PatternMeter = { last(nanos: number): void; ask(question: PatternQuestion): never }
 
 export const stepsOf = (pattern: Pattern, text: string): number =>
   text.length * pattern.programSize()

@@ -1,6 +1,6 @@
 /**
  * One evaluation: its variables, its cost so far, and how it pauses. An evaluation blocks the event loop, so a long one stops between two
- * iterations of a loop, or after a long call, by throwing `Paused`. To resume, the expression is evaluated again from its start: loops in
+ * iterations of a loop, or after a long call, by throwing `PausedError`. To resume, the expression is evaluated again from its start: loops in
  * progress continue where they were and results that took long are remembered, so that only short parts are evaluated twice; they are not
  * charged twice. Expressions have no side effects, which makes this possible.
  */
@@ -43,7 +43,7 @@ export class Run implements Meter {
   #patternCharacters = 0
   #slice: Slice = endless
   #lookAt = LOOK_COST
-  #pausedAt: ComprehensionFrame | Known | undefined
+  #pausedAt: ComprehensionFrame | MemoEntry | undefined
   #costAtPause = 0
   #nanosAtPause = 0
   /** NaN outside of long calls. */
@@ -98,7 +98,7 @@ export class Run implements Meter {
     return made
   }
 
-  /** Runs to the end, or throws `Paused` some time after the slice is over. */
+  /** Runs to the end, or throws `PausedError` some time after the slice is over. */
   goOn(step: Step, slice: Slice): Result {
     this.#slice = slice
     this.frame = this.#root
@@ -124,13 +124,13 @@ export class Run implements Meter {
   }
 
   /** Returns a remembered result. */
-  recall(frame: Frame, known: Known): Result {
+  recall(frame: Frame, known: MemoEntry): Result {
     frame.entered = known.entered
     this.#reached(known)
     return known.value
   }
 
-  #reached(place: ComprehensionFrame | Known): void {
+  #reached(place: ComprehensionFrame | MemoEntry): void {
     if (this.#pausedAt !== place) return
     this.#pausedAt = undefined
     this.cost = this.#costAtPause
@@ -143,7 +143,7 @@ export class Run implements Meter {
     const { outer, place } = loop
     this.frame = outer
     if (this.cost - loop.costBefore > KEPT_COST)
-      outer.know(place, { value, entered: outer.entered, isUnpaid: false })
+      outer.memoize(place, { value, entered: outer.entered, isUnpaid: false })
     return value
   }
 
@@ -157,7 +157,7 @@ export class Run implements Meter {
     this.#callNanos = Number.NaN
     if (isShort) return value
     const known = { value, entered: this.frame.entered, isUnpaid: false }
-    this.frame.know(place, known)
+    this.frame.memoize(place, known)
     if (this.#pausedAt === undefined && this.#slice.isOver()) this.#pause(known)
     return value
   }
@@ -165,33 +165,33 @@ export class Run implements Meter {
   ask(question: Question): never {
     const { frame } = this
     const place = this.#call
-    const tell = (value: Result): void => {
+    const report = (value: Result): void => {
       const known = { value, entered: place + 1, isUnpaid: true }
-      frame.know(place, known)
+      frame.memoize(place, known)
       this.#pausedAt = known
     }
     this.#remember()
-    throw new Paused({ question, tell })
+    throw new PausedError({ question, resume: report })
   }
 
-  #pause(at: ComprehensionFrame | Known): never {
+  #pause(at: ComprehensionFrame | MemoEntry): never {
     this.#pausedAt = at
     this.#remember()
-    throw new Paused()
+    throw new PausedError()
   }
 
   #remember(): void {
     this.#costAtPause = this.cost
     this.#nanosAtPause = this.nanos
     for (let { frame } = this; frame instanceof ComprehensionFrame; frame = frame.outer)
-      frame.outer.know(frame.place, frame)
+      frame.outer.memoize(frame.place, frame)
   }
 }
 
 const PATTERN_NANOS = 50_000
 const PATTERN_CHARACTER_NANOS = 30_000
 
-type Known = {
+type MemoEntry = {
   readonly value: Result
   /** The number of places that had been entered when it was left. */
   readonly entered: number
@@ -202,9 +202,9 @@ type Known = {
 /** Loops and long calls are numbered as they are entered: they have the same numbers when an expression is evaluated again. */
 class Frame {
   entered = 0
-  known: Map<number, Known | ComprehensionFrame> | undefined
+  known: Map<number, MemoEntry | ComprehensionFrame> | undefined
 
-  know(place: number, what: Known | ComprehensionFrame): void {
+  memoize(place: number, what: MemoEntry | ComprehensionFrame): void {
     this.known ??= new Map()
     this.known.set(place, what)
   }
@@ -251,16 +251,16 @@ export type LoopStart = { readonly collection: ListValue | MapValue; readonly in
 export class CostExceeded extends Error {}
 
 /** Ends a slice. A question must be answered before the evaluation resumes. */
-export class Paused extends Error {
-  readonly asked: Asked | undefined
+export class PausedError extends Error {
+  readonly asked: Suspension | undefined
 
-  constructor(asked?: Asked) {
+  constructor(asked?: Suspension) {
     super('paused')
     this.asked = asked
   }
 }
 
-export type Asked = { readonly question: Question; readonly tell: (answer: Result) => void }
+export type Suspension = { readonly question: Question; readonly resume: (answer: Result) => void }
 
 /** A compiled subexpression. */
 export type Step = (run: Run) => Result

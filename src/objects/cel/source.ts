@@ -51,11 +51,11 @@ export class Source {
     )
     const start = this.#lineStarts[line] ?? 0
     const column = offset - start
-    const told = `ERROR: <input>:${line + 1}:${column + 1}: ${message}`
+    const reported = `ERROR: <input>:${line + 1}:${column + 1}: ${message}`
     const { text, dots } = this.#lines.get(line) ?? this.#readLine(line, start)
-    if (Buffer.byteLength(text) > LINE_BYTES_MAX) return told
+    if (Buffer.byteLength(text) > LINE_BYTES_MAX) return reported
     const mark = wide(this.points[offset]) ? '＾' : '^'
-    return `${told}\n | ${text}\n | ${dots.slice(0, column)}${mark}`
+    return `${reported}\n | ${text}\n | ${dots.slice(0, column)}${mark}`
   }
 
   #readLine(line: number, start: number): Line {

@@ -4,10 +4,10 @@ import { parts } from '../../lib/scheduling/parts.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { AnswerPattern } from './pattern-thread.ts'
 import { LaterResult, type Question } from './question.ts'
-import type { Asked, Slice } from './run.ts'
+import type { Suspension, Slice } from './run.ts'
 import type { Result } from './values.ts'
 
-export type Turns<T> = Generator<Asked | undefined, T, void>
+export type Turns<T> = Generator<Suspension | undefined, T, void>
 
 export type TurnTools = {
   /** Answers questions about patterns; without it they are matched on this thread. */
@@ -32,7 +32,10 @@ export function nowOrInTurns<T>(
     : continueInTurns(turns, { first: first.value, slices, ...tools })
 }
 
-type ContinueOptions = TurnTools & { readonly first: Asked | undefined; readonly slices: Slices }
+type ContinueOptions = TurnTools & {
+  readonly first: Suspension | undefined
+  readonly slices: Slices
+}
 
 async function continueInTurns<T>(
   turns: Turns<T>,
@@ -42,7 +45,7 @@ async function continueInTurns<T>(
   for (;;) {
     refuse?.()
     if (value === undefined) await slices.turn()
-    else value.tell(await answerOf(value.question, answer))
+    else value.resume(await answerOf(value.question, answer))
     const next = turns.next()
     if (next.done === true) return next.value
     value = next.value
@@ -76,6 +79,6 @@ export function atOnce<T>(work: (slice: Slice) => Turns<T>): T {
   for (;;) {
     const { done, value } = turns.next()
     if (done === true) return value
-    value?.tell(value.question.answer())
+    value?.resume(value.question.answer())
   }
 }

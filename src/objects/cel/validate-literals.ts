@@ -3,7 +3,7 @@
  * formats must be valid.
  */
 import { type Call, type Expr, partsOf } from './ast.ts'
-import type { Checked } from './checker.ts'
+import type { CheckedExpression } from './checker.ts'
 import { toDuration, toTimestamp } from './conversions.ts'
 import { checkFormat } from './library/format-text.ts'
 import { longPatternFault } from './long-pattern.ts'
@@ -15,7 +15,7 @@ import { dyn, isOptional, isSame, nameOf } from './types.ts'
 import { CelError } from './values.ts'
 
 export function* validateLiterals(
-  checked: Checked,
+  checked: CheckedExpression,
   { isHomogeneous }: { readonly isHomogeneous: boolean },
   slice: Slice,
 ): Turns<Fault[]> {
@@ -62,7 +62,7 @@ export function* validateLiterals(
 function checkSame(
   exprs: readonly Expr[],
   isOptionalAt: (at: number) => boolean,
-  checked: Checked,
+  checked: CheckedExpression,
 ): Fault[] {
   const types = exprs.map((expr, at) => {
     const type = checked.typeOf(expr)
@@ -80,7 +80,7 @@ function checkSame(
   ]
 }
 
-function* checkCall(call: Call, checked: Checked): Turns<Fault[]> {
+function* checkCall(call: Call, checked: CheckedExpression): Turns<Fault[]> {
   const reference = checked.referenceOf(call)
   if (reference?.kind !== 'call') return []
   const [first] = call.args

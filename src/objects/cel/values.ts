@@ -148,7 +148,7 @@ export abstract class LazyStruct implements StructValue {
 }
 
 /** An object that an expression constructed. */
-export class MadeStruct implements StructValue {
+export class ConstructedStruct implements StructValue {
   readonly isStruct = true
   readonly typeName: string
   readonly #values: ReadonlyMap<string, Value>

@@ -1,9 +1,9 @@
 import { unsupportedMediaType } from '../../api/errors.ts'
 import { firstHeader, parametersOf } from '../../api/request.ts'
-import { type AskedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
+import { type NegotiatedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
 
 /** The encoding of a request body, by its Content-Type. Without one it is JSON. */
-export function bodyForm(asked: AskedHeaders): Form['type'] {
+export function bodyForm(asked: NegotiatedHeaders): Form['type'] {
   const contentType = firstHeader(asked.headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'
   const [type = '', ...parameters] = parametersOf(contentType)

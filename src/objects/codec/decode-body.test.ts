@@ -62,17 +62,17 @@ test('no key of a body reaches a prototype', () => {
 test('unknown and repeated fields are told in the order of the text, each once', () => {
   const text =
     '{"a":{"b":1},"metadata":{"name":"p","name":"q"},"spec":{"containers":[{"name":"c"},{"x":1,"y":2,"x":3}],"a":1},"a":1}'
-  const told = [
+  const reported = [
     'unknown field "a"',
     'duplicate field "metadata.name"',
     'unknown field "spec.containers[1].x"',
     'unknown field "spec.containers[1].y"',
     'unknown field "spec.a"',
   ]
-  assert.deepEqual(decodeAs(text, pod).warnings, told)
+  assert.deepEqual(decodeAs(text, pod).warnings, reported)
   assert.deepEqual(decodeAs(text, pod, 'Ignore').warnings, [])
   assert.throws(() => decodeAs(text, pod, 'Strict'), {
-    message: `Pod in version "v1" cannot be handled as a Pod: strict decoding error: ${told.join(', ')}`,
+    message: `Pod in version "v1" cannot be handled as a Pod: strict decoding error: ${reported.join(', ')}`,
   })
 })
 
@@ -135,12 +135,13 @@ const refusals: readonly [string, RegExp | string][] = [
   ['{"binaryData":{"a":"!"}}', 'illegal base64 data at input byte 0'],
 ]
 for (const [text, message] of refusals) {
-  const isTold = (told: string): boolean =>
-    typeof message === 'string' ? told.includes(message) : message.test(told)
+  const isExpected = (reported: string): boolean =>
+    typeof message === 'string' ? reported.includes(message) : message.test(reported)
   test(`${text} is refused`, () => {
     assert.throws(
       () => decode(text),
-      (error: unknown) => error instanceof ApiError && error.code === 400 && isTold(error.message),
+      (error: unknown) =>
+        error instanceof ApiError && error.code === 400 && isExpected(error.message),
     )
   })
 }

@@ -16,7 +16,7 @@ import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct, type Target } from './decode.ts'
 import {
-  type FoundHead,
+  type LocatedHead,
   goTypeOfHead,
   type Head,
   parseFault,
@@ -156,13 +156,13 @@ function otherVersionBody(
   }
 }
 
-type Pruned = { readonly object: KubeObject; readonly strictFaults: readonly string[] }
+type PruneResult = { readonly object: KubeObject; readonly strictFaults: readonly string[] }
 
 function pruned(
   object: KubeObject,
   strictFaults: readonly string[],
   { custom }: ObjectSchema,
-): Pruned {
+): PruneResult {
   if (custom === undefined) return { object, strictFaults }
   const { object: kept, faults } = custom.prune(object)
   return { object: withoutEmptyMetadata(kept), strictFaults: [...strictFaults, ...faults] }
@@ -268,7 +268,7 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
   throw unrecognized(parseFault(fault), body, expected)
 }
 
-function headOf(text: string, { value, fault, strictFaults }: Decoding): FoundHead {
+function headOf(text: string, { value, fault, strictFaults }: Decoding): LocatedHead {
   // Only then can kind or apiVersion be written in other letter case, or be something other than strings.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
@@ -369,7 +369,7 @@ function kindFault(head: Head, text: () => string, expected: Expected): KindFaul
   return { what: 'version', why: otherVersion(apiVersion, wanted), struct }
 }
 
-export type Decoded =
+export type DecodeResult =
   | { readonly object: KubeObject; readonly strictFaults: readonly string[] }
   | { readonly fault: string }
 
@@ -379,7 +379,11 @@ export type PatchedBy = 'patch' | 'apply' | 'webhook'
  * Decodes the result of a patch. If the patch changed the kind, the object is decoded as one of that kind first, as upstream does.
  * Without an apiVersion nothing can be decoded, and the object is empty.
  */
-export function decodePatched(text: string, expected: Expected, by: PatchedBy = 'patch'): Decoded {
+export function decodePatched(
+  text: string,
+  expected: Expected,
+  by: PatchedBy = 'patch',
+): DecodeResult {
   const { kind, shape } = expected
   const scanner = new JsonScanner(text)
   const type = scanner.peekType()
@@ -453,7 +457,7 @@ function decodeOther(
   text: string,
   { struct, fromStored }: ReadForm,
   { shape, head }: { readonly shape: ObjectSchema; readonly head: Head },
-): Decoded {
+): DecodeResult {
   const { value, fault, strictFaults } = decodeStruct(text, struct)
   if (fault !== undefined) return { fault }
   const object = fromStored({ ...value, ...head, metadata: fieldsOf(value['metadata']) })

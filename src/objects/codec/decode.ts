@@ -17,7 +17,7 @@ import { readAny } from '../../api/json-value.ts'
 import { readRaw } from './json.ts'
 import {
   isZeroTime,
-  type Read,
+  type ScalarResult,
   readBase64,
   readInteger,
   readQuantity,
@@ -157,7 +157,9 @@ const MAP_KEY = '\0'
  * What is wrong with a value: a message, or a type mismatch, which an enclosing type with an UnmarshalJSON of its own reports with its
  * own path.
  */
-type Wrong = string | { readonly shown: string; readonly goName: string; readonly text: string }
+type ValueFault =
+  | string
+  | { readonly shown: string; readonly goName: string; readonly text: string }
 
 /** Types in the schemas of CRDs that have an UnmarshalJSON of their own in Go, and contain schemas of the enclosing type. */
 const selfReading: ReadonlySet<string> = new Set([
@@ -178,9 +180,9 @@ export const readsItself = (schema: Schema): boolean =>
  */
 type Findings = {
   /** The first value of a wrong type. */
-  readonly mismatch: Wrong | undefined
+  readonly mismatch: ValueFault | undefined
   /** An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead of an earlier mismatch. */
-  readonly refusal: Wrong | undefined
+  readonly refusal: ValueFault | undefined
   readonly strictFaults: readonly string[]
   /** The length of the paths in `strictFaults`. */
   readonly pathCharacters: number
@@ -230,7 +232,7 @@ class Decoder {
     return this.#found.strictFaults
   }
 
-  get #wrong(): Wrong | undefined {
+  get #wrong(): ValueFault | undefined {
     return this.#found.refusal ?? this.#found.mismatch
   }
 
@@ -521,7 +523,7 @@ class Decoder {
         if (type === 'array') return this.#byteList()
         if (type !== 'string') return this.#skipMismatch(type, goName)
         const read = readBase64(scanner.readString())
-        if ('fault' in read) this.#noteMismatch(read.fault)
+        if ('fault' in read) this.#recordMismatch(read.fault)
         return 'fault' in read ? undefined : read.text
       }
       case 'time':
@@ -571,11 +573,11 @@ class Decoder {
     return Buffer.from(bytes).toString('base64')
   }
 
-  #own(read: Read): Json | undefined {
+  #own(read: ScalarResult): Json | undefined {
     return 'fault' in read ? this.#refuse(read.fault) : read.text
   }
 
-  #refuse(why: Wrong): undefined {
+  #refuse(why: ValueFault): undefined {
     if (this.#found.refusal === undefined) this.#found = { ...this.#found, refusal: why }
     return undefined
   }
@@ -596,15 +598,15 @@ class Decoder {
   }
 
   #mismatchOf(shown: string, goName: string): undefined {
-    this.#noteMismatch(this.#describe(shown, goName))
+    this.#recordMismatch(this.#describe(shown, goName))
     return undefined
   }
 
-  #noteMismatch(why: Wrong): void {
+  #recordMismatch(why: ValueFault): void {
     if (this.#found.mismatch === undefined) this.#found = { ...this.#found, mismatch: why }
   }
 
-  #describe(shown: string, goName: string): Wrong {
+  #describe(shown: string, goName: string): ValueFault {
     const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
     const place =
       this.#struct === undefined ? 'value' : `struct field ${this.#struct.name}.${names.join('.')}`

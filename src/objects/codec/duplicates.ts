@@ -44,7 +44,7 @@ type Frame = {
   keys: SeenKeys | undefined
 }
 
-type SeenKeys = { readonly seen: Set<string>; readonly told: Set<string> }
+type SeenKeys = { readonly seen: Set<string>; readonly reported: Set<string> }
 
 class Search {
   readonly faults: string[] = []
@@ -125,11 +125,11 @@ class Search {
     const first = frame.key
     frame.key = this.#scanner.readKey()
     if (frame.index === 0) return
-    frame.keys ??= { seen: new Set([first]), told: new Set() }
-    const { seen, told } = frame.keys
+    frame.keys ??= { seen: new Set([first]), reported: new Set() }
+    const { seen, reported } = frame.keys
     if (!seen.has(frame.key)) seen.add(frame.key)
-    else if (!told.has(frame.key)) {
-      told.add(frame.key)
+    else if (!reported.has(frame.key)) {
+      reported.add(frame.key)
       this.#found()
     }
   }

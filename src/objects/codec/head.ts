@@ -5,13 +5,13 @@ import { repeat } from '../../lib/scheduling/parts.ts'
 /** Empty strings if the fields are absent. */
 export type Head = { readonly kind: string; readonly apiVersion: string }
 
-export type FoundHead = { readonly head: Head; readonly fault: string | undefined }
+export type LocatedHead = { readonly head: Head; readonly fault: string | undefined }
 
 export const goTypeOfHead =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /** Upstream reads these two fields with a case-insensitive decoder; the last value counts. */
-export function readHead(text: string): FoundHead {
+export function readHead(text: string): LocatedHead {
   const scanner = new JsonScanner(text)
   scanner.peekType()
   const begin = (): HeadReading => {

@@ -9,7 +9,7 @@ const asked = (accept: string, query = '', agent = '') => ({
   query: new URLSearchParams(query),
 })
 
-function told(run: () => { type: string; isIndented: boolean } | undefined | void): string {
+function outcomeOf(run: () => { type: string; isIndented: boolean } | undefined | void): string {
   try {
     const form = run()
     return form ? `${form.type}${form.isIndented ? ' indented' : ''}` : 'fine'
@@ -45,30 +45,30 @@ const cases: readonly [string, string][] = [
 for (const [accept, wanted] of cases) {
   test(`Accept: ${accept}`, () =>
     assert.equal(
-      told(() => negotiate(asked(accept))),
+      outcomeOf(() => negotiate(asked(accept))),
       wanted,
     ))
 }
 
 test('people get indented JSON', () => {
   assert.equal(
-    told(() => negotiate(asked('', '', 'curl/8'))),
+    outcomeOf(() => negotiate(asked('', '', 'curl/8'))),
     'json indented',
   )
   assert.equal(
-    told(() => negotiate(asked('', 'pretty=0', 'curl/8'))),
+    outcomeOf(() => negotiate(asked('', 'pretty=0', 'curl/8'))),
     'json',
   )
   assert.equal(
-    told(() => negotiate(asked('', 'pretty', 'curl/8'))),
+    outcomeOf(() => negotiate(asked('', 'pretty', 'curl/8'))),
     'json indented',
   )
   assert.equal(
-    told(() => negotiate(asked('', 'pretty=True'))),
+    outcomeOf(() => negotiate(asked('', 'pretty=True'))),
     'json indented',
   )
   assert.equal(
-    told(() => negotiate(asked('', 'pretty=yes'))),
+    outcomeOf(() => negotiate(asked('', 'pretty=yes'))),
     'json',
   )
 })
@@ -77,7 +77,7 @@ test('a conversion is taken where there is one', () => {
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   assert.deepEqual(negotiate(asked(table)).as, { kind: 'Table', version: 'v1' })
   assert.equal(
-    told(() => negotiate(asked(table), { hasTable: false })),
+    outcomeOf(() => negotiate(asked(table), { hasTable: false })),
     '406 parameters',
   )
   assert.equal(
@@ -86,29 +86,29 @@ test('a conversion is taken where there is one', () => {
   )
   const unknown = asked('application/json;as=Chair;v=v1;g=meta.k8s.io')
   assert.equal(
-    told(() => negotiate(unknown)),
+    outcomeOf(() => negotiate(unknown)),
     '406 parameters',
   )
 })
 
 test('YAML cannot be streamed', () => {
   assert.equal(
-    told(() => negotiateStream(asked('application/yaml,application/json'))),
+    outcomeOf(() => negotiateStream(asked('application/yaml,application/json'))),
     '406 parameters',
   )
   assert.equal(
-    told(() => negotiateStream(asked('application/json,application/yaml'))),
+    outcomeOf(() => negotiateStream(asked('application/json,application/yaml'))),
     'json',
   )
 })
 
 test('errors are told in some form, whatever is asked for', () => {
   assert.equal(
-    told(() => negotiateError(asked('text/html'))),
+    outcomeOf(() => negotiateError(asked('text/html'))),
     'json indented',
   )
   assert.equal(
-    told(() =>
+    outcomeOf(() =>
       negotiateError(asked('application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml')),
     ),
     'yaml',
@@ -136,31 +136,31 @@ const cbor = (accept: string) => ({ ...asked(accept), takesCbor: true })
 
 test('CBOR is spoken where its gate is on', () => {
   assert.equal(
-    told(() => negotiate(asked('application/cbor'))),
+    outcomeOf(() => negotiate(asked('application/cbor'))),
     '406 route',
   )
   assert.equal(
-    told(() => negotiate(cbor('application/cbor'))),
+    outcomeOf(() => negotiate(cbor('application/cbor'))),
     'cbor',
   )
   assert.equal(
-    told(() => negotiate(cbor('application/cbor-seq'))),
+    outcomeOf(() => negotiate(cbor('application/cbor-seq'))),
     '406 route',
   )
   assert.equal(
-    told(() => negotiateStream(cbor('application/cbor-seq'))),
+    outcomeOf(() => negotiateStream(cbor('application/cbor-seq'))),
     '406 parameters',
   )
   assert.equal(
-    told(() => negotiateStream(cbor('application/cbor;stream=watch'))),
+    outcomeOf(() => negotiateStream(cbor('application/cbor;stream=watch'))),
     'cbor',
   )
   assert.equal(
-    told(() => negotiate(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io'))),
+    outcomeOf(() => negotiate(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io'))),
     '406 parameters',
   )
   assert.equal(
-    told(() =>
+    outcomeOf(() =>
       negotiateError(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io,application/cbor')),
     ),
     'cbor',

@@ -29,10 +29,10 @@ export type Conversion = {
 const compactJson: Form = { type: 'json', isIndented: false }
 const indentedJson: Form = { type: 'json', isIndented: true }
 
-export type AskedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
-type Asked = AskedHeaders & Pick<ApiRequest, 'query'>
+export type NegotiatedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
+type NegotiatedRequest = NegotiatedHeaders & Pick<ApiRequest, 'query'>
 
-type Registered = {
+type RegisteredType = {
   readonly type: string
   readonly subtype: string
   readonly form: Form['type']
@@ -41,10 +41,10 @@ type Registered = {
 }
 
 /** The media types of a server, in its order: those that its router knows, and what each of them is. */
-type Spoken = {
+type ServerMediaTypes = {
   readonly routed: readonly string[]
   readonly routedStreams: readonly string[]
-  readonly registered: readonly Registered[]
+  readonly registered: readonly RegisteredType[]
 }
 
 const json = {
@@ -54,7 +54,7 @@ const json = {
   isStreamed: true,
   hasTable: true,
 } as const
-const withoutCbor: Spoken = {
+const withoutCbor: ServerMediaTypes = {
   routed: [jsonType, yamlType, protobufType],
   routedStreams: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
   registered: [
@@ -63,7 +63,7 @@ const withoutCbor: Spoken = {
     { ...json, subtype: 'vnd.kubernetes.protobuf', form: 'protobuf', hasTable: false },
   ],
 }
-const withCbor: Spoken = {
+const withCbor: ServerMediaTypes = {
   routed: [...withoutCbor.routed, cborType],
   routedStreams: [...withoutCbor.routedStreams, cborStreamType],
   registered: [
@@ -71,7 +71,7 @@ const withCbor: Spoken = {
     { ...json, subtype: 'cbor', form: 'cbor', hasTable: false },
   ],
 }
-export const spokenTo = ({ takesCbor }: AskedHeaders): Spoken =>
+export const spokenTo = ({ takesCbor }: NegotiatedHeaders): ServerMediaTypes =>
   takesCbor === true ? withCbor : withoutCbor
 
 export type Offer = {
@@ -88,7 +88,7 @@ export type Offer = {
 }
 
 /** Fails with NotAcceptable. */
-export function negotiate(asked: Asked, offer: Offer = {}): Form {
+export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
   const { headers, query } = asked
   const { onCollection = false, isText = false, hasTable = true, isCustom = false } = offer
   const accept = firstHeader(headers, 'accept') ?? ''
@@ -106,7 +106,7 @@ export function negotiate(asked: Asked, offer: Offer = {}): Form {
 
 /** For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be streamed. */
 export function negotiateStream(
-  asked: AskedHeaders,
+  asked: NegotiatedHeaders,
   { isCustom = false, hasTable = true }: Offer = {},
 ): Form {
   const accept = firstHeader(asked.headers, 'accept') ?? ''
@@ -120,7 +120,7 @@ export function negotiateStream(
 }
 
 /** For an error: it is never converted, and a client that accepts no known type gets indented JSON all the same. */
-export function negotiateError(asked: Asked): Form & { readonly isAccepted: boolean } {
+export function negotiateError(asked: NegotiatedRequest): Form & { readonly isAccepted: boolean } {
   const { headers, query } = asked
   const accept = firstHeader(headers, 'accept') ?? ''
   const form = isPlainJson(accept)
@@ -137,8 +137,10 @@ export function negotiateError(asked: Asked): Form & { readonly isAccepted: bool
 const isPlainJson = (accept: string): boolean =>
   accept === '' || accept === jsonType || accept === '*/*'
 
-const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): readonly string[] =>
-  onCollection ? [...routed, ...routedStreams] : routed
+const routesOf = (
+  { routed, routedStreams }: ServerMediaTypes,
+  onCollection: boolean,
+): readonly string[] => (onCollection ? [...routed, ...routedStreams] : routed)
 
 /** The router understands no wildcard but the full one (any type, any subtype), and ignores parameters. */
 function checkRoute(accept: string, known: readonly string[]): void {
@@ -170,16 +172,16 @@ type Clause = {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-type Wanted = {
+type NegotiationOptions = {
   readonly conversions: 'all' | 'no tables' | 'none'
   readonly isCustom?: boolean
-  readonly spoken: Spoken
+  readonly spoken: ServerMediaTypes
 }
 
 /** The first clause that can be satisfied decides. */
 function choose(
   accept: string,
-  { conversions, isCustom = false, spoken }: Wanted,
+  { conversions, isCustom = false, spoken }: NegotiationOptions,
 ): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause

@@ -5,7 +5,7 @@ import { parseMicroTime, parseTime, zeroTime } from '../../api/time.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** The normalized text, or an error message. */
-export type Read = { readonly text: string } | { readonly fault: string }
+export type ScalarResult = { readonly text: string } | { readonly fault: string }
 
 const int32Min = -(2 ** 31)
 const int32Max = 2 ** 31 - 1
@@ -37,7 +37,7 @@ const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}
 const BASE64_FORM_CHARACTERS_MAX = 4096
 
 /** Line breaks are allowed; padding is required. */
-export function readBase64(given: string): Read {
+export function readBase64(given: string): ScalarResult {
   const isShort = given.length <= BASE64_FORM_CHARACTERS_MAX
   const fault = isShort && base64Form.test(given) ? undefined : base64FaultAt(given)
   if (fault !== undefined) return { fault: `illegal base64 data at input byte ${fault}` }
@@ -85,7 +85,7 @@ function paddingFaultAt(text: string, at: number, digits: number): number | unde
 }
 
 /** Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer. */
-export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
+export function readTime(given: string, scalar: 'time' | 'microTime'): ScalarResult {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
   if ('fault' in time) return time
   return {
@@ -99,4 +99,4 @@ export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
 export const isZeroTime = (value: Json, { type }: Schema): boolean =>
   value === zeroTime && (type === 'time' || type === 'microTime')
 
-export const readQuantity = (given: string): Read => canonicalQuantity(given)
+export const readQuantity = (given: string): ScalarResult => canonicalQuantity(given)

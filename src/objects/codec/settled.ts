@@ -10,7 +10,7 @@ import { type Wire, wireOfStored } from './object.ts'
 import type { PrintedCheck } from './printed.ts'
 
 /** `object` has everything but managedFields: for callers that read it once. */
-type Settled = { readonly wire: Wire; readonly object: KubeObject }
+type CanonicalObject = { readonly wire: Wire; readonly object: KubeObject }
 
 type Kind = {
   readonly kind: string
@@ -23,7 +23,7 @@ export function settledWire(
   stored: Buffer,
   { kind, apiVersion, schema }: Kind,
   { check, revision }: { readonly check: PrintedCheck; readonly revision: number },
-): Settled | undefined {
+): CanonicalObject | undefined {
   if (schema.custom !== undefined || schema.stored !== undefined) return undefined
   const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
   if (stored.toString('latin1', 0, head.length) !== head || !check.isPrinted(stored, schema.struct))

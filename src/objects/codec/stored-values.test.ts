@@ -34,7 +34,7 @@ type Step =
   | { readonly in: 'list' | 'wrapped list' | 'map' }
 
 type Root = { readonly struct: Struct; readonly apiVersion: string; readonly kind: string }
-type Place = {
+type SchemaPosition = {
   readonly root: Root
   readonly steps: readonly Step[]
   readonly schema: Schema
@@ -49,7 +49,7 @@ function* placesIn(
   root: Root,
   steps: readonly Step[],
   seen: Set<Struct>,
-): Generator<Place> {
+): Generator<SchemaPosition> {
   if (seen.has(struct)) return
   seen.add(struct)
   const inlined = new Map(
@@ -74,7 +74,7 @@ function* placesIn(
   }
 }
 
-function jsonOf({ root, steps }: Place, value: string): string {
+function jsonOf({ root, steps }: SchemaPosition, value: string): string {
   let text = value
   for (const step of steps.toReversed()) {
     if (step.in === 'field') text = `{${JSON.stringify(step.name)}:${text}}`
@@ -84,7 +84,7 @@ function jsonOf({ root, steps }: Place, value: string): string {
 }
 
 /** Undefined where protobuf has no such field. */
-function messageOf({ steps }: Place, write: Write): Buffer | undefined {
+function messageOf({ steps }: SchemaPosition, write: Write): Buffer | undefined {
   if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0)))
     return undefined
   const writer = new ProtobufWriter()
@@ -329,7 +329,7 @@ const inJson: { readonly [sort in Sort]?: readonly string[] } = {
 const transcoder = new Transcoder()
 const VERSION = 7
 
-function check(place: Place, given: KubeObject, isFirst: boolean): void {
+function check(place: SchemaPosition, given: KubeObject, isFirst: boolean): void {
   const { struct } = place.root
   const schema = plainSchema(struct)
   const written: KubeObject = {
@@ -367,10 +367,10 @@ function check(place: Place, given: KubeObject, isFirst: boolean): void {
   )
 }
 
-const isInProtobuf = ({ steps }: Place): boolean =>
+const isInProtobuf = ({ steps }: SchemaPosition): boolean =>
   steps.every((step) => step.in !== 'field' || (step.number !== 0 && step.outer !== 0))
 
-function* places(): Generator<Place> {
+function* places(): Generator<SchemaPosition> {
   const seen = new Set<Struct>()
   for (const resource of builtInResources({ isServed: () => true, gates: { isOn: () => true } })) {
     const root = {
@@ -385,13 +385,13 @@ function* places(): Generator<Place> {
 /** Of an object's metadata: the server alone writes these. */
 const ownNames: ReadonlySet<string> = new Set(['resourceVersion', 'deletionTimestamp'])
 
-const isIdentity = ({ steps: [first, second] }: Place): boolean =>
+const isIdentity = ({ steps: [first, second] }: SchemaPosition): boolean =>
   first?.in === 'field' &&
   (first.name === 'kind' ||
     first.name === 'apiVersion' ||
     (second?.in === 'field' && ownNames.has(second.name)))
 
-const shownPlace = ({ root, steps }: Place): string =>
+const shownPlace = ({ root, steps }: SchemaPosition): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
 
 /** All of them at the first place of a sort; elsewhere the next one in turn, but for texts and booleans, which are most. */
@@ -399,7 +399,7 @@ class Turns {
   readonly #next = new Map<string, number>()
 
   of<T>(
-    { schema, isPointer, steps }: Place,
+    { schema, isPointer, steps }: SchemaPosition,
     values: readonly T[],
   ): { readonly isFirst: boolean; readonly values: readonly T[] } {
     const sort = `${schema.type} ${schema.goName} ${isPointer} ${steps.at(-1)?.in}`
@@ -422,7 +422,7 @@ const sortOf = ({ type, goName }: Schema): Sort =>
 /** `accept` gives the object, or undefined if it refuses. */
 function* faultsOf<T>(
   valuesOf: { readonly [sort in Sort]?: readonly T[] },
-  accept: (place: Place, value: T) => KubeObject | undefined,
+  accept: (place: SchemaPosition, value: T) => KubeObject | undefined,
 ): Generator<string> {
   const turns = new Turns()
   for (const place of places()) {
@@ -441,7 +441,7 @@ function* faultsOf<T>(
   }
 }
 
-function acceptJson(place: Place, value: string): KubeObject | undefined {
+function acceptJson(place: SchemaPosition, value: string): KubeObject | undefined {
   const { apiVersion, kind, struct } = place.root
   try {
     const { value: read, fault } = decodeStruct(jsonOf(place, value), struct)
@@ -454,7 +454,7 @@ function acceptJson(place: Place, value: string): KubeObject | undefined {
   }
 }
 
-function acceptProtobuf(place: Place, write: Write): KubeObject | undefined {
+function acceptProtobuf(place: SchemaPosition, write: Write): KubeObject | undefined {
   const raw = messageOf(place, write)
   try {
     return raw && decodeObject({ ...place.root, raw }, place.root.struct)

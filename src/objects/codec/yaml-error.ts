@@ -19,7 +19,7 @@ type Fault = {
 }
 
 /** Counted from zero. */
-type Place = { readonly line: number; readonly offset: number }
+type Position = { readonly line: number; readonly offset: number }
 
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
@@ -43,7 +43,7 @@ const isAtEnd = (text: string, offset: number): boolean => text.slice(offset).tr
 const scanner = (text: string): Fault => ({ text, by: 'scanner' })
 const parser = (text: string): Fault => ({ text, by: 'parser' })
 
-function faultOf(reason: string, text: string, { offset, line }: Place): Fault {
+function faultOf(reason: string, text: string, { offset, line }: Position): Fault {
   const character = text[offset] ?? ''
   if (/non-printable|valid JSON character/.test(reason))
     return { text: 'control characters are not allowed', by: 'reader' }

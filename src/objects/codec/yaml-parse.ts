@@ -75,7 +75,7 @@ function firstDocument(text: string): string {
 }
 
 /** A node, and the cost of writing it out in full, aliases included. */
-type Sized = {
+type SizedNode = {
   readonly value: Json
   readonly nodes: number
   readonly bytes: number
@@ -85,7 +85,7 @@ type Sized = {
 class Builder {
   readonly #text: string
   readonly #events: readonly Event[]
-  readonly #anchors = new Map<string, Sized>()
+  readonly #anchors = new Map<string, SizedNode>()
   readonly #duplicates = new BoundedTexts(DUPLICATES_CHARACTERS_MAX)
   #at = 0
   /** How many lists and maps are open, and the maximum since the last anchor. */
@@ -156,7 +156,7 @@ class Builder {
   }
 
   /** The value is shared, and counted as if it occurred again. */
-  #alias(event: AliasEvent): Sized {
+  #alias(event: AliasEvent): SizedNode {
     const name = this.#anchorName(event)
     const target = this.#anchors.get(name)
     if (target === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`)

@@ -61,11 +61,11 @@ describe('what YAML means', () => {
       json: '{"a":3}',
       duplicates: ['line 3: key "b" already set in map', 'line 4: key "a" already set in map'],
     })
-    const told = convert('a: 1\na:\n  b: 2\na: |\n  x\na:\na: &n\n  c: 3\n').duplicates.map(
+    const reported = convert('a: 1\na:\n  b: 2\na: |\n  x\na:\na: &n\n  c: 3\n').duplicates.map(
       (line) => line.slice(0, 6),
     )
     assert.deepEqual(
-      told,
+      reported,
       ['line 3', 'line 4', 'line 6', 'line 7'],
       'the line is that of the value',
     )

@@ -39,7 +39,7 @@ export type YamlAnswer =
   | { readonly id: number; readonly json: Uint8Array; readonly duplicates: readonly string[] }
   | { readonly id: number; readonly fault: string }
 
-type Waiting = {
+type QueuedConversion = {
   readonly bytes: Buffer
   readonly resolve: (converted: ConvertedYaml) => void
   readonly reject: (error: Error) => void
@@ -49,7 +49,7 @@ export class YamlConverter implements AsyncDisposable {
   readonly #heapMegabytes: number
   #worker: Worker | undefined
   /** In the order in which the worker converts them. */
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, QueuedConversion>()
   #lastId = 0
 
   readonly #startThread: typeof startOwnThread
@@ -77,7 +77,7 @@ export class YamlConverter implements AsyncDisposable {
     })
   }
 
-  #send(id: number, { bytes, reject }: Waiting): void {
+  #send(id: number, { bytes, reject }: QueuedConversion): void {
     try {
       this.#worker ??= this.#start()
       // Copied, not handed over: the body may be a view of a larger buffer.

@@ -41,7 +41,7 @@ export function* applyOperations(
 export class TestFailed extends PatchError {}
 
 /** The target of an operation: a container, and a key or an index in it. */
-type Place = { readonly inside: Items | Members; readonly key: string }
+type OperationTarget = { readonly inside: Items | Members; readonly key: string }
 
 class Run {
   root: JsonNode
@@ -61,31 +61,33 @@ class Run {
     if (op !== 'move') yield* this.#opened(path)
     switch (op) {
       case 'add':
-        return told(`error in add for path: '${path}'`, () =>
+        return withLocation(`error in add for path: '${path}'`, () =>
           this.#add(this.#at(path, op), value ?? null),
         )
       case 'remove':
-        told(`error in remove for path: '${path}'`, () => this.#remove(this.#at(path, op)))
+        withLocation(`error in remove for path: '${path}'`, () => this.#remove(this.#at(path, op)))
         return
       case 'replace':
         if (path === '') return this.#replaceRoot(value ?? null)
-        return told(`error in remove for path: '${path}'`, () =>
+        return withLocation(`error in remove for path: '${path}'`, () =>
           replace(this.#at(path, op), value ?? null),
         )
       case 'move': {
         const source = this.#at(from ?? '', op, 'from path')
-        const moved = told(`error in move for path: '${source.key}'`, () => this.#remove(source))
+        const moved = withLocation(`error in move for path: '${source.key}'`, () =>
+          this.#remove(source),
+        )
         yield* this.#opened(path)
         const place = this.#at(path, op, 'destination path')
-        return told(`error in move for path: '${path}'`, () => this.#add(place, moved))
+        return withLocation(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
       case 'copy': {
         // Both paths are resolved before the copy: that opens the containers on the way, and what is open is copied with its keys sorted.
-        const source = told(`error in copy for from: '${from}'`, () =>
+        const source = withLocation(`error in copy for from: '${from}'`, () =>
           get(this.#at(from ?? '', op, 'from path')),
         )
         const place = this.#at(path, op, 'destination path')
-        return told('error while adding value during copy', () =>
+        return withLocation('error while adding value during copy', () =>
           this.#add(place, this.#copy(source)),
         )
       }
@@ -93,14 +95,14 @@ class Run {
         const current =
           path === ''
             ? this.root
-            : told(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
+            : withLocation(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
         if (!(yield* isSame(current, value)))
           throw new TestFailed(`testing value ${path} failed: test failed`)
       }
     }
   }
 
-  #at(pointer: string, op: string, what = 'path'): Place {
+  #at(pointer: string, op: string, what = 'path'): OperationTarget {
     const place = this.#find(pointer)
     if (place !== undefined) return place
     throw new PatchError(
@@ -109,7 +111,7 @@ class Run {
   }
 
   /** Undefined if nothing contains the target. What precedes the first slash is ignored. */
-  #find(pointer: string): Place | undefined {
+  #find(pointer: string): OperationTarget | undefined {
     if (pointer.length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
     const [, ...keys] = pointer.split('/', KEYS_MAX + 2).map(unescaped)
     if (keys.length > KEYS_MAX) throw new PatchError('the path is longer than any document is deep')
@@ -132,7 +134,7 @@ class Run {
     }
   }
 
-  #add({ inside, key }: Place, value: Value): void {
+  #add({ inside, key }: OperationTarget, value: Value): void {
     if (!Array.isArray(inside)) {
       inside.set(key, value)
       return
@@ -142,7 +144,7 @@ class Run {
     inside.splice(index, 0, value)
   }
 
-  #remove(place: Place): Value {
+  #remove(place: OperationTarget): Value {
     const value = get(place)
     const { inside, key } = place
     if (Array.isArray(inside)) {
@@ -182,7 +184,7 @@ const operations: ReadonlySet<string> = new Set([
 class KeyError extends PatchError {}
 
 /** Upstream's library tells where a key was missing. */
-function told<T>(where: string, act: () => T): T {
+function withLocation<T>(where: string, act: () => T): T {
   try {
     return act()
   } catch (error) {
@@ -208,7 +210,7 @@ const quoted = (op: string, pointer: string): string =>
 const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
 
 /** Null where a path leads through an index that does not exist. */
-function reached(place: Place): Value {
+function reached(place: OperationTarget): Value {
   try {
     return get(place)
   } catch (error) {
@@ -218,11 +220,11 @@ function reached(place: Place): Value {
 }
 
 /** Null for an absent member; an item must exist. */
-function get({ inside, key }: Place): Value {
+function get({ inside, key }: OperationTarget): Value {
   return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
 }
 
-function replace({ inside, key }: Place, value: Value): void {
+function replace({ inside, key }: OperationTarget, value: Value): void {
   if (Array.isArray(inside)) inside[indexOf(key, inside.length)] = value
   else inside.set(key, value)
 }

@@ -13,7 +13,11 @@ import { JsonNode, type Members } from './document.ts'
 import { mergeInto } from './merge-patch.ts'
 import type { Work } from './work.ts'
 
-type Merging = { readonly shape: Shape; readonly work: Work; readonly slices?: Slices | undefined }
+type MergeContext = {
+  readonly shape: Shape
+  readonly work: Work
+  readonly slices?: Slices | undefined
+}
 
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
@@ -24,7 +28,7 @@ type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 export function* mergeTouched(
   current: KubeObject,
   patch: Members,
-  { shape: { struct, setDefaults, refuse }, work, slices }: Merging,
+  { shape: { struct, setDefaults, refuse }, work, slices }: MergeContext,
 ): Steps<KubeObject | undefined> {
   if (patch.has('kind') || patch.has('apiVersion')) return undefined
   if (slices !== undefined) yield* openStructs(current, patch, struct)
@@ -54,7 +58,7 @@ export function* mergeTouched(
 }
 
 /** What a patch touches: some fields of structs that exist, and other values as a whole. */
-type Places = ReadonlyMap<string, Places | 'whole'>
+type StructFields = ReadonlyMap<string, StructFields | 'whole'>
 
 /** Opens in parts what `placesIn` looks into. */
 function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<void> {
@@ -68,8 +72,8 @@ function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<
   }
 }
 
-function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
-  const places = new Map<string, Places | 'whole'>()
+function placesIn(value: Fields, patch: Members, { byName }: Struct): StructFields {
+  const places = new Map<string, StructFields | 'whole'>()
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
     // The decoder reports unknown fields.
@@ -82,7 +86,7 @@ function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
   return places
 }
 
-function partOf(value: Fields, places: Places): Fields {
+function partOf(value: Fields, places: StructFields): Fields {
   const part: { [name: string]: Json } = {}
   for (const [name, inside] of places) {
     const own = value[name]
@@ -92,7 +96,7 @@ function partOf(value: Fields, places: Places): Fields {
 }
 
 /** The value with its patched part. */
-function joined(value: Fields, part: Fields, places: Places): Fields {
+function joined(value: Fields, part: Fields, places: StructFields): Fields {
   const all: { [name: string]: Json | undefined } = { ...value }
   for (const [name, inside] of places) {
     const made = part[name]

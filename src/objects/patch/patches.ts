@@ -3,7 +3,7 @@ import { badRequest, patchRejected, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner, JsonSyntaxError, type JsonType } from '../../api/json-scanner.ts'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
-import { type Decoded, decodePatched, type Expected } from '../codec/decode-body.ts'
+import { type DecodeResult, decodePatched, type Expected } from '../codec/decode-body.ts'
 import { readAny } from '../../api/json-value.ts'
 import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
@@ -30,7 +30,7 @@ export type Patch = {
   readonly slices?: Slices | undefined
 }
 
-export type Patched = Decoded & {
+export type Patched = DecodeResult & {
   /** The text that an error quotes. */
   readonly shown: () => string
 }
@@ -53,7 +53,7 @@ export function* applyPatch(current: KubeObject, patch: Patch, expected: Expecte
 }
 
 /** Two values that do not nest too deeply may do so when one is put into the other. */
-function decodeText(text: string, expected: Expected): Decoded {
+function decodeText(text: string, expected: Expected): DecodeResult {
   try {
     return decodePatched(text, expected)
   } catch (error) {

@@ -79,7 +79,7 @@ class Reader {
   readonly #isChecked: boolean
   readonly #room = newPathRoom()
   /** What was already reported: each error is reported once. */
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
 
   constructor(text: string, work: Work, isChecked: boolean) {
     this.#scanner = new JsonScanner(text)
@@ -119,12 +119,12 @@ class Reader {
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
       if (seen.has(key) && (key === 'value' || isName(key)))
-        this.#tell('duplicate', `[${index}].${key}`)
+        this.#report('duplicate', `[${index}].${key}`)
       seen.add(key)
       if (key === 'value') value = yield* this.#value(index)
       else if (isName(key)) texts[key] = this.#text(key)
       else {
-        this.#tell('unknown', `[${index}].${key}`)
+        this.#report('unknown', `[${index}].${key}`)
         yield* skipInSteps(scanner)
       }
     }
@@ -139,19 +139,19 @@ class Reader {
     const text = scanner.text.slice(start, scanner.at)
     const value = valueOf(text, this.#work)
     yield undefined
-    if (this.#tellsMore)
+    if (this.#hasRoom)
       addAll(this.strictFaults, yield* duplicateSteps(text, `[${index}].value`, this.#room))
     return value
   }
 
-  get #tellsMore(): boolean {
+  get #hasRoom(): boolean {
     return this.#isChecked && this.strictFaults.length < STRICT_FAULTS_MAX && !this.#room.isFull
   }
 
-  #tell(what: 'duplicate' | 'unknown', path: string): void {
+  #report(what: 'duplicate' | 'unknown', path: string): void {
     const fault = `${what} ${path}`
-    if (!this.#tellsMore || this.#told.has(fault)) return
-    this.#told.add(fault)
+    if (!this.#hasRoom || this.#reported.has(fault)) return
+    this.#reported.add(fault)
     this.#room.take(path)
     this.strictFaults.push(`${what} field ${quote(path)}`)
   }

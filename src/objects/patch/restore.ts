@@ -11,7 +11,7 @@ import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import {
   isZeroTime,
-  type Read,
+  type ScalarResult,
   readBase64,
   readInteger,
   readQuantity,
@@ -26,17 +26,17 @@ export class RestoreError extends Error {
   override readonly name = 'RestoreError'
 }
 
-export type Restored = {
+export type RestoreResult = {
   readonly value: Fields
   /** `unknown field "a.b"`, sorted. */
   readonly strictFaults: readonly string[]
 }
 
 /** A value, and the tree that was made from it before the merge: what is identical in both trees need not be restored. */
-type Known = { readonly tree: Json | undefined; readonly value: Json | undefined }
+type OriginalValue = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
 /** Fails with a RestoreError. */
-export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restored {
+export function restoreStruct(tree: Json, struct: Struct, known?: OriginalValue): RestoreResult {
   const restorer = once('restorer', () => new Restorer())
   restorer.rewind()
   const value = restorer.struct(tree, struct, known)
@@ -53,7 +53,7 @@ class Restorer {
     this.#path.length = 0
   }
 
-  struct(tree: Json, struct: Struct, known?: Known): Target {
+  struct(tree: Json, struct: Struct, known?: OriginalValue): Target {
     const { fields, byName } = struct
     if (!isFields(tree)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
     const target: Target = {}
@@ -77,13 +77,13 @@ class Restorer {
     }
     for (const key in tree) {
       if (byName.has(key)) continue
-      once('unknown fields of tree', () => this.#noteUnknown(tree, byName))
+      once('unknown fields of tree', () => this.#recordUnknown(tree, byName))
       break
     }
     return target
   }
 
-  #noteUnknown(tree: Fields, byName: Struct['byName']): void {
+  #recordUnknown(tree: Fields, byName: Struct['byName']): void {
     for (const key in tree) {
       if (byName.has(key) || this.#room.isFull) continue
       const path = [...this.#path, `.${key}`].join('').slice(1)
@@ -92,14 +92,14 @@ class Restorer {
     }
   }
 
-  #inside(name: string, value: Json, schema: Schema, known?: Known): Json | undefined {
+  #inside(name: string, value: Json, schema: Schema, known?: OriginalValue): Json | undefined {
     this.#path.push(`.${name}`)
     const restored = value === null ? undefined : this.#value(value, schema, known)
     this.#path.pop()
     return restored
   }
 
-  #value(value: Json, schema: Schema, known?: Known): Json | undefined {
+  #value(value: Json, schema: Schema, known?: OriginalValue): Json | undefined {
     if (schema.type === 'struct') return this.struct(value, schema, known)
     if (schema.type === 'list') return this.#list(value, schema.of, known)
     if (schema.type === 'map') return this.#map(value, schema.of)
@@ -107,7 +107,7 @@ class Restorer {
     return schema.type === 'raw' ? printSorted(value) : scalar(value, schema)
   }
 
-  #list(value: Json, of: Schema, known?: Known): Json {
+  #list(value: Json, of: Schema, known?: OriginalValue): Json {
     if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${kindOf(value)}`)
     const [knownTree, knownValue] = [listOf(known?.tree), listOf(known?.value)]
     const restore = (item: Json, index: number): Json => {
@@ -178,7 +178,7 @@ function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
   }
 }
 
-function read(result: Read): string {
+function read(result: ScalarResult): string {
   if ('fault' in result) throw new RestoreError(result.fault)
   return result.text
 }

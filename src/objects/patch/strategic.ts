@@ -71,9 +71,13 @@ function retainKeys(live: JsonMap, patch: JsonMap): void {
 
 const isDirective = (key: string): boolean => key.startsWith(DELETE) || key.startsWith(ORDER)
 
-type Place = { readonly key: string; readonly schema: Schema }
+type KeyedSchema = { readonly key: string; readonly schema: Schema }
 
-function* mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place): Steps<void> {
+function* mergeField(
+  live: JsonMap,
+  patch: JsonMap,
+  { key: given, schema }: KeyedSchema,
+): Steps<void> {
   const value = patch[given] ?? null
   const isDeletion = given.startsWith(DELETE)
   const key = isDeletion ? fieldOf(given, DELETE, 'primitive list') : given
@@ -173,7 +177,7 @@ const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? sche
 function* mergeOrderedList(
   live: JsonMap,
   patch: JsonMap,
-  { key: directive, schema }: Place,
+  { key: directive, schema }: KeyedSchema,
 ): Steps<void> {
   const wanted = listOf(patch[directive] ?? null)
   delete patch[directive]

@@ -8,7 +8,7 @@ import { decodeStruct } from '../codec/decode.ts'
 import { readAny } from '../../api/json-value.ts'
 import { printFields } from '../codec/print.ts'
 import { typeOf } from '../../registry/types.ts'
-import { type Restored, restoreStruct } from './restore.ts'
+import { type RestoreResult, restoreStruct } from './restore.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 import { touchedTree } from './touched.ts'
@@ -51,7 +51,7 @@ const { value: current } = decodeStruct(
 
 const tree = (value: unknown): Json => readAny(new JsonScanner(JSON.stringify(value)))
 
-function patched(patch: unknown, live: (patch: JsonMap) => Json): Restored {
+function patched(patch: unknown, live: (patch: JsonMap) => Json): RestoreResult {
   const given = tree(patch)
   assert(given instanceof JsonMap)
   const into = live(given)
@@ -66,7 +66,7 @@ const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0
 const ofTouched = (given: JsonMap): Json => touchedTree(current, given, deployment)
 
 /** Structs that hold nothing are written whether they are there or not. */
-const written = ({ value, strictFaults }: Restored): unknown => [
+const written = ({ value, strictFaults }: RestoreResult): unknown => [
   printFields(value, deployment, 0),
   strictFaults,
 ]

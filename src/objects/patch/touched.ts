@@ -24,13 +24,13 @@ export function touchedTree(value: Fields, patch: JsonMap, struct: Struct): Json
 const fieldOfKey = (key: string): string =>
   key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key
 
-type Place = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
+type StructField = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
 
 /** Undefined: the field is not printed. */
 function touched(
   own: Json | undefined,
   patch: Json | undefined,
-  { name, schema, struct }: Place,
+  { name, schema, struct }: StructField,
 ): Json | undefined {
   if (schema.type === 'struct' && isFields(own) && patch instanceof JsonMap)
     return touchedTree(own, patch, schema)

@@ -64,11 +64,11 @@ export type ReadForm = {
 export type Scheme = {
   /** Its name in error messages. */
   readonly name: string
-  readonly find: (apiVersion: string, kind: string) => KnownKind | undefined
+  readonly find: (apiVersion: string, kind: string) => RegisteredKind | undefined
 }
 
 /** `v1.Secret`; the internal type that all its versions are converted to, `core.Secret`; and its schema, if the catalogue has one. */
-export type KnownKind = {
+export type RegisteredKind = {
   readonly goName: string
   readonly hubName: string
   readonly struct?: Struct | undefined

@@ -27,7 +27,7 @@ import type {
 import { CustomSchema } from './custom-schema.ts'
 import { customScaleView, validateScale, validateScaleStatus } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
-import type { Definition, DefinitionVersion } from './definition.ts'
+import type { Crd, CrdVersion } from './crd.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
@@ -47,14 +47,14 @@ const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list',
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 /** One for each version, including those that are not served: objects may be stored in them. */
-export function customResources(definition: Definition): readonly CustomResource[] {
+export function customResources(crd: Crd): readonly CustomResource[] {
   const schemas = new Map(
-    definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]),
+    crd.versions.map((version) => [version.name, new CustomSchema(crd, version)]),
   )
   const made = new Map<string, CustomResource>()
   const inVersion = (name: string): Resource | undefined => made.get(name)
-  for (const version of definition.versions) {
-    made.set(version.name, customResource(definition, version, { schemas, inVersion }))
+  for (const version of crd.versions) {
+    made.set(version.name, customResource(crd, version, { schemas, inVersion }))
   }
   return [...made.values()]
 }
@@ -67,12 +67,12 @@ type Siblings = {
 export type CustomResource = Resource & { readonly isServed: boolean }
 
 function customResource(
-  definition: Definition,
-  version: DefinitionVersion,
+  crd: Crd,
+  version: CrdVersion,
   { schemas, inVersion }: Siblings,
 ): CustomResource {
-  const { group, names, isNamespaced, storageVersion } = definition
-  const own = schemas.get(version.name) ?? new CustomSchema(definition, version)
+  const { group, names, isNamespaced, storageVersion } = crd
+  const own = schemas.get(version.name) ?? new CustomSchema(crd, version)
   let shape: ObjectSchema | undefined
   let table: TableKind | undefined
   return {
@@ -86,14 +86,14 @@ function customResource(
     isCustom: true,
     isServed: version.isServed,
     isStored: true,
-    verbs: definition.isTerminating ? lastVerbs : verbs,
-    subresources: subresourcesOf(definition, version),
+    verbs: crd.isTerminating ? lastVerbs : verbs,
+    subresources: subresourcesOf(crd, version),
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },
     load: () => own.load() ?? schemas.get(storageVersion)?.load(),
-    discovery: discoveryOf(definition, version),
-    versions: versionsOf(definition, version, inVersion),
+    discovery: discoveryOf(crd, version),
+    versions: versionsOf(crd, version, inVersion),
     selection: {
       get fields() {
         return selectableFields(version)
@@ -118,9 +118,9 @@ const deletion: DeletionRules = {
   returnsDeleted: false,
 }
 
-function discoveryOf(definition: Definition, version: DefinitionVersion): ResourceDiscovery {
-  const { names } = definition
-  const deprecation = deprecationOf(definition, version)
+function discoveryOf(crd: Crd, version: CrdVersion): ResourceDiscovery {
+  const { names } = crd
+  const deprecation = deprecationOf(crd, version)
   return {
     singular: names.singular,
     shortNames: names.shortNames,
@@ -128,35 +128,30 @@ function discoveryOf(definition: Definition, version: DefinitionVersion): Resour
     ...(deprecation === undefined ? {} : { deprecation }),
     published: {
       schema: () => structuralOf(version.schema()),
-      isOpen: definition.keepsUnknown,
+      isOpen: crd.keepsUnknown,
       get mark() {
-        return JSON.stringify([
-          definition.uid,
-          definition.generation,
-          definition.isTerminating,
-          names,
-        ])
+        return JSON.stringify([crd.uid, crd.generation, crd.isTerminating, names])
       },
     },
   }
 }
 
 function versionsOf(
-  definition: Definition,
-  version: DefinitionVersion,
+  crd: Crd,
+  version: CrdVersion,
   inVersion: (name: string) => Resource | undefined,
 ): ResourceVersions {
-  const { group, storageVersion, webhook } = definition
+  const { group, storageVersion, webhook } = crd
   const stored = (): Resource | undefined => inVersion(storageVersion)
   return {
     ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
     ...(webhook === undefined ? {} : { conversionWebhook: webhook }),
-    ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: stored }),
+    ...(webhook === undefined || !mayDiffer(crd, version) ? {} : { converted: stored }),
     inVersion,
   }
 }
 
-function writeRules({ hasStatus, scale }: DefinitionVersion, schema: CustomSchema): WriteRules {
+function writeRules({ hasStatus, scale }: CrdVersion, schema: CustomSchema): WriteRules {
   const ignored = hasStatus ? ['metadata', 'status'] : ['metadata']
   return {
     allowsUnconditionalUpdate: false,
@@ -215,18 +210,13 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
 }
 
 /** Whether objects may be stored in another version than this one. */
-const mayDiffer = (
-  { storageVersion, storedVersions }: Definition,
-  { name }: DefinitionVersion,
-): boolean => storageVersion !== name || storedVersions.some((stored) => stored !== name)
+const mayDiffer = ({ storageVersion, storedVersions }: Crd, { name }: CrdVersion): boolean =>
+  storageVersion !== name || storedVersions.some((stored) => stored !== name)
 
 const noViews: { readonly [subresource: string]: View } = {}
 
 /** In the order of discovery. */
-function subresourcesOf(
-  { group, names }: Definition,
-  version: DefinitionVersion,
-): readonly Subresource[] {
+function subresourcesOf({ group, names }: Crd, version: CrdVersion): readonly Subresource[] {
   const { name, hasStatus, scale } = version
   const status: Subresource = {
     name: 'status',
@@ -247,10 +237,7 @@ const scalePart: Subresource = {
 }
 
 /** The server's own text recommends the best version that is not deprecated. */
-function deprecationOf(
-  { group, names, versions }: Definition,
-  version: DefinitionVersion,
-): string | undefined {
+function deprecationOf({ group, names, versions }: Crd, version: CrdVersion): string | undefined {
   if (version.deprecation === undefined || version.deprecation !== '') return version.deprecation
   const better = versions
     .filter(
@@ -262,9 +249,7 @@ function deprecationOf(
   return `${group}/${version.name} ${names.kind} is deprecated${hint}`
 }
 
-function selectableFields({
-  selectableFields: paths,
-}: DefinitionVersion): FieldSelection['fields'] {
+function selectableFields({ selectableFields: paths }: CrdVersion): FieldSelection['fields'] {
   return Object.fromEntries(
     paths.map((path) => {
       const names = readPath(path)
@@ -280,7 +265,7 @@ const selectableText = (value: Json | undefined): string =>
   value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
 
 /** Only the status is updated, whatever else was sent, and managedFields. */
-function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): UpdateRules {
+function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRules {
   return {
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata

@@ -13,7 +13,7 @@ import {
 } from '../../api/object.ts'
 import type { HiddenView, View } from '../resource.ts'
 import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
-import type { ScalePaths } from './definition.ts'
+import type { ScalePaths } from './crd.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
 /** An object without a number of replicas has no scale. */

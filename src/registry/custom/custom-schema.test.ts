@@ -5,7 +5,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { decodeBody, type FieldValidation } from '../../objects/codec/decode-body.ts'
 import { decodeStored } from '../../objects/codec/object.ts'
 import { customResources } from './custom-resource.ts'
-import { readDefinition } from './definition.ts'
+import { readCrd } from './crd.ts'
 
 const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
 
@@ -15,7 +15,7 @@ function wheels(spec: Fields) {
   }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
   const [made] = customResources(
-    readDefinition({
+    readCrd({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'wheels.example.com' },
@@ -135,7 +135,7 @@ test('defaults of embedded metadata hold only what metadata can hold', () => {
 test('numbers of replicas beyond those of a scale are refused, however long', async () => {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
   const [made] = customResources(
-    readDefinition({
+    readCrd({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'wheels.example.com' },

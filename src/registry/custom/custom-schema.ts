@@ -20,30 +20,30 @@ import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import type { ValidateTools } from '../resource.ts'
 import { typeOf } from '../types.ts'
 import { CustomRules, type RuleContext } from './custom-rules.ts'
-import type { Definition, DefinitionVersion } from './definition.ts'
-import { coerceEmbedded, type Malformed } from './embedded-metadata.ts'
+import type { Crd, CrdVersion } from './crd.ts'
+import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
 
 /** What is derived from a schema is several times its size, so it expires. The first write after that takes some milliseconds more. */
 const UNUSED_MS = 5 * 60_000
 
 /** The schema of one version. */
 export class CustomSchema {
-  readonly #definition: Definition
-  readonly #version: DefinitionVersion
+  readonly #crd: Crd
+  readonly #version: CrdVersion
   #struct: Struct | undefined
   readonly #structural: LazyValue<Structural>
   #loading: Promise<void> | undefined
   readonly #rules: CustomRules
 
-  constructor(definition: Definition, version: DefinitionVersion) {
-    this.#definition = definition
+  constructor(crd: Crd, version: CrdVersion) {
+    this.#crd = crd
     this.#version = version
     this.#structural = new LazyValue(() => this.#readStructural(), UNUSED_MS)
     this.#rules = new CustomRules(() => version.schema(), UNUSED_MS)
   }
 
   get struct(): Struct {
-    return (this.#struct ??= customStruct(this.#definition.names.kind, () => this.structural))
+    return (this.#struct ??= customStruct(this.#crd.names.kind, () => this.structural))
   }
 
   get structural(): Structural {
@@ -73,17 +73,17 @@ export class CustomSchema {
     const schema = this.#version.schema()
     return {
       schema,
-      keepsUnknown: this.#definition.keepsUnknown || Object.keys(schema).length === 0,
+      keepsUnknown: this.#crd.keepsUnknown || Object.keys(schema).length === 0,
     }
   }
 
   get apiVersion(): string {
-    return `${this.#definition.group}/${this.#version.name}`
+    return `${this.#crd.group}/${this.#version.name}`
   }
 
   /** `all`: the schemas of all versions, by name. */
   shape(all: ReadonlyMap<string, CustomSchema>): ObjectSchema {
-    const { storageVersion, webhook } = this.#definition
+    const { storageVersion, webhook } = this.#crd
     const isConverted = storageVersion !== this.#version.name && webhook === undefined
     const stored = isConverted ? all.get(storageVersion) : undefined
     return {
@@ -91,8 +91,8 @@ export class CustomSchema {
       setDefaults: (object) => this.setDefaults(object),
       refuse: (object) => coerceEmbedded(object, this.structural).refusal,
       custom: {
-        storedVersion: `${this.#definition.group}/${storageVersion}`,
-        hasOldVersions: this.#definition.storedVersions.some((name) => name !== storageVersion),
+        storedVersion: `${this.#crd.group}/${storageVersion}`,
+        hasOldVersions: this.#crd.storedVersions.some((name) => name !== storageVersion),
         prune: (object) => this.prune(object),
         setDefaultsAroundNulls: (object) => this.setDefaults(object, 'kept'),
         fromStored: (object) => this.fromStored(object, all),
@@ -115,7 +115,7 @@ export class CustomSchema {
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const whole = this.#whole(object, all)
     // Conversion to another version is left to the webhook.
-    if (this.#readBy(object, all) === this || this.#definition.webhook !== undefined) return whole
+    if (this.#readBy(object, all) === this || this.#crd.webhook !== undefined) return whole
     return this.#converted(whole)
   }
 
@@ -137,7 +137,7 @@ export class CustomSchema {
 
   prune(
     object: KubeObject,
-    malformed?: Malformed,
+    malformed?: MalformedHandling,
   ): { readonly object: KubeObject; readonly faults: readonly string[] } {
     const { value, unknown } = pruneObject(object, this.structural)
     const embedded = coerceEmbedded(value, this.structural, malformed)
@@ -155,7 +155,7 @@ export class CustomSchema {
   }
 
   validate(object: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
-    const { isNamespaced } = this.#definition
+    const { isNamespaced } = this.#crd
     const metadataFaults = (): FieldFault[] =>
       validateMetadata(object.metadata, { isNamespaced, checkName: checkDnsSubdomain })
     return this.#validate(

@@ -4,7 +4,7 @@ import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
 import { printSorted, sortedInParts } from '../../objects/codec/json.ts'
 import { mapEach, once } from '../../lib/scheduling/parts.ts'
-import type { PrinterColumn } from './definition.ts'
+import type { PrinterColumn } from './crd.ts'
 import { pathBudget, readJsonPath } from './json-path.ts'
 
 const defaultColumns: readonly PrinterColumn[] = [
@@ -54,7 +54,7 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
 const types = ['string', 'integer', 'number', 'boolean', 'date'] as const
 
 function columnOf({ name, type, format, description, priority, path }: PrinterColumn): Column {
-  const told =
+  const reported =
     description === ''
       ? `Custom resource definition column (in JSONPath format): ${path}`
       : description
@@ -62,13 +62,13 @@ function columnOf({ name, type, format, description, priority, path }: PrinterCo
     name,
     type: types.find((one) => one === type) ?? 'string',
     format,
-    description: told,
+    description: reported,
     priority,
   }
 }
 
 /** How many characters the cells of a row may still have. */
-type Room = { left: number }
+type CellBudget = { left: number }
 
 /** For the cells of all columns of an object together: one that shows a whole list may be a megabyte. The rest is cut off. */
 const ROW_CHARACTERS_MAX = 64 << 10
@@ -76,7 +76,7 @@ const ROW_CHARACTERS_MAX = 64 << 10
 const firstOf = ([first]: Iterable<Json>): Json | undefined => first
 
 /** `value`: the first one that the path finds. */
-function cellOf(value: Json | undefined, type: string, room: Room): Cell {
+function cellOf(value: Json | undefined, type: string, room: CellBudget): Cell {
   if (value === undefined) return null
   switch (type) {
     case 'integer':
@@ -103,7 +103,7 @@ function dateCell(text: string): Cell {
   return sinceMs === ZERO_MS ? '<unknown>' : { sinceMs }
 }
 
-function textOf(value: Json, room: Room): string {
+function textOf(value: Json, room: CellBudget): string {
   const text =
     value === null
       ? '<no value>'

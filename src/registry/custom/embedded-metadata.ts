@@ -13,7 +13,7 @@ import { UNKNOWN_CHARACTERS_MAX } from '../../objects/schema/structural/prune.ts
 import { mapItems } from '../../objects/schema/structural/value.ts'
 import { typeOf } from '../types.ts'
 
-export type Coerced = {
+export type CoercedMetadata = {
   readonly value: Json
   /** The paths of dropped fields, sorted; some are missing if they are very long together. */
   readonly unknown: readonly string[]
@@ -22,15 +22,15 @@ export type Coerced = {
 }
 
 /** Whether fields of a wrong type are refused or dropped: an object that is stored with them must still be readable. */
-export type Malformed = 'refused' | 'dropped'
+export type MalformedHandling = 'refused' | 'dropped'
 
 /** Coerces all embedded resources of a custom object. */
 export function coerceEmbedded(
   object: Fields,
   schema: Structural,
-  malformed: Malformed = 'refused',
-): Coerced {
-  const found: Found = { unknown: newUnknown(), refusals: [], malformed }
+  malformed: MalformedHandling = 'refused',
+): CoercedMetadata {
+  const found: MetadataCheckResult = { unknown: newUnknown(), refusals: [], malformed }
   const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
   const [refusal] = found.refusals
   const text = refusal && `${refusal.path}: ${refusal.message}`
@@ -43,27 +43,31 @@ export function embeddedFault(
   schema: Structural,
   { path, isObject }: { readonly path: string; readonly isObject: boolean },
 ): FieldFault | undefined {
-  const found: Found = { unknown: newUnknown(), refusals: [], malformed: 'refused' }
+  const found: MetadataCheckResult = { unknown: newUnknown(), refusals: [], malformed: 'refused' }
   coerce(value, schema, { path: '', at: path, found, isObject })
   return found.refusals[0]
 }
 
 const newUnknown = (): BoundedTexts => new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
 
-type Found = {
+type MetadataCheckResult = {
   readonly unknown: BoundedTexts
   readonly refusals: FieldFault[]
-  readonly malformed: Malformed
+  readonly malformed: MalformedHandling
 }
 /** `at` is the path in refusals, with keys of maps in brackets; `path` is that of unknown fields, without brackets. */
-type Place = {
+type MetadataContext = {
   readonly path: string
   readonly at: string
-  readonly found: Found
+  readonly found: MetadataCheckResult
   readonly isObject: boolean
 }
 
-function coerce(value: Json, schema: Structural, { path, at, found, isObject }: Place): Json {
+function coerce(
+  value: Json,
+  schema: Structural,
+  { path, at, found, isObject }: MetadataContext,
+): Json {
   if (!schema.holds.embedded && !isObject) return value
   if (Array.isArray(value)) {
     const { items } = schema
@@ -95,7 +99,10 @@ function coerce(value: Json, schema: Structural, { path, at, found, isObject }: 
   return changed ?? start
 }
 
-function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject'>): Fields {
+function coerceObject(
+  object: Fields,
+  { path, at, found }: Omit<MetadataContext, 'isObject'>,
+): Fields {
   const { unknown, refusals, malformed } = found
   for (const name of ['apiVersion', 'kind']) {
     const text = object[name]
@@ -105,7 +112,7 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
   const { metadata } = object
   if (metadata === undefined) return object
   if (metadata === null) return { ...object, metadata: {} }
-  const reading = new Reading(unknown)
+  const reading = new MetadataReader(unknown)
   const read = isFields(metadata)
     ? reading.struct(metadata, {
         fields: typeOf('meta/v1', 'ObjectMeta').byName,
@@ -125,21 +132,21 @@ function wellFormed(metadata: Fields): Json {
   const kept = new JsonMap()
   const fields = typeOf('meta/v1', 'ObjectMeta').byName
   for (const [name, value = null] of Object.entries(metadata)) {
-    const reading = new Reading(newUnknown())
+    const reading = new MetadataReader(newUnknown())
     const read = reading.struct({ [name]: value }, { fields, goName: 'ObjectMeta', path: '' })
     if (reading.fault === undefined && isFields(read)) Object.assign(kept, read)
   }
   return kept
 }
 
-type StructPlace = {
+type StructContext = {
   readonly fields: ReadonlyMap<string, Field>
   readonly goName: string
   readonly path: string
 }
 
 /** Decodes one metadata. Null and unknown fields are dropped. */
-class Reading {
+class MetadataReader {
   fault: string | undefined
   readonly #unknown: BoundedTexts
 
@@ -152,7 +159,7 @@ class Reading {
     return value
   }
 
-  struct(given: Fields, { fields, goName, path }: StructPlace): Json {
+  struct(given: Fields, { fields, goName, path }: StructContext): Json {
     const read = new JsonMap()
     let isSame = true
     for (const [name, value = null] of Object.entries(given)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import { customResources } from './custom-resource.ts'
-import { readDefinition } from './definition.ts'
+import { readCrd } from './crd.ts'
 
 const given: KubeObject = {
   kind: 'Widget',
@@ -15,7 +15,7 @@ const given: KubeObject = {
 function pruned(more: Fields, version: Fields): Fields {
   const versions = [{ name: 'v1', served: true, storage: true, ...version }]
   const [resource] = customResources(
-    readDefinition({
+    readCrd({
       kind: 'CustomResourceDefinition',
       apiVersion: 'apiextensions.k8s.io/v1',
       metadata: { name: 'widgets.example.com' },

@@ -23,7 +23,7 @@ import {
 import { addAll, keysOf } from '../../lib/scheduling/long-lists.ts'
 import { everyItem, everyKey, mapEach, once } from '../../lib/scheduling/parts.ts'
 import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
-import { given, type Rule } from './rule.ts'
+import { ifPresent, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 
 /** Whether it has no requirements, and so selects everything. */
@@ -41,7 +41,7 @@ export function validateLabelSelector(selector: Fields, path: string): FieldFaul
 }
 
 /** The same as rules; an absent selector is valid. */
-export const labelSelector: Rule = given((value, path, { faults }) => {
+export const labelSelector: Rule = ifPresent((value, path, { faults }) => {
   addAll(faults, validateLabelSelector(fieldsOf(value), path))
 })
 export const labelMap: Rule = (value, path, { faults }) => {

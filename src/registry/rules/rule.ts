@@ -28,7 +28,7 @@ export function faultsOf(
 
 /** Collects the faults that rules add, and stops them when FAULTS_MAX is reached. */
 export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault[] {
-  const faults = new ToldFaults()
+  const faults = new ReportedFaults()
   try {
     addTo(faults)
   } catch (error) {
@@ -39,14 +39,14 @@ export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault
 
 class EnoughFaults extends Error {}
 
-class ToldFaults extends Array<FieldFault> {
+class ReportedFaults extends Array<FieldFault> {
   override push(...more: FieldFault[]): number {
     if (this.length >= FAULTS_MAX) throw new EnoughFaults()
     return super.push(...more)
   }
 }
 
-/** The rule of a struct: each field has a rule. An absent struct counts as an empty one, unless it is wrapped in `given`. */
+/** The rule of a struct: each field has a rule. An absent struct counts as an empty one, unless it is wrapped in `ifPresent`. */
 export function fields<C extends Check>(rules: { readonly [field: string]: Rule<C> }): Rule<C> {
   const rows = Object.entries(rules).map(([name, rule]) => ({ name, rule, suffix: `.${name}` }))
   return (value, path, check) => {
@@ -92,7 +92,7 @@ export function all<C extends Check>(...rules: readonly Rule<C>[]): Rule<C> {
 }
 
 /** Skips an absent value. */
-export function given<C extends Check>(rule: Rule<C>): Rule<C> {
+export function ifPresent<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (value !== undefined && value !== null) rule(value, path, check)
   }

@@ -9,18 +9,18 @@ import { checkStrictCidr, checkStrictIp } from './addresses.ts'
 
 type Check = (text: string) => string[]
 /** `[]` stands for every item. `shown` maps to the path in faults, if it is another one. */
-type Place = {
+type AddressField = {
   readonly path: string
   readonly check: Check
   readonly shown?: (path: string) => string
 }
 
-const ip = (path: string, shown?: Place['shown']): Place => ({
+const ip = (path: string, shown?: AddressField['shown']): AddressField => ({
   path,
   check: checkStrictIp,
   ...(shown && { shown }),
 })
-const cidr = (path: string, shown?: Place['shown']): Place => ({
+const cidr = (path: string, shown?: AddressField['shown']): AddressField => ({
   path,
   check: checkStrictCidr,
   ...(shown && { shown }),
@@ -31,7 +31,7 @@ const withoutField = (path: string): string => path.replace(/\.ip$/, '')
 const peers = ['spec.ingress[].from[].ipBlock', 'spec.egress[].to[].ipBlock']
 
 /** By the kind as errors name it. */
-const places: ReadonlyMap<string, readonly Place[]> = new Map([
+const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ['Endpoints', ['addresses', 'notReadyAddresses'].map((list) => ip(`subsets[].${list}[].ip`))],
   ['EndpointSlice.discovery.k8s.io', [ip('endpoints[].addresses[]')]],
   ['Ingress.networking.k8s.io', [points]],
@@ -83,12 +83,12 @@ export function strictPodFaults(
   )
 }
 
-type Around = { readonly current: Fields | undefined; readonly prefix: string }
+type AddressContext = { readonly current: Fields | undefined; readonly prefix: string }
 
 function faultsAt(
   value: Fields,
-  { path, check, shown = same }: Place,
-  { current, prefix }: Around,
+  { path, check, shown = same }: AddressField,
+  { current, prefix }: AddressContext,
 ): FieldFault[] {
   const segments = path.split('.')
   const found = [...textsAt(value, segments, '')]

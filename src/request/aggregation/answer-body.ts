@@ -40,7 +40,7 @@ export class AnswerBody {
   /** Bytes that are still to come; Infinity: nobody said how many there are. */
   #left = Infinity
   #onReady: (() => void) | undefined
-  #isToldSoon = false
+  #willNotify = false
   #onEnd: (() => void) | undefined
 
   constructor(origin: BodyOrigin, blocks: Blocks) {
@@ -70,8 +70,8 @@ export class AnswerBody {
       this.#isPaused = true
       this.#origin.pause?.()
     }
-    if (this.#heldBytes >= BLOCK_BYTES) this.#tell()
-    else this.#tellSoon()
+    if (this.#heldBytes >= BLOCK_BYTES) this.#notify()
+    else this.#notifySoon()
   }
 
   end(): void {
@@ -171,20 +171,20 @@ export class AnswerBody {
     const ended = this.#onEnd
     this.#onEnd = undefined
     ended?.()
-    this.#tell()
+    this.#notify()
   }
 
   /** TLS hands over its records one by one: those that came together are told together. */
-  #tellSoon(): void {
-    if (this.#onReady === undefined || this.#isToldSoon) return
-    this.#isToldSoon = true
+  #notifySoon(): void {
+    if (this.#onReady === undefined || this.#willNotify) return
+    this.#willNotify = true
     setImmediate(() => {
-      this.#isToldSoon = false
-      this.#tell()
+      this.#willNotify = false
+      this.#notify()
     })
   }
 
-  #tell(): void {
+  #notify(): void {
     const ready = this.#onReady
     this.#onReady = undefined
     ready?.()

@@ -8,7 +8,7 @@ import {
   numberOf,
   textOf,
 } from '../../api/object.ts'
-import type { ServicePlace } from '../../net/outbound/service-address.ts'
+import type { ServiceReference } from '../../net/outbound/service-address.ts'
 
 export type ApiService = {
   /** `<version>.<group>`; `v1.` is the legacy group. */
@@ -35,7 +35,7 @@ export type Condition = {
 }
 
 export type RemoteSpec = {
-  readonly service: ServicePlace
+  readonly service: ServiceReference
   /** PEM; empty: the CAs of the system. */
   readonly caPem: string
   /** The certificate of the server is not verified. */

@@ -2,51 +2,54 @@
  * The APIServices, kept current by a watch of the cache, and the remote servers that they lead to. A request is for a remote server if the
  * APIService of its group and version names a Service; without one, or without an APIService, this server answers.
  */
-import { type FollowedAccess, followByName } from '../../storage/cache/follow-by-name.ts'
-import type { FollowedResource } from '../../storage/cache/followed-resource.ts'
-import { followedStore } from '../../storage/cache/followed-store.ts'
+import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
+import type { Informer } from '../../storage/cache/informer.ts'
+import { informedStore } from '../../storage/cache/informed-store.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { ObjectStore } from '../../storage/store.ts'
 import { type ApiService, isSameRemote, readApiService } from './api-service.ts'
 import { RemoteMemory } from './remote-pool.ts'
-import { Remote, type RemoteParts } from './remote.ts'
+import { Remote, type RemoteOptions } from './remote.ts'
 
-export type FollowedApiServicesParts = {
+export type ApiServicesInformerOptions = {
   /** Undefined: APIServices are not served, and nothing is remote. */
-  readonly access: () => FollowedAccess | undefined
-  readonly remotes: RemoteParts
+  readonly access: () => InformerAccess | undefined
+  readonly remotes: RemoteOptions
   readonly log: Log
 }
 
 /** `remote`: the server that has its group and version; undefined: this one. */
-export type KnownApiService = { readonly service: ApiService; readonly remote: Remote | undefined }
+export type RegisteredApiService = {
+  readonly service: ApiService
+  readonly remote: Remote | undefined
+}
 
 /** `known`: undefined: the APIService was deleted. */
-export type OnApiService = (name: string, known: KnownApiService | undefined) => void
+export type OnApiService = (name: string, known: RegisteredApiService | undefined) => void
 
 /** Whether a request is for the legacy group. Its APIService stands for all of /api, as upstream. */
 const legacyName = 'v1.'
 
-export class FollowedApiServices implements AsyncDisposable {
-  readonly #parts: FollowedApiServicesParts
-  readonly #known = new Map<string, KnownApiService>()
-  readonly #remote = new Map<string, KnownApiService & { readonly remote: Remote }>()
+export class ApiServicesInformer implements AsyncDisposable {
+  readonly #options: ApiServicesInformerOptions
+  readonly #known = new Map<string, RegisteredApiService>()
+  readonly #remote = new Map<string, RegisteredApiService & { readonly remote: Remote }>()
   readonly #listeners = new Set<OnApiService>()
   readonly #memory = new RemoteMemory()
-  #followed: FollowedResource<KubeObject> | undefined
+  #informer: Informer<KubeObject> | undefined
 
-  constructor(parts: FollowedApiServicesParts) {
-    this.#parts = parts
+  constructor(options: ApiServicesInformerOptions) {
+    this.#options = options
   }
 
   /** Resolves when all APIServices are known. To be awaited before the first request is accepted. */
   async start(): Promise<void> {
-    const [followed] = followByName<KubeObject>(
+    const [followed] = informByName<KubeObject>(
       {
         name: 'apiservices.apiregistration.k8s.io',
-        access: this.#parts.access(),
-        log: this.#parts.log,
+        access: this.#options.access(),
+        log: this.#options.log,
       },
       {
         read: (object) => object,
@@ -54,16 +57,16 @@ export class FollowedApiServices implements AsyncDisposable {
         names: () => this.#known.keys(),
       },
     )
-    this.#followed = followed
+    this.#informer = followed
     await followed?.start()
   }
 
   /** All, of this server and of others. */
-  all(): Iterable<KnownApiService> {
+  all(): Iterable<RegisteredApiService> {
     return this.#known.values()
   }
 
-  get(name: string): KnownApiService | undefined {
+  get(name: string): RegisteredApiService | undefined {
     return this.#known.get(name)
   }
 
@@ -71,13 +74,13 @@ export class FollowedApiServices implements AsyncDisposable {
   remoteOf(
     group: string,
     version: string,
-  ): (KnownApiService & { readonly remote: Remote }) | undefined {
+  ): (RegisteredApiService & { readonly remote: Remote }) | undefined {
     if (this.#remote.size === 0) return undefined
     return this.#remote.get(group === '' ? legacyName : `${version}.${group}`)
   }
 
   /** The remote server that has this path: below /apis/<group>/<version>, or /api. */
-  remoteAt(path: string): (KnownApiService & { readonly remote: Remote }) | undefined {
+  remoteAt(path: string): (RegisteredApiService & { readonly remote: Remote }) | undefined {
     if (this.#remote.size === 0) return undefined
     const [, root = '', group = '', version = ''] = path.split('/', 4)
     if (root === 'api') return this.#remote.get(legacyName)
@@ -94,12 +97,12 @@ export class FollowedApiServices implements AsyncDisposable {
   }
 
   /** A store whose writes return when they are in force. */
-  followed(store: ObjectStore): ObjectStore {
-    return followedStore(store, () => this.#followed)
+  informedStore(store: ObjectStore): ObjectStore {
+    return informedStore(store, () => this.#informer)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#followed?.[Symbol.asyncDispose]()
+    await this.#informer?.[Symbol.asyncDispose]()
     for (const { remote } of this.#remote.values()) remote.close()
   }
 
@@ -111,7 +114,7 @@ export class FollowedApiServices implements AsyncDisposable {
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
     const remote = isKept
       ? before
-      : spec && new Remote(spec, { ...this.#parts.remotes, memory: this.#memory })
+      : spec && new Remote(spec, { ...this.#options.remotes, memory: this.#memory })
     if (!isKept) before?.close()
     if (service === undefined) this.#known.delete(name)
     else this.#known.set(name, { service, remote })

@@ -6,20 +6,20 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import { createNow } from '../../api/timestamps.ts'
-import type { FollowedAccess } from '../../storage/cache/follow-by-name.ts'
-import { FollowedResource } from '../../storage/cache/followed-resource.ts'
+import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
+import { Informer } from '../../storage/cache/informer.ts'
 import { WorkQueue } from '../../lib/concurrency/work-queue.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
 import type { GetService } from '../../net/outbound/call.ts'
-import type { ServicePlace } from '../../net/outbound/service-address.ts'
+import type { ServiceReference } from '../../net/outbound/service-address.ts'
 import type { ApiService, Condition } from './api-service.ts'
-import type { FollowedApiServices, KnownApiService } from './api-services.ts'
+import type { ApiServicesInformer, RegisteredApiService } from './api-services.ts'
 import { serviceFault } from './check-service.ts'
 import type { AvailabilityMetrics } from './metrics.ts'
 import { Prober } from './probe.ts'
-import type { Remote, RemoteParts } from './remote.ts'
+import type { Remote, RemoteOptions } from './remote.ts'
 
 /** As upstream. */
 const CHECK_MS = 30_000
@@ -29,11 +29,14 @@ const CALM_MS = 120_000
 /** How many are looked at concurrently, as upstream. */
 const WORKERS_MAX = 5
 
-export type AvailabilityParts = Pick<RemoteParts, 'clientCertificate' | 'dial' | 'getService'> & {
-  readonly apiServices: FollowedApiServices
+export type AvailabilityOptions = Pick<
+  RemoteOptions,
+  'clientCertificate' | 'dial' | 'getService'
+> & {
+  readonly apiServices: ApiServicesInformer
   readonly getEndpoints: GetService
   /** Of services and endpoints. Undefined: the resource is not served. */
-  readonly accessOf: (plural: string) => FollowedAccess | undefined
+  readonly accessOf: (plural: string) => InformerAccess | undefined
   readonly handle: Handler
   readonly metrics: AvailabilityMetrics
   readonly clock: Clock
@@ -41,7 +44,7 @@ export type AvailabilityParts = Pick<RemoteParts, 'clientCertificate' | 'dial' |
 }
 
 export class Availability implements AsyncDisposable {
-  readonly #parts: AvailabilityParts
+  readonly #options: AvailabilityOptions
   readonly #prober: Prober
   readonly #queue: WorkQueue
   readonly #stopping = new AbortController()
@@ -61,12 +64,12 @@ export class Availability implements AsyncDisposable {
   /** By name: the version of the object that was written last. */
   readonly #written = new Map<string, string>()
   /** Of Services and endpoints, once there is something remote. */
-  #followed: readonly FollowedResource<true>[] = []
+  #informer: readonly Informer<true>[] = []
   #forget: (() => void) | undefined
 
-  constructor(parts: AvailabilityParts, timers?: Timers) {
-    this.#parts = parts
-    const { clientCertificate, dial, log } = parts
+  constructor(options: AvailabilityOptions, timers?: Timers) {
+    this.#options = options
+    const { clientCertificate, dial, log } = options
     this.#prober = new Prober(clientCertificate, dial)
     this.#queue = new WorkQueue({
       name: 'the availability of API servers',
@@ -78,7 +81,7 @@ export class Availability implements AsyncDisposable {
   }
 
   start(): this {
-    this.#forget = this.#parts.apiServices.onChange((name, known) => this.#changed(name, known))
+    this.#forget = this.#options.apiServices.onChange((name, known) => this.#changed(name, known))
     return this
   }
 
@@ -87,13 +90,13 @@ export class Availability implements AsyncDisposable {
     for (const { timer } of this.#contested.values()) clearTimeout(timer)
     this.#stopping.abort()
     await this.#queue[Symbol.asyncDispose]()
-    await Promise.all(this.#followed.map((one) => one[Symbol.asyncDispose]()))
+    await Promise.all(this.#informer.map((one) => one[Symbol.asyncDispose]()))
     this.#prober[Symbol.dispose]()
   }
 
-  #changed(name: string, known: KnownApiService | undefined): void {
+  #changed(name: string, known: RegisteredApiService | undefined): void {
     this.#index(name, known?.service.remote?.service)
-    if (known?.remote !== undefined && this.#followed.length === 0) this.#follow()
+    if (known?.remote !== undefined && this.#informer.length === 0) this.#follow()
     // What comes back is what was just written.
     if (known !== undefined && this.#written.get(name) === known.service.resourceVersion) return
     const decided = this.#decided.get(name)
@@ -102,25 +105,25 @@ export class Availability implements AsyncDisposable {
       decided !== undefined &&
       decided.remote === known.remote &&
       !isSame(decided.condition, known.service.condition)
-    if (isContested) this.#lookLater(name)
+    if (isContested) this.#checkLater(name)
     else this.#queue.add(name)
   }
 
   /** Servers that see different things would otherwise write against each other without pause. */
-  #lookLater(name: string): void {
+  #checkLater(name: string): void {
     const before = this.#contested.get(name)
     if (before?.timer !== undefined) return
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.#options.clock.monotonicMs()
     const isRepeated = before !== undefined && nowMs - before.atMs < CALM_MS
     const ms = isRepeated ? Math.min(before.ms * 2, CHECK_MS) : CONTESTED_MS
     const timer = setTimeout(() => {
-      this.#contested.set(name, { timer: undefined, ms, atMs: this.#parts.clock.monotonicMs() })
+      this.#contested.set(name, { timer: undefined, ms, atMs: this.#options.clock.monotonicMs() })
       this.#queue.add(name)
     }, ms).unref()
     this.#contested.set(name, { timer, ms, atMs: nowMs })
   }
 
-  #index(name: string, place: ServicePlace | undefined): void {
+  #index(name: string, place: ServiceReference | undefined): void {
     const key = place && `${place.namespace}/${place.name}`
     const before = this.#serviceOf.get(name)
     if (before === key) return
@@ -137,8 +140,8 @@ export class Availability implements AsyncDisposable {
   }
 
   #follow(): void {
-    const { accessOf, log } = this.#parts
-    this.#followed = ['services', 'endpoints'].flatMap((plural) => {
+    const { accessOf, log } = this.#options
+    this.#informer = ['services', 'endpoints'].flatMap((plural) => {
       const access = accessOf(plural)
       if (access === undefined) return []
       const { keys, reader } = access
@@ -147,7 +150,7 @@ export class Availability implements AsyncDisposable {
           this.#queue.add(name)
       }
       return [
-        new FollowedResource<true>({
+        new Informer<true>({
           name: plural,
           reader,
           range: keys.range(),
@@ -159,11 +162,11 @@ export class Availability implements AsyncDisposable {
       ]
     })
     // They never fail: what cannot be followed is logged, and tried again.
-    for (const one of this.#followed) void one.start()
+    for (const one of this.#informer) void one.start()
   }
 
   async #check(name: string): Promise<number | undefined> {
-    const { apiServices, metrics } = this.#parts
+    const { apiServices, metrics } = this.#options
     const known = apiServices.get(name)
     if (known === undefined) {
       this.#written.delete(name)
@@ -183,7 +186,7 @@ export class Availability implements AsyncDisposable {
   }
 
   async #conditionOf(service: ApiService, remote: Remote): Promise<Condition> {
-    const { getService, getEndpoints } = this.#parts
+    const { getService, getEndpoints } = this.#options
     const { service: place } = remote.spec
     const { namespace, name } = place
     const found = await getService(namespace, name)
@@ -197,7 +200,7 @@ export class Availability implements AsyncDisposable {
 
   /** Fails if it cannot be written: it is tried again. */
   async #write({ name }: ApiService, condition: Condition): Promise<void> {
-    const { handle, clock, log, metrics } = this.#parts
+    const { handle, clock, log, metrics } = this.#options
     const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`
     const { signal } = this.#stopping
     const read = await request(handle, { method: 'GET', path, signal })

@@ -2,12 +2,12 @@
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import type { ServicePlace } from '../../net/outbound/service-address.ts'
+import type { ServiceReference } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 
 /** `endpoints` is called where they matter. Undefined: nothing speaks against it. */
 export async function serviceFault(
-  { namespace, name, port }: ServicePlace,
+  { namespace, name, port }: ServiceReference,
   service: KubeObject | undefined,
   endpoints: () => MaybePromise<KubeObject | undefined>,
 ): Promise<Condition | undefined> {

@@ -20,12 +20,12 @@ import { join } from '../../lib/net/join-streams.ts'
 import { type FailedCall, reasonOf } from '../../net/outbound/send.ts'
 import type { Address } from '../../net/outbound/service-address.ts'
 import type { AnswerBody } from './answer-body.ts'
-import type { FollowedApiServices } from './api-services.ts'
+import type { ApiServicesInformer } from './api-services.ts'
 import { identityHeaders } from './identity.ts'
 import { messageChunks } from './message-chunks.ts'
 import { type Remote, UnresolvedService } from './remote.ts'
 import { LONG_WINDOW_BYTES, type RemoteAnswer, WATCH_WINDOW_BYTES } from './remote-request.ts'
-import { RequestLife } from './request-life.ts'
+import { RequestLifetime } from './request-lifetime.ts'
 import { distinctHeaders } from './send-http1.ts'
 import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
@@ -38,8 +38,8 @@ const EARLY_MS_MAX = 5
 /** Of discovery documents, as upstream: clients ask for those of all servers before they do anything. */
 const DISCOVERY_MS_MAX = 5_000
 
-export type ProxyParts = {
-  readonly apiServices: FollowedApiServices
+export type ProxyOptions = {
+  readonly apiServices: ApiServicesInformer
   /** The gate RemoteRequestHeaderUID. */
   readonly hasUid: boolean
   readonly clock: Clock
@@ -50,7 +50,7 @@ export type ProxiedRequest = { readonly http: ApiRequest; readonly context: Requ
 /** The group and version of the request are those of a remote server. `name`: of the APIService whose server is asked, whatever the path. */
 export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiResponse>
 
-export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
+export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy {
   return async ({ http, context }, name) => {
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
     if (known?.remote === undefined || !known.service.isAvailable) throw new RemoteUnavailable()
@@ -64,7 +64,7 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
       ...identity(context, hasUid),
       'audit-id': context.auditId,
     }
-    const life = new RequestLife(http.signal, msLeft(context, clock))
+    const life = new RequestLifetime(http.signal, msLeft(context, clock))
     if (isUpgrade(http)) return upgrade(http, { remote, address, headers, context, life })
     const forwarded = {
       'x-forwarded-uri': encodePath(http.path),
@@ -241,7 +241,7 @@ type Upgrade = {
   readonly headers: Headers
   readonly context: RequestContext
   /** Until there is an answer. */
-  readonly life: RequestLife
+  readonly life: RequestLifetime
 }
 
 /** The body of such a request is not passed on, so it has no length: a server that refuses would take the next request for the body. */

@@ -1,7 +1,7 @@
 /** Connects the documents about this server with the remote servers of APIServices. */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
-import type { FollowedApiServices } from './api-services.ts'
+import type { ApiServicesInformer } from './api-services.ts'
 import type { Proxy } from './proxy.ts'
 import type { Remote } from './remote.ts'
 import { byVersionPriority } from '../discovery/listed-groups.ts'
@@ -44,11 +44,11 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   readonly servers: RemoteServers
   readonly discovery: RemoteDiscovery
   readonly openApi: RemoteOpenApi
-  readonly #apiServices: FollowedApiServices
+  readonly #apiServices: ApiServicesInformer
   readonly #proxy: Proxy
   #changes = 0
 
-  constructor(apiServices: FollowedApiServices, proxy: Proxy, log: Log) {
+  constructor(apiServices: ApiServicesInformer, proxy: Proxy, log: Log) {
     this.#apiServices = apiServices
     this.#proxy = proxy
     this.servers = {

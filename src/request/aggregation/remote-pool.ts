@@ -36,7 +36,7 @@ export type ReadingSocket = {
   readonly readTo: SessionOptions['readTo']
 }
 
-type Opening = {
+type RemoteOpeners = {
   readonly open: Connect
   /** Undefined: the connection leads through a proxy. */
   readonly openReading: ((signal: AbortSignal) => Promise<ReadingSocket>) | undefined
@@ -45,7 +45,7 @@ type Opening = {
 export class RemotePool {
   readonly #authority: string
   readonly #memory: RemoteMemory
-  readonly #opening: Opening
+  readonly #opening: RemoteOpeners
   readonly #agent: TlsAgent
   #sessions: readonly Http2Session[] = []
   #opened: Promise<Http2Session | undefined> | undefined
@@ -53,7 +53,7 @@ export class RemotePool {
   #isHttp1 = false
   #isClosed = false
 
-  constructor(authority: string, memory: RemoteMemory, opening: Opening) {
+  constructor(authority: string, memory: RemoteMemory, opening: RemoteOpeners) {
     this.#authority = authority
     this.#memory = memory
     this.#opening = opening

@@ -22,7 +22,7 @@ const service = (port: number): KubeObject => ({
   spec: { type: 'ClusterIP', clusterIP: '127.0.0.1', ports: [{ port }] },
 })
 
-type Seen = {
+type ReceivedRequest = {
   readonly method: string
   readonly path: string
   readonly headers: NodeJS.Dict<string | string[]>
@@ -48,13 +48,13 @@ const remoteAt = (port: number, caPem: string): Remote =>
     },
   )
 
-type Started = { readonly remote: Remote; readonly seen: Seen[] } & Disposable
+type RemoteFixture = { readonly remote: Remote; readonly seen: ReceivedRequest[] } & Disposable
 
 async function start(
   kind: 'http1' | 'http2',
   { answer = 'answer', caPem = cert } = {},
-): Promise<Started> {
-  const seen: Seen[] = []
+): Promise<RemoteFixture> {
+  const seen: ReceivedRequest[] = []
   const server = kind === 'http1' ? createServer({ cert, key }) : createSecureServer({ cert, key })
   server.on('request', (request, response) => {
     seen.push({ method: request.method, path: request.url, headers: request.headers })

@@ -9,7 +9,7 @@ import { fetchDocument, type DocumentOptions, type RemoteDocument } from './docu
 import type { RemoteMemory } from './remote-pool.ts'
 import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 
-export type RemoteParts = {
+export type RemoteOptions = {
   readonly getService: GetService
   /** Absent: a Service is called at its cluster IP (`--enable-aggregator-routing=false`). */
   readonly routing?: EndpointRouting | undefined
@@ -29,21 +29,21 @@ export class UnresolvedService extends Error {
 
 export class Remote {
   readonly spec: RemoteSpec
-  readonly #parts: RemoteParts
+  readonly #options: RemoteOptions
   #connections:
     | { readonly current: RemoteConnections; readonly client: RemoteTls['client'] }
     | undefined
   #isClosed = false
 
-  constructor(spec: RemoteSpec, parts: RemoteParts) {
+  constructor(spec: RemoteSpec, options: RemoteOptions) {
     this.spec = spec
-    this.#parts = parts
+    this.#options = options
   }
 
   /** Where the Service leads to now: another endpoint each time, if endpoints are called. Fails with an UnresolvedService. */
   async resolve(): Promise<Address> {
     const { service } = this.spec
-    const { getService, routing, ownAddress } = this.#parts
+    const { getService, routing, ownAddress } = this.#options
     const { namespace, name } = service
     if (isOwnService(service))
       throw new UnresolvedService(`service ${quote(name)} is this server itself`)
@@ -85,15 +85,15 @@ export class Remote {
 
   /** Fails if the certificates cannot be used. */
   connections(): RemoteConnections {
-    const client = this.#parts.clientCertificate()
+    const client = this.#options.clientCertificate()
     if (this.#connections !== undefined && this.#connections.client === client)
       return this.#connections.current
     const { service, caPem, isInsecure } = this.spec
     const servername = `${service.name}.${service.namespace}.svc`
     const current = new RemoteConnections(
       { servername, caPem, isInsecure, client },
-      this.#parts.dial,
-      this.#parts.memory,
+      this.#options.dial,
+      this.#options.memory,
     )
     this.#connections?.current.close()
     this.#connections = { current, client }

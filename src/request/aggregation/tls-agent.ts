@@ -1,7 +1,7 @@
 /** Keeps connections of HTTP/1.1 between requests. */
 import { Agent } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { type Created, hand } from '../../lib/net/dialed-tls.ts'
+import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 
 /** An unused connection is closed, as by Go's client. */
 export const IDLE_MS = 90_000
@@ -50,7 +50,7 @@ export class TlsAgent extends Agent {
       for (const socket of sockets ?? []) socket.destroy()
   }
 
-  override createConnection(_options: unknown, done?: Created): undefined {
+  override createConnection(_options: unknown, done?: OnConnectionCreated): undefined {
     hand(this.#open(), done)
     return undefined
   }

@@ -25,7 +25,7 @@ const TRIES_MAX = 65_536
 /** The Service that has an address. */
 export type Parent = { readonly namespace: string; readonly name: string }
 
-export type ClusterIpsParts = {
+export type ClusterIpsOptions = {
   /** All ServiceCIDRs. */
   readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
@@ -47,10 +47,10 @@ export class IpError extends Error {
 }
 
 export class ClusterIps {
-  readonly #parts: ClusterIpsParts
+  readonly #options: ClusterIpsOptions
 
-  constructor(parts: ClusterIpsParts) {
-    this.#parts = parts
+  constructor(options: ClusterIpsOptions) {
+    this.#options = options
   }
 
   /** Allocates this address. Fails with an IpError. */
@@ -70,7 +70,7 @@ export class ClusterIps {
       throw new IpError('the provided network does not match the current range')
     }
     const isFree = isDryRun
-      ? (await this.#parts.readAddress(formatIp(ip), 'latest')) === undefined
+      ? (await this.#options.readAddress(formatIp(ip), 'latest')) === undefined
       : await this.#create(ip, parent)
     if (!isFree) throw new IpError('provided IP is already allocated')
   }
@@ -103,23 +103,23 @@ export class ClusterIps {
   async release(text: string, parent: Parent): Promise<void> {
     const ip = parseIp(text)
     if (ip === undefined) return
-    const address = await this.#parts.readAddress(formatIp(ip), 'latest')
+    const address = await this.#options.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
     // In this order: the next allocation takes the record first, and must not find the object then.
-    await this.#parts.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
-    await this.#parts.records.remove(ip)
+    await this.#options.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
+    await this.#options.records.remove(ip)
   }
 
   /** False: the address is taken. */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
     // The record first, since servers without IPAddress objects allocate by it. The repair removes what a crash leaves there.
-    if (!(await this.#parts.records.take(ip))) return false
+    if (!(await this.#options.records.take(ip))) return false
     let isOurs = false
     try {
-      isOurs = await this.#parts.createAddress(addressOf(formatIp(ip), ip.family, parent))
+      isOurs = await this.#options.createAddress(addressOf(formatIp(ip), ip.family, parent))
       return isOurs
     } finally {
-      if (!isOurs) await this.#parts.records.remove(ip)
+      if (!isOurs) await this.#options.records.remove(ip)
     }
   }
 
@@ -131,14 +131,14 @@ export class ClusterIps {
   ): Promise<Ip | undefined> {
     const size = last - first + 1n
     if (size <= 0n) return undefined
-    const start = randomBelow(size, this.#parts.random)
+    const start = randomBelow(size, this.#options.random)
     const steps = size < TRIES_MAX ? size : BigInt(TRIES_MAX)
     const slices = new Slices()
     for (let step = 0n; step < steps; step++) {
       if (slices.isOver) await slices.turn()
       const ip = { family, value: first + ((start + step) % size), isMapped: false }
       // An address that is in the cache is taken.
-      if (await this.#parts.hasAddress(formatIp(ip))) continue
+      if (await this.#options.hasAddress(formatIp(ip))) continue
       if (await take(ip)) return ip
     }
     return undefined
@@ -146,7 +146,7 @@ export class ClusterIps {
 
   /** The ranges that are ready. One without a Ready condition counts as ready. */
   async #ranges(at: 'any' | 'latest'): Promise<Cidr[]> {
-    const objects = await this.#parts.listRanges(at)
+    const objects = await this.#options.listRanges(at)
     return objects
       .filter(
         (object) => object.metadata.deletionTimestamp === undefined && isReady(object['status']),

@@ -33,7 +33,7 @@ export type ResourceObjects = {
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
 }
 
-export type AllocatorsParts = {
+export type AllocatorsOptions = {
   readonly handle: Handler
   readonly store: Store
   /** The prefix of all keys. */
@@ -56,36 +56,36 @@ export type AllocatorsParts = {
 
 export type ServiceAllocators = { readonly allocator: ServiceAllocator; readonly repair: Repair }
 
-export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
-  const { handle, store, root, random, life, log, cidrs, wallMs } = parts
+export function createAllocators(options: AllocatorsOptions): ServiceAllocators {
+  const { handle, store, root, random, life, log, cidrs, wallMs } = options
   const writes = {
     createAddress: (address: KubeObject) => createAddress(handle, address),
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
   const reads = {
-    listRanges: parts.ranges.list,
-    readAddress: parts.addresses.get,
-    hasAddress: parts.addresses.has,
+    listRanges: options.ranges.list,
+    readAddress: options.addresses.get,
+    hasAddress: options.addresses.has,
   }
-  const isRecorded = parts.addressesIn === 'records'
-  const ranges = parts.addressesIn === 'objects' ? [] : cidrs
+  const isRecorded = options.addressesIn === 'records'
+  const ranges = options.addressesIn === 'objects' ? [] : cidrs
   const records = new IpRecords({ store, root, ranges, life, random, log })
   const clusterIps = isRecorded
     ? new RecordedIps(records.entries)
     : new ClusterIps({ ...reads, ...writes, records, random })
-  const nodePorts = createNodePorts(parts)
+  const nodePorts = createNodePorts(options)
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
   const allocator = new ServiceAllocator({
     clusterIps,
     nodePorts,
     cidrs,
-    metrics: parts.metrics,
+    metrics: options.metrics,
     chosenScope: isRecorded ? 'dynamic' : 'static',
     deleteEndpoints,
     log,
   })
-  const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
-  const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
+  const listServices = (): Promise<readonly KubeObject[]> => options.services.list('latest')
+  const listAddresses = (): Promise<readonly KubeObject[]> => options.addresses.list('latest')
   const { readAddress, hasAddress } = reads
   const lists = { listServices, listAddresses, readAddress, hasAddress }
   const repair = new Repair({
@@ -108,7 +108,7 @@ function createNodePorts({
   metrics,
   random,
   life,
-}: AllocatorsParts): RangeRecord {
+}: AllocatorsOptions): RangeRecord {
   const { first, last } = range
   // If the range was another one, the ports in both ranges stay taken.
   const adopt = (text: string, bytes: Buffer): Buffer => {

@@ -11,7 +11,7 @@ import type { Store } from '../../storage/store.ts'
 import { adopted, namedOf, type NumberSet } from './number-set.ts'
 import { RangeRecord, UnrepairedError } from './range-record.ts'
 
-export type IpRecordsParts = {
+export type IpRecordsOptions = {
   readonly store: Store
   /** The prefix of all keys. */
   readonly root: Key
@@ -30,7 +30,7 @@ export class IpRecords {
   readonly entries: readonly { readonly cidr: Cidr; readonly record: RangeRecord }[]
   readonly #log: Log
 
-  constructor({ store, root, ranges, life, random, log }: IpRecordsParts) {
+  constructor({ store, root, ranges, life, random, log }: IpRecordsOptions) {
     this.#log = log
     this.entries = ranges.map((cidr, at) => {
       const folder = at === 0 ? serverRecords.serviceIps : serverRecords.secondaryServiceIps

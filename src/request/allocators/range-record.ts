@@ -9,13 +9,13 @@ import { deadline, systemTime, type Timers } from '../../lib/time/timers.ts'
 import { typeOf } from '../../registry/types.ts'
 import { plainSchema } from '../../objects/schema/object-schema.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
-import type { Current, Decision, Store, Stored } from '../../storage/store.ts'
+import type { Current, Decision, Store, StoredValue } from '../../storage/store.ts'
 import { type NumberRange, NumberSet } from './number-set.ts'
 
 /** How long a change may wait for the database. */
 const CHANGE_MS_MAX = 15_000
 
-export type RangeRecordParts = {
+export type RangeRecordOptions = {
   readonly store: Store
   readonly key: Key
   readonly range: NumberRange
@@ -37,7 +37,7 @@ export type RangeRecordParts = {
   readonly onStored?: (taken: number) => void
 }
 
-type Wish = {
+type RangeChange = {
   readonly apply: (set: NumberSet) => void
   /** Called when the set that `apply` saw last is stored, or turned out to be the stored one. */
   readonly settle: () => void
@@ -50,14 +50,14 @@ export class UnrepairedError extends Error {
 }
 
 export class RangeRecord {
-  readonly #parts: RangeRecordParts
-  #wishes: Wish[] = []
+  readonly #options: RangeRecordOptions
+  #wishes: RangeChange[] = []
   #isWriting = false
   /** The record as it was written last, and in which database: another one can have another record at the same revision. */
   #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
-  constructor(parts: RangeRecordParts) {
-    this.#parts = parts
+  constructor(parts: RangeRecordOptions) {
+    this.#options = parts
   }
 
   /**
@@ -90,23 +90,23 @@ export class RangeRecord {
 
   /** The current revision of the record; 0 if it does not exist. */
   async revision(): Promise<Revision> {
-    const { found } = await this.#parts.store.get(this.#parts.key)
+    const { found } = await this.#options.store.get(this.#options.key)
     return found?.revision ?? 0
   }
 
   /** False: a repair has to write the record first. */
   async isUsable(): Promise<boolean> {
-    const { found } = await this.#parts.store.get(this.#parts.key)
+    const { found } = await this.#options.store.get(this.#options.key)
     return this.#unusable(found && this.#decode(found)) === undefined
   }
 
   /** Changes the set if the record is still at this revision; else undefined. */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
-    using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
+    using limit = deadline(this.#options.time ?? systemTime, CHANGE_MS_MAX)
     const { signal } = limit
-    const options = { decode: (stored: Stored) => this.#decode(stored), signal }
-    await this.#parts.store.update(this.#parts.key, options, (current): Decision => {
+    const options = { decode: (stored: StoredValue) => this.#decode(stored), signal }
+    await this.#options.store.update(this.#options.key, options, (current): Decision => {
       changed = undefined
       if ((current?.revision ?? 0) !== revision) return 'unchanged'
       const set = this.#setOf(current?.object)
@@ -121,7 +121,7 @@ export class RangeRecord {
 
   /** The result that a change would have, without a write. */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
-    const { found } = await this.#parts.store.get(this.#parts.key)
+    const { found } = await this.#options.store.get(this.#options.key)
     return change(this.#usableSetOf(found && this.#decode(found)))
   }
 
@@ -144,31 +144,31 @@ export class RangeRecord {
     this.#isWriting = false
   }
 
-  async #write(wishes: readonly Wish[]): Promise<void> {
-    const { store, key } = this.#parts
+  async #write(wishes: readonly RangeChange[]): Promise<void> {
+    const { store, key } = this.#options
     let written: KubeObject | undefined
     let taken = 0
-    using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
+    using limit = deadline(this.#options.time ?? systemTime, CHANGE_MS_MAX)
     const { signal } = limit
-    const life = this.#parts.life()
+    const life = this.#options.life()
     const cached = this.#last?.life === life ? this.#last.current : undefined
-    const options = { cached, decode: (stored: Stored) => this.#decode(stored), signal }
+    const options = { cached, decode: (stored: StoredValue) => this.#decode(stored), signal }
     const { revision, outcome } = await store.update(
       key,
       options,
       async (current): Promise<Decision> => {
         const set = this.#usableSetOf(current?.object)
         const before = set.stored()
-        await applyAll(wishes, set, new Slices(this.#parts.time))
+        await applyAll(wishes, set, new Slices(this.#options.time))
         const after = set.stored()
-        taken = this.#parts.onStored === undefined ? 0 : set.list().length
+        taken = this.#options.onStored === undefined ? 0 : set.list().length
         written = this.#objectOf(after)
         if (current !== undefined && after.equals(before)) return 'unchanged'
         return { put: encodeStored(written, rangeSchema()) }
       },
     )
     if (written !== undefined && outcome === 'put') {
-      this.#parts.onStored?.(taken)
+      this.#options.onStored?.(taken)
       this.#last = {
         life,
         current: { revision, createRevision: revision, object: written, stale: false },
@@ -176,7 +176,7 @@ export class RangeRecord {
     }
   }
 
-  readonly #decode = ({ value, revision }: Stored): KubeObject =>
+  readonly #decode = ({ value, revision }: StoredValue): KubeObject =>
     decodeStored(value, rangeSchema(), revision)
 
   #usableSetOf(stored: KubeObject | undefined): NumberSet {
@@ -186,7 +186,7 @@ export class RangeRecord {
   }
 
   #unusable(stored: KubeObject | undefined): string | undefined {
-    const { repairedFirst, text } = this.#parts
+    const { repairedFirst, text } = this.#options
     if (repairedFirst === undefined) return undefined
     if (stored === undefined)
       return `cannot allocate resources of type ${repairedFirst} at this time`
@@ -196,7 +196,7 @@ export class RangeRecord {
   }
 
   #setOf(stored: KubeObject | undefined): NumberSet {
-    const { range, text, adopt, random } = this.#parts
+    const { range, text, adopt, random } = this.#options
     const record = fieldsOf(stored)
     const bytes = Buffer.from(textOf(record['data']), 'base64')
     const was = textOf(record['range'])
@@ -210,7 +210,7 @@ export class RangeRecord {
       kind: 'RangeAllocation',
       apiVersion: 'v1',
       metadata: {},
-      range: this.#parts.text,
+      range: this.#options.text,
       data,
     }
   }
@@ -220,7 +220,11 @@ const rangeSchema = (): ReturnType<typeof plainSchema> =>
   plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /** In slices, which leave the event loop to others: many changes to a large set, some of which scan all of it, take long. */
-async function applyAll(wishes: readonly Wish[], set: NumberSet, slices: Slices): Promise<void> {
+async function applyAll(
+  wishes: readonly RangeChange[],
+  set: NumberSet,
+  slices: Slices,
+): Promise<void> {
   for (const { apply } of wishes) {
     if (slices.isOver) await slices.turn()
     try {

@@ -27,7 +27,7 @@ export class RecordRepair {
   /** Returns what was changed. `readHeld`: reads the numbers that Services have. */
   async pass(
     readHeld: () => Promise<ReadonlySet<number>>,
-  ): Promise<Pick<Repaired, 'missing' | 'freed'>> {
+  ): Promise<Pick<RepairResult, 'missing' | 'freed'>> {
     for (let tries = 1; tries <= TRIES_MAX; tries++) {
       const done = await this.#try(readHeld)
       if (done !== undefined) return done
@@ -40,7 +40,7 @@ export class RecordRepair {
    * listed is repaired: a later one may have numbers of Services that are not in the list yet, or lack those of Services that were
    * deleted since.
    */
-  async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<Repaired | undefined> {
+  async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<RepairResult | undefined> {
     const life = this.#life()
     const revision = await this.#record.revision()
     const held = await readHeld()
@@ -54,7 +54,7 @@ export class RecordRepair {
   }
 }
 
-type Repaired = {
+type RepairResult = {
   readonly missing: readonly number[]
   readonly freed: readonly number[]
   readonly unowned: ReadonlyMap<number, number>
@@ -64,7 +64,7 @@ function repaired(
   set: NumberSet,
   held: ReadonlySet<number>,
   known: ReadonlyMap<number, number>,
-): Repaired {
+): RepairResult {
   const taken = new Set(set.list())
   const missing = [...held].filter((number) => set.includes(number) && !taken.has(number))
   const passes = [...taken].flatMap((number): [number, number][] =>

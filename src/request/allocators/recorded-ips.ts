@@ -8,7 +8,7 @@ import { type IpRecord, lastOf, offsetOf } from './ip-records.ts'
 import { type NumberSet, PortError } from './number-set.ts'
 import { UnrepairedError } from './range-record.ts'
 
-type Taking = { readonly isDryRun: boolean }
+type TakeOptions = { readonly isDryRun: boolean }
 
 export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'release'> {
   readonly #records: readonly IpRecord[]
@@ -19,7 +19,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 
   /** Allocates this address. A dry run does not check whether it is free, as upstream. Fails with an IpError. */
-  async take(text: string, _parent: Parent, { isDryRun }: Taking): Promise<void> {
+  async take(text: string, _parent: Parent, { isDryRun }: TakeOptions): Promise<void> {
     const ip = parseIp(text)
     const place = this.#records.find(({ cidr }) => cidr.family === ip?.family)
     if (ip === undefined || place === undefined)
@@ -37,7 +37,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 
   /** Allocates any free address of the family; a dry run returns the network address, as upstream. Fails with an IpError. */
-  async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: Taking): Promise<string> {
+  async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: TakeOptions): Promise<string> {
     const place = this.#records.find(({ cidr }) => cidr.family === family)
     if (place === undefined) throw new IpError('range is full')
     const { first } = place.cidr

@@ -18,7 +18,7 @@ import { portsHeld } from './service-ports.ts'
  */
 const ADDRESS_AGE_MS_MIN = 60_000
 
-export type RepairParts = {
+export type RepairOptions = {
   readonly nodePorts: RepairableRecord
   /** All Services, by a consistent read. */
   readonly listServices: () => Promise<readonly KubeObject[]>
@@ -48,17 +48,17 @@ type RecordedRange = {
 }
 
 export class Repair {
-  readonly #parts: RepairParts
+  readonly #options: RepairOptions
   readonly #ports: RecordRepair
   readonly #records: readonly RecordedRange[]
 
-  constructor(parts: RepairParts) {
-    this.#parts = parts
-    this.#ports = new RecordRepair(parts.nodePorts, parts.life)
-    this.#records = parts.records.entries.map(({ cidr, record }) => ({
+  constructor(options: RepairOptions) {
+    this.#options = options
+    this.#ports = new RecordRepair(options.nodePorts, options.life)
+    this.#records = options.records.entries.map(({ cidr, record }) => ({
       cidr,
       record,
-      repair: new RecordRepair(record, parts.life),
+      repair: new RecordRepair(record, options.life),
     }))
   }
 
@@ -76,7 +76,7 @@ export class Repair {
   }
 
   async pass(): Promise<void> {
-    if (this.#parts.hasAddressObjects) await this.#repairAddresses()
+    if (this.#options.hasAddressObjects) await this.#repairAddresses()
     for (const { cidr, repair } of this.#records) await this.#repairRecord(cidr, repair)
     await this.#repairPorts()
   }
@@ -84,7 +84,7 @@ export class Repair {
   /** According to the cache. */
   async isTaken(text: string): Promise<boolean> {
     const ip = parseIp(text)
-    return ip === undefined || (await this.#parts.hasAddress(formatIp(ip)))
+    return ip === undefined || (await this.#options.hasAddress(formatIp(ip)))
   }
 
   /** Takes those addresses of one Service that are free. */
@@ -93,12 +93,12 @@ export class Repair {
     const owner = { namespace: textOf(namespace), name: textOf(name) }
     for (const text of ownIpsOf(fieldsOf(service['spec']))) {
       const ip = parseIp(text)
-      if (ip !== undefined && (await this.#take(ip, owner))) await this.#parts.records.add(ip)
+      if (ip !== undefined && (await this.#take(ip, owner))) await this.#options.records.add(ip)
     }
   }
 
   async #repairPorts(): Promise<void> {
-    const { listServices, log } = this.#parts
+    const { listServices, log } = this.#options
     const { missing, freed } = await this.#ports.pass(
       async () => new Set((await listServices()).flatMap((service) => portsHeld(specOf(service)))),
     )
@@ -110,7 +110,7 @@ export class Repair {
 
   /** Compares with Services, not with IPAddress objects: a replica without the objects may be writing a Service. */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
-    const { listServices, log } = this.#parts
+    const { listServices, log } = this.#options
     const { missing, freed } = await repair.pass(async () => {
       const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
       return new Set(
@@ -125,20 +125,23 @@ export class Repair {
   }
 
   async #repairAddresses(): Promise<void> {
-    const life = this.#parts.life()
+    const life = this.#options.life()
     // Addresses are listed before Services: if a Service is stored between the two lists, its address is not released.
-    const addresses = await this.#parts.listAddresses()
-    const owners = ownersOf(await this.#parts.listServices())
+    const addresses = await this.#options.listAddresses()
+    const owners = ownersOf(await this.#options.listServices())
     const known = new Set<string>()
     for (const address of addresses) {
       const { name = '' } = address.metadata
       known.add(name)
       const owner = owners.get(name)
       if (owner !== undefined && isOf(address, owner)) continue
-      if (this.#parts.life() !== life) return
+      if (this.#options.life() !== life) return
       if (owner === undefined) await this.#freeAddress(address)
       else
-        this.#parts.log('warn', 'a service has the address of another', { address: name, ...owner })
+        this.#options.log('warn', 'a service has the address of another', {
+          address: name,
+          ...owner,
+        })
     }
     const missing = [...owners.keys()].filter((name) => !known.has(name))
     if (missing.length > 0) await this.#takeMissing(missing)
@@ -146,7 +149,7 @@ export class Repair {
 
   /** Lists Services again: one that was deleted since the first list needs no address. */
   async #takeMissing(names: readonly string[]): Promise<void> {
-    const owners = ownersOf(await this.#parts.listServices())
+    const owners = ownersOf(await this.#options.listServices())
     for (const name of names) {
       const owner = owners.get(name)
       const ip = parseIp(name)
@@ -157,10 +160,10 @@ export class Repair {
   /** False: the address was taken already. */
   async #take(ip: Ip, owner: Owner): Promise<boolean> {
     const address = formatIp(ip)
-    if ((await this.#parts.readAddress(address, 'latest')) !== undefined) return false
-    const wasFree = await this.#parts.createAddress(addressOf(address, ip.family, owner))
+    if ((await this.#options.readAddress(address, 'latest')) !== undefined) return false
+    const wasFree = await this.#options.createAddress(addressOf(address, ip.family, owner))
     if (wasFree)
-      this.#parts.log('warn', 'the address of a service was free; it is taken now', {
+      this.#options.log('warn', 'the address of a service was free; it is taken now', {
         address,
         ...owner,
       })
@@ -171,9 +174,9 @@ export class Repair {
   async #freeAddress({ metadata }: KubeObject): Promise<void> {
     const { name = '', uid = '', creationTimestamp, labels } = metadata
     if (labels?.[managedBy.label] !== managedBy.value) return
-    if (this.#parts.wallMs() - Date.parse(creationTimestamp ?? '') < ADDRESS_AGE_MS_MIN) return
-    await this.#parts.deleteAddress(name, uid)
-    this.#parts.log('warn', 'an address that no service has is free again', { address: name })
+    if (this.#options.wallMs() - Date.parse(creationTimestamp ?? '') < ADDRESS_AGE_MS_MIN) return
+    await this.#options.deleteAddress(name, uid)
+    this.#options.log('warn', 'an address that no service has is free again', { address: name })
   }
 }
 

@@ -20,9 +20,9 @@ import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
 import { type AllocatorMetrics, rangeOfFamily, type Scope } from './metrics.ts'
 import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
-import { type Assigned, assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
+import { type PortAssignment, assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 
-export type ServiceAllocatorParts = {
+export type ServiceAllocatorOptions = {
   readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
   /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
@@ -37,12 +37,12 @@ export type ServiceAllocatorParts = {
 const serviceKind = { group: '', kind: 'Service' } as const
 
 export class ServiceAllocator implements Allocator {
-  readonly #parts: ServiceAllocatorParts
+  readonly #options: ServiceAllocatorOptions
   readonly #families: readonly IpFamily[]
 
-  constructor(parts: ServiceAllocatorParts) {
-    this.#parts = parts
-    this.#families = parts.cidrs.map(({ family }) => family)
+  constructor(options: ServiceAllocatorOptions) {
+    this.#options = options
+    this.#families = options.cidrs.map(({ family }) => family)
   }
 
   readonly allocate = async (wanted: AllocationRequest): Promise<Allocation> => {
@@ -75,7 +75,7 @@ export class ServiceAllocator implements Allocator {
     await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
     // Endpoints are deleted with their Service, also those that a client wrote.
     await this.#orLog('the endpoints of a service', parent, () =>
-      this.#parts.deleteEndpoints(parent),
+      this.#options.deleteEndpoints(parent),
     )
   }
 
@@ -108,7 +108,7 @@ export class ServiceAllocator implements Allocator {
     family: IpFamily,
     { ips, parent, isDryRun }: TakingIp,
   ): Promise<string> {
-    const { clusterIps, cidrs, chosenScope, metrics } = this.#parts
+    const { clusterIps, cidrs, chosenScope, metrics } = this.#options
     const take = async (): Promise<string> => {
       if (wanted === undefined) return await clusterIps.takeAny(family, parent, { isDryRun })
       await clusterIps.take(wanted, parent, { isDryRun })
@@ -141,9 +141,9 @@ export class ServiceAllocator implements Allocator {
       taken,
     }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
   ): Promise<Fields> {
-    const { nodePorts, metrics } = this.#parts
+    const { nodePorts, metrics } = this.#options
     if (!lacksPorts(spec, before)) return spec
-    const assign = (ports: NumberSet): Assigned => assignPorts(name, spec, before, ports)
+    const assign = (ports: NumberSet): PortAssignment => assignPorts(name, spec, before, ports)
     const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
     // limit: as many as there are node ports
     taken.push(...assigned.taken)
@@ -156,13 +156,13 @@ export class ServiceAllocator implements Allocator {
     return assigned.spec
   }
 
-  async #giveBack(parent: Parent, { ips, ports, isDryRun }: Held): Promise<void> {
+  async #giveBack(parent: Parent, { ips, ports, isDryRun }: HeldAddresses): Promise<void> {
     if (isDryRun) return
     for (const ip of ips)
-      await this.#orLog('an address', parent, () => this.#parts.clusterIps.release(ip, parent))
+      await this.#orLog('an address', parent, () => this.#options.clusterIps.release(ip, parent))
     if (ports.length === 0) return
     await this.#orLog('node ports', parent, () =>
-      this.#parts.nodePorts.change((set) => {
+      this.#options.nodePorts.change((set) => {
         for (const port of ports) set.release(port)
       }),
     )
@@ -173,7 +173,7 @@ export class ServiceAllocator implements Allocator {
       await run()
     } catch (error) {
       const why = messageOf(error)
-      this.#parts.log('warn', `${what} could not be given back; the repair will do it`, {
+      this.#options.log('warn', `${what} could not be given back; the repair will do it`, {
         namespace,
         name,
         why,
@@ -182,7 +182,7 @@ export class ServiceAllocator implements Allocator {
   }
 }
 
-type Held = {
+type HeldAddresses = {
   readonly ips: readonly string[]
   readonly ports: readonly number[]
   readonly isDryRun: boolean
@@ -194,7 +194,7 @@ type TakingIp = {
 }
 
 /** What an update removes from the Service. */
-function freed(spec: Fields, before: Fields | undefined): Pick<Held, 'ips' | 'ports'> {
+function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'ips' | 'ports'> {
   if (before === undefined) return { ips: [], ports: [] }
   const ips = new Set(ownIpsOf(spec))
   const ports = new Set(portsHeld(spec))

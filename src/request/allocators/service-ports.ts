@@ -10,7 +10,7 @@ import {
 } from '../../registry/kinds/core/service-needs.ts'
 import { PortError, type NumberSet } from './number-set.ts'
 
-export type Assigned = {
+export type PortAssignment = {
   readonly spec: Fields
   /** Node ports that the Service has not had before. */
   readonly taken: readonly number[]
@@ -22,7 +22,7 @@ export function assignPorts(
   given: Fields,
   before: Fields | undefined,
   pool: NumberSet,
-): Assigned {
+): PortAssignment {
   const taken: number[] = []
   const ports = recording(pool, taken)
   let spec = given

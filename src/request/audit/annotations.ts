@@ -2,7 +2,7 @@
 import type { RequestContext } from '../../api/context.ts'
 import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
-import type { Annotations } from './known-texts.ts'
+import type { Annotations } from './cached-fields.ts'
 
 /** Requests that take longer have annotations that say so, as upstream. */
 export const SLOW_MS = 500

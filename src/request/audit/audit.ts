@@ -2,14 +2,14 @@
 import type { User } from '../../api/user.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import { type Arrived, AuditedRequest } from './audited-request.ts'
+import { type ReceivedRequest, AuditedRequest } from './audited-request.ts'
 import type { AuditBackend, Urgency } from './backend.ts'
-import { type AuditEvent, PrinterParts } from './event.ts'
+import { type AuditEvent, EventPrinterContext } from './event.ts'
 import type { AuditMetrics } from './metrics.ts'
 import { MicroClock } from './micro-clock.ts'
 import type { EvaluatePolicy } from './policy.ts'
 
-export type AuditParts = {
+export type AuditOptions = {
   readonly evaluate: EvaluatePolicy
   readonly backends: readonly AuditBackend[]
   readonly metrics: AuditMetrics
@@ -17,7 +17,7 @@ export type AuditParts = {
 }
 
 export class Audit implements AsyncDisposable {
-  readonly printing: PrinterParts
+  readonly printing: EventPrinterContext
   readonly monotonicMs: () => number
   /** Whether a request fails if its first event cannot be stored. */
   readonly isStrict: boolean
@@ -25,28 +25,28 @@ export class Audit implements AsyncDisposable {
   readonly isOrdered: boolean
   /** Objects with more bytes are not recorded. */
   readonly objectBytesMax: number
-  readonly #parts: AuditParts
+  readonly #options: AuditOptions
   /** Undefined: there are several. */
   readonly #only: AuditBackend | undefined
 
-  constructor(parts: AuditParts) {
-    this.#parts = parts
-    this.#only = parts.backends.length === 1 ? parts.backends[0] : undefined
-    this.printing = new PrinterParts(new MicroClock(parts.clock))
-    this.monotonicMs = parts.clock.monotonicMs
-    this.isStrict = parts.backends.some(({ isStrict }) => isStrict)
-    this.isOrdered = parts.backends.every(({ isOrdered }) => isOrdered)
+  constructor(options: AuditOptions) {
+    this.#options = options
+    this.#only = options.backends.length === 1 ? options.backends[0] : undefined
+    this.printing = new EventPrinterContext(new MicroClock(options.clock))
+    this.monotonicMs = options.clock.monotonicMs
+    this.isStrict = options.backends.some(({ isStrict }) => isStrict)
+    this.isOrdered = options.backends.every(({ isOrdered }) => isOrdered)
     // limit: two backends
     this.objectBytesMax = Math.min(
       OBJECT_BYTES_MAX,
-      Math.max(...parts.backends.map((one) => one.eventBytesMax)),
+      Math.max(...options.backends.map((one) => one.eventBytesMax)),
     )
   }
 
   /** Undefined: nothing of the request is recorded. `user`: undefined if authentication failed. */
-  begin(arrived: Arrived, user: User | undefined): AuditedRequest | undefined {
-    const recording = this.#parts.evaluate(user, arrived.info)
-    this.#parts.metrics.levels[recording.level].value++
+  begin(arrived: ReceivedRequest, user: User | undefined): AuditedRequest | undefined {
+    const recording = this.#options.evaluate(user, arrived.info)
+    this.#options.metrics.levels[recording.level].value++
     return recording.level === 'None'
       ? undefined
       : new AuditedRequest({ arrived, user, recording }, this)
@@ -54,7 +54,7 @@ export class Audit implements AsyncDisposable {
 
   /** False: a backend could not store it. A promise if a backend makes the request wait. */
   store(event: AuditEvent, urgency: Urgency = 'now'): MaybePromise<boolean> {
-    const { backends, metrics } = this.#parts
+    const { backends, metrics } = this.#options
     metrics.events.value++
     return this.#only === undefined
       ? storeAll(backends, event, urgency)
@@ -62,12 +62,12 @@ export class Audit implements AsyncDisposable {
   }
 
   countRejected(): void {
-    this.#parts.metrics.rejected.value++
+    this.#options.metrics.rejected.value++
   }
 
   /** Stores what is still buffered. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#parts.backends.map((backend) => backend[Symbol.asyncDispose]()))
+    await Promise.all(this.#options.backends.map((backend) => backend[Symbol.asyncDispose]()))
   }
 }
 

@@ -8,7 +8,7 @@ import { isLongRunning } from '../filters/in-flight.ts'
 import { requestInfo } from '../filters/request-info.ts'
 import { systemTime } from '../../lib/time/timers.ts'
 import { AuditedRequest, type Recorder } from './audited-request.ts'
-import { type AuditEvent, PrinterParts } from './event.ts'
+import { type AuditEvent, EventPrinterContext } from './event.ts'
 import { MicroClock } from './micro-clock.ts'
 
 const requestOf = (method: string, uri: string): ApiRequest => {
@@ -49,7 +49,7 @@ function begin(
   const events: string[] = []
   const whole: AuditEvent[] = []
   const recorder: Recorder = {
-    printing: new PrinterParts(new MicroClock(systemTime)),
+    printing: new EventPrinterContext(new MicroClock(systemTime)),
     monotonicMs: systemTime.monotonicMs,
     isStrict,
     isOrdered,

@@ -2,7 +2,7 @@
  * One request that is recorded, from when it is authenticated. It collects what the layers tell about the request and stores an event for
  * each stage: RequestReceived, ResponseStarted of long-running requests, then ResponseComplete or Panic.
  */
-import type { Audited } from '../../api/audited.ts'
+import type { AuditRecorder } from '../../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'
 import { auditFailed, type Status } from '../../api/errors.ts'
 import type { ObjectMeta } from '../../api/object.ts'
@@ -20,17 +20,17 @@ import { annotationsOf, SLOW_MS } from './annotations.ts'
 import {
   type AuditEvent,
   EventPrinter,
-  type Named,
-  type PrinterParts,
+  type BodyReference,
+  type EventPrinterContext,
   type ResponseStatus,
 } from './event.ts'
 import type { Recording } from './policy.ts'
 import { recordedObject, recordedPatch, withoutNewline } from './recorded-json.ts'
-import type { Annotations } from './known-texts.ts'
+import type { Annotations } from './cached-fields.ts'
 import { whenEnded } from './when-ended.ts'
 
 /** A request as it came. */
-export type Arrived = {
+export type ReceivedRequest = {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly auditId: string
@@ -44,7 +44,7 @@ export type Arrived = {
 
 /** Where events go, and what is the same for all requests. */
 export type Recorder = {
-  readonly printing: PrinterParts
+  readonly printing: EventPrinterContext
   readonly monotonicMs: () => number
   readonly isStrict: boolean
   readonly isOrdered: boolean
@@ -66,13 +66,13 @@ export type Outcome = {
 /** To leave managedFields out, an object is made a string, and then bytes again. */
 const OMITTING_COPIES = 2
 
-export class AuditedRequest implements Audited {
+export class AuditedRequest implements AuditRecorder {
   readonly wantsRequest: boolean
   readonly wantsResponse: boolean
   readonly objectBytesMax: number
   readonly copies: number
   readonly #recorder: Recorder
-  readonly #arrived: Arrived
+  readonly #arrived: ReceivedRequest
   readonly #recording: Recording
   readonly #printer: EventPrinter
   readonly #uri: string
@@ -81,7 +81,7 @@ export class AuditedRequest implements Audited {
   #context: RequestContext | undefined
   /** Of the last event, if there is anything to wait for. */
   #storing: Promise<boolean> | undefined
-  #named: Named | undefined
+  #named: BodyReference | undefined
   #printRequest: (() => Steps<Buffer>) | undefined
   #requestObject: Buffer | undefined
   #printResponse: (() => Steps<Buffer>) | undefined
@@ -97,7 +97,7 @@ export class AuditedRequest implements Audited {
       arrived,
       user,
       recording,
-    }: { arrived: Arrived; user: User | undefined; recording: Recording },
+    }: { arrived: ReceivedRequest; user: User | undefined; recording: Recording },
     recorder: Recorder,
   ) {
     const { request, info, auditId } = arrived

@@ -19,7 +19,7 @@ import { compilePolicy } from './policy.ts'
 import { standardOutput } from './standard-output.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
-export type AuditSurroundings = {
+export type AuditEnvironment = {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly random: () => number
@@ -33,20 +33,20 @@ export type AuditSurroundings = {
 /** Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be opened. */
 export async function createAudit(
   config: AuditConfig,
-  surroundings: AuditSurroundings,
+  environment: AuditEnvironment,
 ): Promise<Audit | undefined> {
   const { policy, log, webhook } = config
-  const { clock } = surroundings
+  const { clock } = environment
   // Upstream registers the metrics and opens the file even if there is no policy.
-  const metrics = addAuditMetrics(surroundings.metrics)
-  const lines = log === null ? undefined : await openLines(log, surroundings)
+  const metrics = addAuditMetrics(environment.metrics)
+  const lines = log === null ? undefined : await openLines(log, environment)
   if (policy === null || (lines === undefined && webhook === null)) return undefined
   const time: Time = { ...clock, ...systemTimers }
-  const { random, dial, requestBytes } = surroundings
+  const { random, dial, requestBytes } = environment
   const bufferBytes = Math.min(BUFFER_BYTES_MAX, requestBytes * BUFFER_SHARE)
   const parts = {
     time,
-    reportLost: createReportLost(metrics, surroundings.log),
+    reportLost: createReportLost(metrics, environment.log),
     random,
     dial,
     bufferBytes,
@@ -72,7 +72,7 @@ export async function createAudit(
   return new Audit({ evaluate: compilePolicy(policy), backends, metrics, clock })
 }
 
-type Parts = {
+type SinkOptions = {
   readonly time: Time
   readonly random: () => number
   readonly reportLost: ReportLost
@@ -98,7 +98,7 @@ type BackendOptions = Pick<AuditLog, 'truncate'> & {
 function createBackend(
   sink: EventSink,
   { mode, truncate, batchesMax }: BackendOptions,
-  { time, reportLost, bufferBytes }: Parts,
+  { time, reportLost, bufferBytes }: SinkOptions,
 ): AuditBackend {
   const { eventBytesMax, batchBytesMax } = truncate ?? {
     eventBytesMax: Infinity,
@@ -127,7 +127,7 @@ const WEBHOOK_TIMEOUT_MS = 30_000
 
 const createWebhook = (
   { kubeconfig, initialBackoffMs }: AuditWebhook,
-  { time, random, reportLost, dial, bufferBytes }: Parts,
+  { time, random, reportLost, dial, bufferBytes }: SinkOptions,
 ): EventSink =>
   new WebhookSink(new KubeconfigClient(kubeconfig, { timeoutMs: WEBHOOK_TIMEOUT_MS, time, dial }), {
     initialBackoffMs,
@@ -140,7 +140,7 @@ const createWebhook = (
 
 async function openLines(
   { path, rotation, isCompressed }: AuditLog,
-  { clock, log }: AuditSurroundings,
+  { clock, log }: AuditEnvironment,
 ): Promise<Lines> {
   if (path === '-') return standardOutput
   const { wallMs, monotonicMs } = clock

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../../api/request.ts'
 import { ByteText } from '../../lib/bytes/byte-text.ts'
 import { systemTime } from '../../lib/time/timers.ts'
 import { MicroClock } from './micro-clock.ts'
-import { EventPrinter, PrinterParts, type StageFacts } from './event.ts'
+import { EventPrinter, EventPrinterContext, type StageFacts } from './event.ts'
 import { sourceIps } from './source-ips.ts'
 
 const info = {
@@ -21,7 +21,7 @@ const info = {
   isWatchPath: false,
 } as const
 
-const parts = new PrinterParts(new MicroClock(systemTime))
+const parts = new EventPrinterContext(new MicroClock(systemTime))
 const { texts } = parts
 const noon = Date.parse('2026-01-31T12:00:00.000Z')
 
@@ -272,7 +272,7 @@ test('who asks for the same again is told apart from all others', () => {
     ),
   )
   const print = (
-    known: PrinterParts,
+    known: EventPrinterContext,
     { verb, uri, user, address }: (typeof kinds)[number],
     auditId: string,
   ): string => {
@@ -290,7 +290,7 @@ test('who asks for the same again is told apart from all others', () => {
   }
   for (let round = 0; round < 4; round++) {
     for (const kind of kinds) {
-      const anew = new PrinterParts(new MicroClock(systemTime))
+      const anew = new EventPrinterContext(new MicroClock(systemTime))
       assert.equal(print(parts, kind, `id-${round}`), print(anew, kind, `id-${round}`))
     }
   }

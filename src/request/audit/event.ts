@@ -5,7 +5,13 @@ import type { User } from '../../api/user.ts'
 import { plainCharacters, printOrdered, printString } from '../../objects/codec/json.ts'
 import type { AuditLevel, AuditStage } from '../../config/files/audit-policy.ts'
 import { ByteText } from '../../lib/bytes/byte-text.ts'
-import { type Annotations, KnownTexts, printField, printUser, type Source } from './known-texts.ts'
+import {
+  type Annotations,
+  CachedFields,
+  printField,
+  printUser,
+  type Source,
+} from './cached-fields.ts'
 import { legacyLine } from './legacy-line.ts'
 import { type MicroClock, TimeField } from './micro-clock.ts'
 
@@ -53,7 +59,7 @@ export type EventFacts = {
 }
 
 /** What the body of the request adds to the reference to its object. */
-export type Named = {
+export type BodyReference = {
   readonly namespace?: string
   readonly name?: string
   readonly uid?: string
@@ -71,7 +77,7 @@ export type ResponseStatus = {
 export type StageFacts = {
   readonly stage: AuditStage
   readonly impersonated: User | undefined
-  readonly named: Named | undefined
+  readonly named: BodyReference | undefined
   readonly response: ResponseStatus | undefined
   /** JSON. */
   readonly requestObject: Buffer | undefined
@@ -85,9 +91,9 @@ export type StageFacts = {
 }
 
 /** What the events of all requests have in common. */
-export class PrinterParts {
+export class EventPrinterContext {
   readonly time: MicroClock
-  readonly texts = new KnownTexts()
+  readonly texts = new CachedFields()
   readonly receivedField = new TimeField(',"requestReceivedTimestamp":"')
   readonly stageField = new TimeField('Z","stageTimestamp":"')
 
@@ -97,11 +103,11 @@ export class PrinterParts {
 }
 
 /** Where parts of an event are that the next event of the request has, too: they are copied from there, as long as they are there. */
-type Shared = {
+type SharedFields = {
   readonly text: ByteText
   /** The `uses` of the text. */
   readonly uses: number
-  readonly named: Named | undefined
+  readonly named: BodyReference | undefined
   readonly start: number
   readonly idEnd: number
   readonly uriStart: number
@@ -111,10 +117,10 @@ type Shared = {
 /** Prints the events of one request, which have most of their text in common. */
 export class EventPrinter {
   readonly facts: EventFacts
-  readonly #parts: PrinterParts
-  #shared: Shared | undefined
+  readonly #parts: EventPrinterContext
+  #shared: SharedFields | undefined
 
-  constructor(facts: EventFacts, parts: PrinterParts) {
+  constructor(facts: EventFacts, parts: EventPrinterContext) {
     this.facts = facts
     this.#parts = parts
   }
@@ -179,7 +185,7 @@ export class EventPrinter {
     }
   }
 
-  #sharedWith(named: Named | undefined): Shared | undefined {
+  #sharedWith(named: BodyReference | undefined): SharedFields | undefined {
     const shared = this.#shared
     return shared?.named === named && shared?.text.uses === shared?.uses ? shared : undefined
   }
@@ -197,7 +203,11 @@ export class EventPrinter {
     texts.keepTarget(asking, uri, () => into.copyOf(start))
   }
 
-  #appendTarget(into: ByteText, named: Named | undefined, impersonated: User | undefined): void {
+  #appendTarget(
+    into: ByteText,
+    named: BodyReference | undefined,
+    impersonated: User | undefined,
+  ): void {
     const { uri, user, info, source } = this.facts
     const { texts } = this.#parts
     appendCharacters(into, uri)
@@ -307,8 +317,8 @@ const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 function appendReference(
   into: ByteText,
   info: ResourceInfo,
-  named: Named | undefined,
-  texts: KnownTexts,
+  named: BodyReference | undefined,
+  texts: CachedFields,
 ): void {
   const { plural, group, version, subresource } = info
   if (named !== undefined || subresource !== '' || plural === '')
@@ -323,7 +333,7 @@ function appendReference(
   into.append(texts.namedVersion(group, version))
 }
 
-function printReference(info: ResourceInfo, named: Named | undefined): string {
+function printReference(info: ResourceInfo, named: BodyReference | undefined): string {
   const { plural, group, version, subresource } = info
   const fields =
     printField('resource', plural) +

@@ -5,7 +5,7 @@
 import { pageNotFound } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { type ModuleLevel, parseLevel, parseModules } from '../../lib/telemetry/verbosity.ts'
-import { ProfilerBusy, type Profiles, type Taking } from './profiler.ts'
+import { ProfilerBusy, type Profiles, type ProfileOptions } from './profiler.ts'
 
 /** Go's defaults, and the longest that is measured. */
 const CPU_SECONDS = 30
@@ -18,7 +18,7 @@ const VALUE_CHARACTERS_MAX = 1024
 /** What upstream's page takes for a number; klog's levels are those below 2^31. */
 const NUMBER_MAX = 2 ** 32 - 1
 
-export type DebugPagesParts = {
+export type DebugPagesOptions = {
   /** Shared by all who serve these pages: one profile at a time. */
   readonly profiles: Profiles
   /** --profiling; the debug socket has them in any case, as upstream. */
@@ -35,7 +35,7 @@ export function createDebugPages({
   hasProfiles,
   setVerbosity,
   setModules,
-}: DebugPagesParts): DebugPages {
+}: DebugPagesOptions): DebugPages {
   return (request) => {
     const { path } = request
     // As upstream, which has these pages with the profiles only.
@@ -54,7 +54,7 @@ export function createDebugPages({
 async function profilePage(request: ApiRequest, profiles: Profiles): Promise<ApiResponse> {
   const { query, signal } = request
   const what = request.path.slice('/debug/pprof/'.length)
-  const taking = (byDefault: number): Taking => ({
+  const taking = (byDefault: number): ProfileOptions => ({
     seconds: secondsOf(query.get('seconds'), byDefault),
     signal,
   })
@@ -93,11 +93,11 @@ function secondsOf(text: string | null, byDefault: number): number {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, SECONDS_MAX) : byDefault
 }
 
-type Changed = { readonly said: string } | { readonly fault: string }
+type ChangeResult = { readonly said: string } | { readonly fault: string }
 
 async function flagPage(
   request: ApiRequest,
-  change: (value: string) => Changed,
+  change: (value: string) => ChangeResult,
 ): Promise<ApiResponse> {
   if (request.method !== 'PUT') return text(406, 'unsupported http method')
   const value = (await request.body()).toString()
@@ -107,7 +107,7 @@ async function flagPage(
 }
 
 /** With upstream's words, whose page and logger each have a largest number. */
-function changeVerbosity(value: string, set: (level: number) => void): Changed {
+function changeVerbosity(value: string, set: (level: number) => void): ChangeResult {
   const number = parseLevel(value, NUMBER_MAX)
   if (typeof number === 'string') return { fault: number }
   const level = parseLevel(value)
@@ -120,7 +120,10 @@ function changeVerbosity(value: string, set: (level: number) => void): Changed {
 }
 
 /** Upstream has no such page. */
-function changeModules(value: string, set: (modules: readonly ModuleLevel[]) => void): Changed {
+function changeModules(
+  value: string,
+  set: (modules: readonly ModuleLevel[]) => void,
+): ChangeResult {
   const modules = parseModules(value.trim())
   if (typeof modules === 'string') return { fault: `failed set vmodule ${value}: ${modules}` }
   set(modules)

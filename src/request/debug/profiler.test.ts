@@ -6,12 +6,12 @@ import { Rest } from './rest.ts'
 test('what holds the program rests for four times as long, also after several times', () => {
   const rest = new Rest()
   assert.equal(rest.waitMs(0), 0)
-  rest.note(100, 1_000)
+  rest.record(100, 1_000)
   assert.equal(rest.waitMs(1_000), 400)
-  rest.note(50, 1_100)
+  rest.record(50, 1_100)
   assert.equal(rest.waitMs(1_100), 500)
   assert.equal(rest.waitMs(5_000), 0)
-  rest.note(10, 5_000)
+  rest.record(10, 5_000)
   assert.equal(rest.waitMs(5_000), 40)
 })
 

@@ -38,7 +38,7 @@ export class ProfilerBusy extends Error {
   override readonly name = 'ProfilerBusy'
 }
 
-export type Taking = { readonly seconds: number; readonly signal: AbortSignal }
+export type ProfileOptions = { readonly seconds: number; readonly signal: AbortSignal }
 
 export class Profiles {
   readonly #log: Log
@@ -50,7 +50,7 @@ export class Profiles {
   }
 
   /** What the processor did: profile.proto, compressed, or V8's own form, which Chrome reads. */
-  cpu({ seconds, signal }: Taking, form: 'pprof' | 'chrome'): Promise<Buffer> {
+  cpu({ seconds, signal }: ProfileOptions, form: 'pprof' | 'chrome'): Promise<Buffer> {
     return this.#alone('cpu', signal, async (session) => {
       const startMs = Date.now()
       await session.post('Profiler.enable')
@@ -76,7 +76,7 @@ export class Profiles {
   }
 
   /** What was allocated meanwhile: all of it, or only what is still there at the end. */
-  heap({ seconds, signal }: Taking, { form, isAll }: HeapOptions): Promise<Buffer> {
+  heap({ seconds, signal }: ProfileOptions, { form, isAll }: HeapOptions): Promise<Buffer> {
     return this.#alone('heap', signal, async (session) => {
       const startMs = Date.now()
       const sampling = {
@@ -105,7 +105,7 @@ export class Profiles {
   }
 
   /** What the runtime did, as events that Chrome shows on a line of time. */
-  trace({ seconds, signal }: Taking): Promise<Buffer> {
+  trace({ seconds, signal }: ProfileOptions): Promise<Buffer> {
     return this.#alone('trace', signal, async (session) => {
       const events: object[] = []
       const over = new Promise<void>((resolve) =>
@@ -129,7 +129,7 @@ export class Profiles {
     const startMs = performance.now()
     const answer = ask()
     const nowMs = performance.now()
-    this.#rest.note(nowMs - startMs, nowMs)
+    this.#rest.record(nowMs - startMs, nowMs)
     return answer
   }
 

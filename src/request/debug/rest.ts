@@ -7,7 +7,7 @@ export class Rest {
   #untilMs = 0
 
   /** `nowMs`: when it had ended. */
-  note(heldMs: number, nowMs: number): void {
+  record(heldMs: number, nowMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, nowMs) + heldMs * REST_TIMES
   }
 

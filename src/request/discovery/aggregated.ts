@@ -71,32 +71,36 @@ const wanted = (version: Form['version']): readonly string[] => [
 ]
 
 /** `mark`: what it was made from. */
-type Made = {
+type AggregatedDocument = {
   readonly mark: string
   readonly json: Buffer
   readonly tag: string
   /** Other forms that were asked for, by media type and version. */
-  readonly forms: Map<string, Printed>
+  readonly forms: Map<string, EncodedDocument>
 }
 
-type Printed = { readonly type: string; readonly body: Buffer }
+type EncodedDocument = { readonly type: string; readonly body: Buffer }
 
 /** A version of a group, and where it stands. */
-type Shown = { readonly version: string; readonly versionPriority: number; readonly text: string }
+type PrioritizedVersion = {
+  readonly version: string
+  readonly versionPriority: number
+  readonly text: string
+}
 
 /** The versions of a group, and where the group stands. */
-type ShownGroup = {
+type PrioritizedGroup = {
   readonly name: string
   readonly priority: number
-  readonly versions: readonly Shown[]
+  readonly versions: readonly PrioritizedVersion[]
 }
 
 export class AggregatedDiscovery {
   readonly #registry: Registry
   readonly #remote: RemoteDiscovery | undefined
   /** By the list of a group's resources, which the registry replaces when the group changes. */
-  readonly #versions = new WeakMap<readonly Resource[], readonly Shown[]>()
-  readonly #made = new Map<'core' | 'others', Made>()
+  readonly #versions = new WeakMap<readonly Resource[], readonly PrioritizedVersion[]>()
+  readonly #made = new Map<'core' | 'others', AggregatedDocument>()
 
   /** `remote`: what other servers have. */
   constructor(registry: Registry, remote?: RemoteDiscovery) {
@@ -116,7 +120,7 @@ export class AggregatedDiscovery {
     return { status: 200, headers: { 'content-type': contentType, ...common }, body }
   }
 
-  #document(which: 'core' | 'others'): Made {
+  #document(which: 'core' | 'others'): AggregatedDocument {
     const mark = `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
     const known = this.#made.get(which)
     if (known?.mark === mark) return known
@@ -125,12 +129,17 @@ export class AggregatedDiscovery {
       .join(',')
     const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
     const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
-    const made = { mark, json: Buffer.from(`${json}\n`), tag, forms: new Map<string, Printed>() }
+    const made = {
+      mark,
+      json: Buffer.from(`${json}\n`),
+      tag,
+      forms: new Map<string, EncodedDocument>(),
+    }
     this.#made.set(which, made)
     return made
   }
 
-  #others(): ShownGroup[] {
+  #others(): PrioritizedGroup[] {
     const own = this.#registry.groups.filter((name) => name !== '')
     const groups = new Map(own.map((name) => [name, this.#ownGroup(name)]))
     for (const remote of this.#remote?.versions() ?? []) {
@@ -140,13 +149,13 @@ export class AggregatedDiscovery {
     return [...groups.values()].toSorted(byPriority)
   }
 
-  #ownGroup(name: string): ShownGroup {
+  #ownGroup(name: string): PrioritizedGroup {
     // As upstream, the first of all.
     const priority = name === 'apiregistration.k8s.io' ? Infinity : groupPriority(name)
     return { name, priority, versions: this.#ownVersions(name) }
   }
 
-  #ownVersions(group: string): readonly Shown[] {
+  #ownVersions(group: string): readonly PrioritizedVersion[] {
     const resources = this.#registry.inGroup(group)
     const known = this.#versions.get(resources)
     if (known !== undefined) return known
@@ -167,9 +176,9 @@ export class AggregatedDiscovery {
 
 /** The version of a remote server stands in the place of one that this server has, too. */
 function withRemote(
-  group: ShownGroup | undefined,
+  group: PrioritizedGroup | undefined,
   { service, resources, isStale }: RemoteVersion,
-): ShownGroup {
+): PrioritizedGroup {
   const { version } = service
   const own = group?.versions ?? []
   const known = resources === undefined || resources === '[]' ? '' : `"resources":${resources},`
@@ -185,10 +194,10 @@ function withRemote(
   }
 }
 
-const byPriority = (a: ShownGroup, b: ShownGroup): number =>
+const byPriority = (a: PrioritizedGroup, b: PrioritizedGroup): number =>
   a.priority === b.priority ? (a.name < b.name ? -1 : 1) : b.priority - a.priority
 
-function printGroup({ name, versions }: ShownGroup): string {
+function printGroup({ name, versions }: PrioritizedGroup): string {
   const metadata = printOrdered({ ...(name === '' ? {} : { name }), creationTimestamp: null })
   return `{"metadata":${metadata},"versions":[${versions.map(({ text }) => text).join(',')}]}`
 }
@@ -198,7 +207,11 @@ const asBeta = (json: Buffer): Buffer =>
   Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
 
 /** Protobuf and YAML of many resources take long, so they are kept. */
-function printedOnce({ json, forms }: Made, form: Form, query: URLSearchParams): Printed {
+function printedOnce(
+  { json, forms }: AggregatedDocument,
+  form: Form,
+  query: URLSearchParams,
+): EncodedDocument {
   const isIndented = form.media === 'json' && /^(true|1)$/.test(query.get('pretty') ?? '')
   const id = `${form.media} ${form.version} ${isIndented}`
   const known = forms.get(id)
@@ -208,7 +221,7 @@ function printedOnce({ json, forms }: Made, form: Form, query: URLSearchParams):
   return made
 }
 
-function printed(json: Buffer, { media, version }: Form, query: URLSearchParams): Printed {
+function printed(json: Buffer, { media, version }: Form, query: URLSearchParams): EncodedDocument {
   switch (media) {
     case 'yaml':
       return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(json))) }
@@ -251,12 +264,12 @@ function resourceFields(resource: Resource): Document {
   }
 }
 
-type Own = { readonly group: string; readonly version: string }
+type OwnVersion = { readonly group: string; readonly version: string }
 
 function partFields(
   { name, kind: ownKind, group, version, verbs }: Subresource,
   resource: Resource,
-  own: Own,
+  own: OwnVersion,
 ): Document {
   const isOwn = group === resource.group && version === resource.version
   const { group: shownGroup, version: shownVersion } = isOwn ? own : { group, version }

@@ -5,7 +5,7 @@
 import type { HealthCheck } from './health.ts'
 
 /** The state that the checks are about. */
-export type Vitals = {
+export type HealthState = {
   /** Why etcd cannot be relied upon now; undefined if it can. */
   readonly etcdFault: () => string | undefined
   /** The server has started completely. */
@@ -99,7 +99,7 @@ export function createChecks({
   others = [],
   livezGraceMs,
   upMs,
-}: Vitals): readonly HealthCheck[] {
+}: HealthState): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
     { name: 'ping', fault: isFine },
     { name: 'log', fault: isFine },

@@ -29,7 +29,7 @@ import { rootIndex } from './root.ts'
 import { statusPage, statusPath } from './status-page.ts'
 import { versionDocument } from './version.ts'
 
-export type DocumentParts = {
+export type DocumentsOptions = {
   readonly registry: Registry
   /** host:port at which external clients reach the server. */
   readonly serverAddress: string
@@ -59,11 +59,11 @@ export type DocumentParts = {
 /** `context`: for whom remote servers are asked. */
 export type Documents = (request: ApiRequest, context: RequestContext) => MaybePromise<ApiResponse>
 
-export function createDocuments(parts: DocumentParts): Documents {
-  const { registry, remote } = parts
+export function createDocuments(options: DocumentsOptions): Documents {
+  const { registry, remote } = options
   const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
   const listed = new ListedGroups(registry, remote?.servers ?? noRemoteServers)
-  const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
+  const openApi = new OpenApi({ ...options, hasIssuer: options.issuer !== null })
   return (request, context) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
@@ -71,29 +71,29 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'healthz':
       case 'livez':
       case 'readyz':
-        return health(root, request, parts)
+        return health(root, request, options)
       case 'version':
-        return version(request, rest, parts)
+        return version(request, rest, options)
       case 'api':
-        return api(request, rest, { ...parts, aggregated, listed })
+        return api(request, rest, { ...options, aggregated, listed })
       case 'apis':
-        return apis(request, rest, { ...parts, aggregated, listed })
+        return apis(request, rest, { ...options, aggregated, listed })
       case 'openapi':
         return openApi.answer(request, context)
       case 'metrics':
-        return metrics(path, parts)
+        return metrics(path, options)
       case 'debug':
-        return debug(request, withoutSlash(path), parts)
+        return debug(request, withoutSlash(path), options)
       case '.well-known':
       case 'openid':
-        return issuer(request, withoutSlash(path), parts)
+        return issuer(request, withoutSlash(path), options)
       case 'statusz':
-        return status(request, parts)
+        return status(request, options)
       case 'flagz':
-        return flagValues(request, parts)
+        return flagValues(request, options)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
-        return indented({ paths: rootIndex(listed, parts.checks, otherPaths(parts)) })
+        return indented({ paths: rootIndex(listed, options.checks, otherPaths(options)) })
     }
   }
 }
@@ -106,13 +106,13 @@ const textType = 'text/plain; charset=utf-8'
 async function health(
   endpoint: Endpoint,
   { path, query }: ApiRequest,
-  parts: DocumentParts,
+  options: DocumentsOptions,
 ): Promise<ApiResponse> {
-  const checks = checksOf(endpoint, parts.checks)
+  const checks = checksOf(endpoint, options.checks)
   if (path !== `/${endpoint}`) return singleCheck(path.slice(endpoint.length + 2), checks)
   const { isHealthy, text } = await checkHealth(endpoint, checks, {
     query,
-    onChecked: parts.onChecked,
+    onChecked: options.onChecked,
   })
   if (!isHealthy) throw unhealthy(text)
   const headers = { 'content-type': textType, 'x-content-type-options': 'nosniff' }
@@ -131,7 +131,7 @@ async function singleCheck(name: string, checks: readonly HealthCheck[]): Promis
 function version(
   request: ApiRequest,
   rest: readonly string[],
-  { emulatedMinor }: DocumentParts,
+  { emulatedMinor }: DocumentsOptions,
 ): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
@@ -139,43 +139,51 @@ function version(
   return indented(versionDocument(emulatedMinor))
 }
 
-type ListParts = Pick<DocumentParts, 'registry' | 'serverAddress' | 'gates'> & {
+type ListDocumentOptions = Pick<DocumentsOptions, 'registry' | 'serverAddress' | 'gates'> & {
   readonly aggregated: AggregatedDiscovery
   readonly listed: ListedGroups
 }
 
-function api(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
-  const form = rest.length === 0 ? aggregatedForm(request, parts.gates) : undefined
+function api(
+  request: ApiRequest,
+  rest: readonly string[],
+  options: ListDocumentOptions,
+): ApiResponse {
+  const form = rest.length === 0 ? aggregatedForm(request, options.gates) : undefined
   if (form !== undefined) {
     requireGet(request)
-    return parts.aggregated.answer('core', form, request)
+    return options.aggregated.answer('core', form, request)
   }
   const document =
     rest.length === 0
-      ? coreVersions(parts.serverAddress)
-      : resourceList(parts.registry, { group: '', version: rest.join('/') }, parts.gates)
+      ? coreVersions(options.serverAddress)
+      : resourceList(options.registry, { group: '', version: rest.join('/') }, options.gates)
   if (document === undefined) throw noSuchResource()
   requireGet(request)
   return negotiated(document, request)
 }
 
 /** /apis and /apis/<group> answer all methods in the same way. */
-function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
+function apis(
+  request: ApiRequest,
+  rest: readonly string[],
+  options: ListDocumentOptions,
+): ApiResponse {
   const [groupName, versionName] = rest
-  const form = groupName === undefined ? aggregatedForm(request, parts.gates) : undefined
-  if (form !== undefined) return parts.aggregated.answer('others', form, request)
+  const form = groupName === undefined ? aggregatedForm(request, options.gates) : undefined
+  if (form !== undefined) return options.aggregated.answer('others', form, request)
   if (groupName === undefined)
-    return negotiated(groupList(parts.listed), request, { isAggregator: true })
-  const found = parts.listed.find(groupName)
+    return negotiated(groupList(options.listed), request, { isAggregator: true })
+  const found = options.listed.find(groupName)
   if (found === undefined) throw pageNotFound()
   if (versionName === undefined)
     return negotiated(groupDocument(found), request, { isAggregator: true })
   const document = resourceList(
-    parts.registry,
+    options.registry,
     { group: groupName, version: versionName },
-    parts.gates,
+    options.gates,
   )
-  const isCustom = parts.registry.inGroup(groupName).every((resource) => resource.isCustom)
+  const isCustom = options.registry.inGroup(groupName).every((resource) => resource.isCustom)
   if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()
   requireGet(request)
   return negotiated(document, request)
@@ -184,9 +192,9 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
 async function debug(
   request: ApiRequest,
   path: string,
-  parts: DocumentParts,
+  options: DocumentsOptions,
 ): Promise<ApiResponse> {
-  const { explainAccess, dumpFlows, debugPages } = parts
+  const { explainAccess, dumpFlows, debugPages } = options
   const dump = await dumpFlows(request)
   if (dump !== undefined)
     return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
@@ -205,7 +213,7 @@ const issuerPaths = [configurationPath, keysPath]
 function issuer(
   request: ApiRequest,
   path: string,
-  { issuer: documents }: DocumentParts,
+  { issuer: documents }: DocumentsOptions,
 ): ApiResponse {
   const isKeys = path === keysPath
   if (documents === null || (!isKeys && path !== configurationPath)) throw pageNotFound()
@@ -218,27 +226,34 @@ function issuer(
 }
 
 /** Paths that not every server has. */
-const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
+const otherPaths = ({ issuer: documents, gates }: DocumentsOptions): string[] => [
   ...(documents === null ? [] : issuerPaths),
   ...(gates.isOn('ComponentStatusz') ? [statusPath] : []),
   ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
 ]
 
-function status(request: ApiRequest, { gates, clock, emulatedMinor }: DocumentParts): ApiResponse {
+function status(
+  request: ApiRequest,
+  { gates, clock, emulatedMinor }: DocumentsOptions,
+): ApiResponse {
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
   return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs(), emulatedMinor })
 }
 
-function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {
-  if (request.path !== flagsPath || !parts.gates.isOn('ComponentFlagz')) throw pageNotFound()
-  return flagsPage(request, parts.flagValues)
+function flagValues(request: ApiRequest, options: DocumentsOptions): ApiResponse {
+  if (request.path !== flagsPath || !options.gates.isOn('ComponentFlagz')) throw pageNotFound()
+  return flagsPage(request, options.flagValues)
 }
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
-async function metrics(path: string, parts: DocumentParts): Promise<ApiResponse> {
+async function metrics(path: string, options: DocumentsOptions): Promise<ApiResponse> {
   const all =
-    path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
+    path === '/metrics'
+      ? options.metrics
+      : path === '/metrics/slis'
+        ? options.sliMetrics
+        : undefined
   if (all === undefined) throw pageNotFound()
   // Lets a scraper see that the process was restarted, and with it the counters.
   const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`

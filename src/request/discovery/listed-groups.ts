@@ -12,7 +12,7 @@ export type ListedGroup = {
   readonly versions: readonly string[]
 }
 
-type Place = Pick<
+type PrioritizedVersion = Pick<
   ListedApiService,
   'name' | 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'
 >
@@ -59,8 +59,8 @@ export class ListedGroups {
     return groups
   }
 
-  #places(): Place[] {
-    const places = new Map<string, Place>()
+  #places(): PrioritizedVersion[] {
+    const places = new Map<string, PrioritizedVersion>()
     for (const group of this.#registry.groups) {
       if (group === '') continue
       for (const { version, isCustom } of this.#registry.inGroup(group)) {
@@ -86,7 +86,7 @@ function ownPlace({
   isCustom,
 }: { readonly [key in 'name' | 'group' | 'version']: string } & {
   readonly isCustom: boolean
-}): Place {
+}): PrioritizedVersion {
   return {
     name,
     group,
@@ -97,8 +97,8 @@ function ownPlace({
 }
 
 /** A group stands where the first of its versions does, by priority and then by the name of the APIService. */
-function grouped(places: readonly Place[]): ListedGroup[] {
-  const groups = new Map<string, Place[]>()
+function grouped(places: readonly PrioritizedVersion[]): ListedGroup[] {
+  const groups = new Map<string, PrioritizedVersion[]>()
   for (const place of places.toSorted(byGroupPriority)) {
     const known = groups.get(place.group)
     if (known === undefined) groups.set(place.group, [place])
@@ -110,7 +110,7 @@ function grouped(places: readonly Place[]): ListedGroup[] {
   }))
 }
 
-const byGroupPriority = (a: Place, b: Place): number =>
+const byGroupPriority = (a: PrioritizedVersion, b: PrioritizedVersion): number =>
   a.groupPriorityMinimum === b.groupPriorityMinimum
     ? a.name < b.name
       ? -1
@@ -118,6 +118,6 @@ const byGroupPriority = (a: Place, b: Place): number =>
     : b.groupPriorityMinimum - a.groupPriorityMinimum
 
 export const byVersionPriority = (
-  a: Pick<Place, 'version' | 'versionPriority'>,
-  b: Pick<Place, 'version' | 'versionPriority'>,
+  a: Pick<PrioritizedVersion, 'version' | 'versionPriority'>,
+  b: Pick<PrioritizedVersion, 'version' | 'versionPriority'>,
 ): number => b.versionPriority - a.versionPriority || compareVersions(a.version, b.version)

@@ -18,7 +18,7 @@ import { encodeObject } from '../../objects/codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 import { findType } from '../../registry/types.ts'
 
-export type Printed = { readonly type: string; readonly body: Buffer }
+export type EncodedDocument = { readonly type: string; readonly body: Buffer }
 
 type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 
@@ -30,7 +30,7 @@ export function printDocument(
   document: Json,
   request: Request,
   { isAggregator = false } = {},
-): Printed {
+): EncodedDocument {
   // A conversion (`as=Table`) alone is refused; beside a plain media type it is ignored.
   const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
@@ -52,7 +52,7 @@ const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf
 export function printError(
   status: Status,
   request: Request,
-): Printed & { readonly isAccepted: boolean } {
+): EncodedDocument & { readonly isAccepted: boolean } {
   const form = negotiateError(request)
   return { ...print(status, form), isAccepted: form.isAccepted }
 }
@@ -70,7 +70,7 @@ export function printUntyped({
   }
 }
 
-function print(document: Json, { type, isIndented }: Form): Printed {
+function print(document: Json, { type, isIndented }: Form): EncodedDocument {
   if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }
   if (type === 'cbor') return { type: cborType, body: encodeCbor(document) }
   if (type === 'protobuf') {

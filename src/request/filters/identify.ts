@@ -1,13 +1,13 @@
 /** Stages that find out who sends a request, and start its span and its audit event. */
 import type { Authenticate } from '../../access/authentication/authenticate.ts'
-import type { Authenticated } from '../../access/authentication/attempt.ts'
+import type { AuthenticatedUser } from '../../access/authentication/attempt.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import type { RequestInfo } from '../../api/context.ts'
 import { ofSharedHeaders } from '../../api/shared-headers.ts'
 import type { User } from '../../api/user.ts'
 import { thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { Arrived } from '../audit/audited-request.ts'
+import type { ReceivedRequest } from '../audit/audited-request.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
 import type { Traces } from '../tracing/tracing.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
@@ -18,7 +18,7 @@ type MonotonicMs = () => number
 export function authenticateRequest(authenticate: Authenticate, monotonicMs: MonotonicMs): Stage {
   const identify = (
     life: RequestLifecycle,
-    { user, warnings, annotations }: Authenticated,
+    { user, warnings, annotations }: AuthenticatedUser,
   ): void => {
     const { context } = life
     context.identify(user)
@@ -71,7 +71,7 @@ export const arrivalOf = (
   { request, auditId, startMs, isLongRunning }: RequestLifecycle,
   info: RequestInfo,
   nowMs: number,
-): Arrived => ({ request, info, auditId, startMs, nowMs, isLongRunning })
+): ReceivedRequest => ({ request, info, auditId, startMs, nowMs, isLongRunning })
 
 /** Acts as the user that the headers name, if the caller may. */
 export function impersonateUser(authorize: Authorize, monotonicMs: MonotonicMs): Stage {

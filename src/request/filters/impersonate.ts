@@ -13,7 +13,7 @@ import {
   unauthenticatedGroup,
   type User,
 } from '../../api/user.ts'
-import type { Authorize, Waiting } from '../../access/authorization/authorizer.ts'
+import type { Authorize, WaitingRequest } from '../../access/authorization/authorizer.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
 
 const USER = 'impersonate-user'
@@ -22,7 +22,7 @@ const UID = 'impersonate-uid'
 const EXTRA = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
 
-type Asked = {
+type ImpersonatedUser = {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
@@ -40,7 +40,7 @@ export async function impersonate(
   request: ApiRequest,
   user: User,
   authorize: Authorize,
-  waiting?: Waiting,
+  waiting?: WaitingRequest,
 ): Promise<User> {
   const asked = readHeaders(request.headers)
   const isAsked =
@@ -54,7 +54,7 @@ export async function impersonate(
   return identityOf(asked)
 }
 
-function readHeaders(headers: IncomingHttpHeaders): Asked {
+function readHeaders(headers: IncomingHttpHeaders): ImpersonatedUser {
   const extra: (readonly [string, string])[] = []
   for (const header in headers) {
     if (!header.startsWith(EXTRA)) continue
@@ -83,7 +83,7 @@ function* rightsFor({
   uid,
   groups,
   extra,
-}: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
+}: ImpersonatedUser): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
   const base = {
     kind: 'resource',
     verb: 'impersonate',
@@ -108,7 +108,7 @@ function* rightsFor({
   if (uid !== '') yield { ...special, plural: 'uids', name: uid }
 }
 
-function identityOf({ name, uid, groups, extra }: Asked): User {
+function identityOf({ name, uid, groups, extra }: ImpersonatedUser): User {
   const account = accountOf(name)
   const given =
     groups.length === 0 && account !== undefined
@@ -131,7 +131,7 @@ function withOwnGroup(name: string, groups: readonly string[]): readonly string[
 }
 
 /** As Go prints the object references: kind, namespace, name, version and field path, with spaces for empty ones. */
-function partsOf({ uid, groups, extra }: Asked): string[] {
+function partsOf({ uid, groups, extra }: ImpersonatedUser): string[] {
   const version = `${authenticationGroup}/v1`
   return [
     ...groups.map((group) => `{Group  ${group}    }`),

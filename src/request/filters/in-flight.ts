@@ -5,7 +5,7 @@
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { tooManyInFlight } from '../../api/errors.ts'
-import type { InFlightPlace } from '../../api/request.ts'
+import type { InFlightSlot } from '../../api/request.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
 import { readVerbs } from '../../api/verbs.ts'
 import { assert } from '../../lib/errors.ts'
@@ -35,7 +35,7 @@ export class InFlight {
   /**
    * Fails if the pool is full, or if unread long responses of this user occupy their share of it. Undefined: the request is not counted.
    */
-  enter(user: User, info: RequestInfo): RequestPlace | undefined {
+  enter(user: User, info: RequestInfo): RequestSlot | undefined {
     if (isExempt(user, info)) return undefined
     const pool = readVerbs.has(info.verb) ? this.#readOnly : this.#mutating
     pool.enter(user.name)
@@ -44,18 +44,18 @@ export class InFlight {
 }
 
 /** The slot of a request whose handler is running. */
-export interface RequestPlace extends InFlightPlace {
+export interface RequestSlot extends InFlightSlot {
   /** `nowMs`: on the monotonic clock, if it was read just now. */
   readonly leave: (nowMs?: number) => void
   /** Converts this slot into one of a long response, which its client has still to read; leaving the returned slot leaves this one. */
-  readonly keep: (user: string) => InFlightPlace
+  readonly keep: (user: string) => InFlightSlot
 }
 
 /** The share of a pool that unread long responses of one user may occupy: a user that reads slowly must not lock out all others. */
 const KEPT_SHARE = 1 / 4
 
 /** Slots are interchangeable, so the pool itself represents all of them, and none is allocated per request. */
-class Pool implements RequestPlace {
+class Pool implements RequestSlot {
   readonly #max: number
   readonly #keptMax: number
   /** The number of unread long responses of each user that has any. */
@@ -77,7 +77,7 @@ class Pool implements RequestPlace {
     assert(this.#open >= 0, 'a place is left once')
   }
 
-  keep(user: string): InFlightPlace {
+  keep(user: string): InFlightSlot {
     const kept = this.#keptBy(user) + 1
     this.#kept.set(user, kept)
     // Requests that were admitted together may exceed the share: the excess counts against the user, but not against the pool.

@@ -5,7 +5,7 @@
 import { mastersGroup } from '../../api/user.ts'
 import type { FlowControl } from '../flow/flow-control.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
-import type { InFlight, RequestPlace } from './in-flight.ts'
+import type { InFlight, RequestSlot } from './in-flight.ts'
 
 export type LimitOptions = {
   /** Undefined: requests are limited by their number alone. */
@@ -15,10 +15,7 @@ export type LimitOptions = {
 }
 
 export function limitRequests({ flowControl, inFlight, monotonicMs }: LimitOptions): Stage {
-  const waitForSeat = async (
-    life: RequestLifecycle,
-    seat: Promise<RequestPlace>,
-  ): Promise<void> => {
+  const waitForSeat = async (life: RequestLifecycle, seat: Promise<RequestSlot>): Promise<void> => {
     const sinceMs = monotonicMs()
     try {
       life.seat = await seat

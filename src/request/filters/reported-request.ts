@@ -13,7 +13,7 @@ const connecting: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', '
 const applyType = 'application/apply-patch+yaml'
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-type Asked = {
+type ReportedTarget = {
   readonly verb: string
   readonly subresource: string
   readonly name: string
@@ -21,7 +21,7 @@ type Asked = {
 }
 
 export function reportedVerb(
-  { verb, subresource }: Pick<Asked, 'verb' | 'subresource'>,
+  { verb, subresource }: Pick<ReportedTarget, 'verb' | 'subresource'>,
   http: ApiRequest,
 ): string {
   if (subresource !== '' && connecting.has(subresource)) return 'CONNECT'
@@ -29,7 +29,11 @@ export function reportedVerb(
   return reported[verb] ?? verb.toUpperCase()
 }
 
-export const reportedScope = ({ verb, name, namespace }: Omit<Asked, 'subresource'>): string =>
+export const reportedScope = ({
+  verb,
+  name,
+  namespace,
+}: Omit<ReportedTarget, 'subresource'>): string =>
   name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
 
 /** Upstream joins the values, which can only be `All`. */
@@ -70,14 +74,14 @@ export function countedPath(path: string): CountedPath | undefined {
 }
 
 /** The labels of a request for a remote API server that is not there: upstream names the path of what is no resource as a subresource. */
-export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): Ended {
+export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): EndedRequestLabels {
   if (info?.kind === 'resource') return endedRequest(http, info, () => true)
   const none = { group: '', version: '', resource: '', scope: '' }
   return { ...none, subresource: http.path, verb: reportedMethod(http.method) }
 }
 
 /** The labels of a request that was ended before it was known whether there is such a resource. */
-export type Ended = {
+export type EndedRequestLabels = {
   readonly group: string
   readonly version: string
   readonly resource: string
@@ -91,7 +95,7 @@ export function endedRequest(
   http: ApiRequest,
   info: RequestInfo | undefined,
   isServed: (info: RequestInfo & { kind: 'resource' }) => boolean,
-): Ended {
+): EndedRequestLabels {
   const none = { group: '', version: '', resource: '', subresource: '', scope: '' }
   if (info?.kind !== 'resource') return { ...none, verb: reportedMethod(http.method) }
   if (!isServed(info))

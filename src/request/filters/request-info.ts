@@ -57,7 +57,7 @@ function splitPath(path: string): string[] {
 
 const SLASH = 0x2f
 
-type Place = {
+type ResourcePath = {
   readonly group: string
   readonly version: string
   readonly segments: readonly string[]
@@ -66,7 +66,7 @@ type Place = {
 
 function resourceInfo(
   request: Request,
-  { group, version, segments, verbWord }: Place,
+  { group, version, segments, verbWord }: ResourcePath,
 ): ResourceInfo {
   const { namespace, own } = splitNamespace(segments)
   const [plural = '', name = '', subresource = ''] = own

@@ -2,7 +2,7 @@
 import type { RequestInfo } from '../../api/context.ts'
 import { followFrames } from '../../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import type { Spent } from '../../api/spent.ts'
+import type { RequestTimings } from '../../api/spent.ts'
 import { systemUser } from '../../api/user.ts'
 import type { Count, Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import { Peak } from '../../lib/telemetry/peak.ts'
@@ -10,7 +10,7 @@ import type { Resource } from '../../registry/resource.ts'
 import type { RoutedRequest } from '../routed-request.ts'
 import {
   countedPath,
-  type Ended,
+  type EndedRequestLabels,
   remoteRequest,
   reportedDryRun,
   reportedFieldValidation,
@@ -47,14 +47,14 @@ class OfResource {
 }
 
 /** One request, from the moment it is served. */
-export type Measured = {
+export type MeasuredRequest = {
   /** Is to be called once, with the response, and returns the response to send. A stream is counted when it ends, as upstream. */
   readonly answer: (response: ApiResponse) => ApiResponse
   /** It is no longer under way. */
   readonly end: () => void
 }
 
-export type RequestMetricsParts = {
+export type RequestMetricsOptions = {
   readonly monotonicMs: () => number
 }
 
@@ -79,7 +79,7 @@ export class RequestMetrics {
   /** Names of what unavailable servers were asked for. */
   readonly #ofRemote = new Set<string>()
 
-  constructor(metrics: Metrics, { monotonicMs }: RequestMetricsParts) {
+  constructor(metrics: Metrics, { monotonicMs }: RequestMetricsOptions) {
     this.#monotonicMs = monotonicMs
     this.#served = new ServedRequestMetrics(metrics)
     this.#terminated = metrics.counter({
@@ -142,7 +142,13 @@ export class RequestMetrics {
   }
 
   /** A request has passed all filters, or was forbidden by the last of them. */
-  filtered({ authenticationMs, auditMs, impersonationMs, queueMs, authorizationMs }: Spent): void {
+  filtered({
+    authenticationMs,
+    auditMs,
+    impersonationMs,
+    queueMs,
+    authorizationMs,
+  }: RequestTimings): void {
     const { authentication, audit, impersonation, priorityandfairness, authorization } =
       this.#filters
     authentication.observe(authenticationMs / 1000)
@@ -158,7 +164,7 @@ export class RequestMetrics {
   }
 
   /** One that found no place, which upstream counts as a request, too. */
-  dropped(ended: Ended, dryRun: string): void {
+  dropped(ended: EndedRequestLabels, dryRun: string): void {
     const { group, resource, scope, subresource, verb, version } = ended
     this.#countEnded(this.#served.total, ended, [
       '429',
@@ -174,14 +180,14 @@ export class RequestMetrics {
     this.terminated(ended, 429)
   }
 
-  terminated(ended: Ended, code: number): void {
+  terminated(ended: EndedRequestLabels, code: number): void {
     this.#countEnded(this.#terminated, ended, [`${code}`, ...terminatedLabels('apiserver', ended)])
   }
 
   /** It may be the only one with these labels: they are removed with the resource all the same. */
   #countEnded(
     counter: Counter,
-    { group, version, resource: plural }: Ended,
+    { group, version, resource: plural }: EndedRequestLabels,
     values: readonly string[],
   ): void {
     counter.with(...values).add()
@@ -230,7 +236,7 @@ export class RequestMetrics {
     this.#eventBytes.remove(group, kind, version)
   }
 
-  begin(passed: RoutedRequest, startMs: number): Measured {
+  begin(passed: RoutedRequest, startMs: number): MeasuredRequest {
     const monotonicMs = this.#monotonicMs
     const { context } = passed
     const isPath = passed.kind === 'path'
@@ -261,7 +267,7 @@ export class RequestMetrics {
     }
     return {
       answer: (response) => {
-        if (!('body' in response)) return followed(response, { series, ended })
+        if (!('body' in response)) return observed(response, { series, ended })
         if (isPath && !isCounted(passed.http.path, response)) return response
         ended(response)
         series?.bytes?.observe(lengthOf(response.body))
@@ -297,7 +303,7 @@ export class RequestMetrics {
     let known = this.#ofResource.get(resource)
     if (known === undefined) this.#ofResource.set(resource, (known = this.#knownOf(resource)))
     const { deprecatedUntil } = context
-    if (deprecatedUntil !== undefined) this.#noteDeprecated(known, passed, deprecatedUntil)
+    if (deprecatedUntil !== undefined) this.#recordDeprecated(known, passed, deprecatedUntil)
     const found = known.series.get(key)
     if (found !== undefined || known.isForgotten) return found
     const { group, plural, version } = resource
@@ -324,7 +330,7 @@ export class RequestMetrics {
   }
 
   /** A version may become deprecated while it is served. */
-  #noteDeprecated(
+  #recordDeprecated(
     { others, isForgotten }: OfResource,
     { resource, subresource }: Extract<RoutedRequest, { kind: 'resource' }>,
     until: string,
@@ -368,7 +374,7 @@ const REMOTE_SERIES_MAX = 500
 /** And what has longer names than any resource: a path may have a megabyte. */
 const REMOTE_CHARACTERS_MAX = 512
 
-const terminatedLabels = (component: string, ended: Ended): readonly string[] => {
+const terminatedLabels = (component: string, ended: EndedRequestLabels): readonly string[] => {
   const { group, resource, scope, subresource, verb, version } = ended
   return [component, group, resource, scope, subresource, verb, version]
 }
@@ -404,13 +410,13 @@ type ResourceId = Pick<Resource, 'group' | 'version' | 'plural'>
 
 const idOf = ({ group, version, plural }: ResourceId): string => `${group}/${version}/${plural}`
 
-type Following = {
+type RequestObserver = {
   readonly series: RequestSeries | undefined
   readonly ended: (response: ApiResponse) => void
 }
 
 /** Counts a stream until it ends, whichever side ends it. */
-function followed(response: ApiResponse, { series, ended }: Following): ApiResponse {
+function observed(response: ApiResponse, { series, ended }: RequestObserver): ApiResponse {
   const longRunning = series?.longRunning
   if (longRunning === undefined) {
     ended(response)

@@ -4,7 +4,7 @@ import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
-import { readDefinition } from '../../registry/custom/definition.ts'
+import { readCrd } from '../../registry/custom/crd.ts'
 import { requestInfo } from './request-info.ts'
 import { resolve, type Route } from './resolve.ts'
 
@@ -92,7 +92,7 @@ const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList
 const statuses = { plural: 'status', singular: 'status', kind: 'Status', listKind: 'StatusList' }
 const customs = [names, statuses].flatMap((each) =>
   customResources(
-    readDefinition({
+    readCrd({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: `${each.plural}.ex.com` },

@@ -5,7 +5,7 @@
 import type { ResourceInfo } from '../../api/context.ts'
 import {
   badRequest,
-  definitionTerminating,
+  crdTerminating,
   methodNotAllowed,
   noSuchMethod,
   noSuchResource,
@@ -46,7 +46,7 @@ export function resolve(info: ResourceInfo, method: string, registry: Registry):
   return { resource, verb, namespace, name, subresource }
 }
 
-type Place = {
+type ResourceTarget = {
   readonly resource: Resource
   readonly scope: 'cluster' | 'namespace' | 'all-namespaces'
   readonly namespace: string
@@ -59,7 +59,7 @@ type Place = {
 function findPlace(
   { group, version, segments }: ResourceInfo,
   registry: Registry,
-): Place | undefined {
+): ResourceTarget | undefined {
   const [first = '', second = '', third = ''] = segments
   // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows.
   const isInside =
@@ -89,7 +89,7 @@ const hasBuiltIn = (registry: Registry, group: string): boolean =>
   registry.inGroup(group).some((resource) => !resource.isCustom)
 
 /** Custom resources are served by a router of their own, with other error texts. */
-function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
+function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string): Route {
   // It routes by the verb of RequestInfo, which is the same for HEAD and GET; the router of built-in kinds routes by the method, and has no
   // HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
@@ -112,13 +112,13 @@ function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
       : noSuchMethod()
   if (verb === undefined) throw fault ?? noSuchMethod()
   if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb))
-    throw definitionTerminating(resource)
+    throw crdTerminating(resource)
   const route = { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
   return fault === undefined ? route : { ...route, fault }
 }
 
 function customPartFault(
-  { resource, name, subresource }: Place,
+  { resource, name, subresource }: ResourceTarget,
   verb: Verb | undefined,
 ): Error | undefined {
   const part = resource.subresources.find((one) => one.name === subresource)
@@ -134,7 +134,7 @@ const none: readonly Verb[] = []
 
 /** The verbs that have a route here; none if there is no such path. */
 function verbsAt(
-  { resource, scope, subresource, isNamed }: Place,
+  { resource, scope, subresource, isNamed }: ResourceTarget,
   { isWatchPath }: ResourceInfo,
 ): readonly Verb[] {
   const { verbs } = resource
@@ -150,7 +150,7 @@ function verbsAt(
 /** The verb of a method on a collection or an object; undefined if there is no such route. */
 function verbFor(
   method: string,
-  { place, isWatch }: { readonly place: Place; readonly isWatch: boolean },
+  { place, isWatch }: { readonly place: ResourceTarget; readonly isWatch: boolean },
 ): Verb | undefined {
   const { isNamed, subresource } = place
   switch (method) {
@@ -172,7 +172,7 @@ function verbFor(
   }
 }
 
-function checkSegments({ scope, namespace, name }: Place): void {
+function checkSegments({ scope, namespace, name }: ResourceTarget): void {
   if (scope === 'namespace' && namespace === '' && name !== '')
     throw badRequest('Namespace parameter required.')
   const [nameFault] = checkPathSegment(name)

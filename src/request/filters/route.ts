@@ -3,7 +3,7 @@ import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
 import type { AccessDecision } from '../../api/access.ts'
 import { pageNotFound, requestTimedOut, undecided } from '../../api/errors.ts'
-import type { Spent } from '../../api/spent.ts'
+import type { RequestTimings } from '../../api/spent.ts'
 import { assert } from '../../lib/errors.ts'
 import { thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -15,7 +15,7 @@ export type AuthorizeOptions = {
   readonly authorize: Authorize
   readonly monotonicMs: () => number
   /** A request was decided on; the stages until then took this time. */
-  readonly onDecided: (decision: AccessDecision, spent: Spent) => void
+  readonly onDecided: (decision: AccessDecision, spent: RequestTimings) => void
 }
 
 export function authorizeRequest({ authorize, monotonicMs, onDecided }: AuthorizeOptions): Stage {

@@ -51,7 +51,7 @@ const schema: KubeObject = {
   },
 }
 
-class World implements Disposable {
+class FlowControlFixture implements Disposable {
   readonly time = new SteppedTime()
   readonly flows: FlowControl
   readonly gone = new AbortController()
@@ -107,7 +107,7 @@ class World implements Disposable {
 
 test('nobody stands behind the requests of another flow, whichever queues they share', async () => {
   for (let other = 0; other < 30; other++) {
-    using world = new World()
+    using world = new FlowControlFixture()
     const began: string[] = []
     const begin = (name: string): void => {
       const seat = world.enter(name, 'update')
@@ -127,7 +127,7 @@ test('nobody stands behind the requests of another flow, whichever queues they s
 })
 
 test('a request waits for a quarter of its time', async () => {
-  using world = new World({ seats: 1 })
+  using world = new FlowControlFixture({ seats: 1 })
   const first = world.enter('a')
   assert.ok(!(first instanceof Promise))
   const late = world.enter('a', 'get', { timeoutMs: 8_000 })
@@ -141,7 +141,7 @@ test('a request waits for a quarter of its time', async () => {
 })
 
 test('refusals of a flow that goes on come late, and never those of another', async () => {
-  using world = new World({ seats: 1 })
+  using world = new FlowControlFixture({ seats: 1 })
   void world.enter('flood')
   const outcomes = { atOnce: 0, late: 0 }
   const refusals: Promise<unknown>[] = []
@@ -161,18 +161,18 @@ test('refusals of a flow that goes on come late, and never those of another', as
 })
 
 test('lists are as wide as what they read', () => {
-  using world = new World({ objects: 450 })
+  using world = new FlowControlFixture({ objects: 450 })
   const seat = world.enter('a', 'list')
   assert.ok(!(seat instanceof Promise))
   assert.equal(seat.seats, 5)
-  using larger = new World({ objects: Infinity })
+  using larger = new FlowControlFixture({ objects: Infinity })
   const widest = larger.enter('a', 'list')
   assert.ok(!(widest instanceof Promise))
   assert.equal(widest.seats, 10)
 })
 
 test('a dump is as wide as it needs to be, and no wider', async () => {
-  using world = new World({ seats: 1 })
+  using world = new FlowControlFixture({ seats: 1 })
   for (let at = 0; at < 40; at++)
     void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)
   const options = { levels: () => world.flows.levels(), now: { wallMs: 0, monotonicMs: 0 } }
@@ -188,7 +188,7 @@ test('a dump is as wide as it needs to be, and no wider', async () => {
 })
 
 test('a flow that is remembered does not keep the path of its request', async () => {
-  using world = new World()
+  using world = new FlowControlFixture()
   const byNamespace = {
     ...schema,
     spec: { ...Object(schema['spec']), distinguisherMethod: { type: 'ByNamespace' } },

@@ -44,7 +44,7 @@ export type Flow = {
   readonly hands: Map<string, Hand>
 }
 
-export type FlowControlParts = {
+export type FlowControlOptions = {
   readonly time: Time
   readonly metrics: FlowMetrics
   /** Of all levels together. */
@@ -55,7 +55,7 @@ export type FlowControlParts = {
 }
 
 /** A request that asks for seats. */
-export type Entering = {
+export type FlowControlRequest = {
   readonly user: User
   readonly info: RequestInfo
   /** How long it may take in all; Infinity: for ever. */
@@ -76,7 +76,7 @@ export type EnteringRequest = {
 }
 
 export class FlowControl implements Disposable {
-  readonly #parts: FlowControlParts
+  readonly #options: FlowControlOptions
   readonly #levels: Levels
   readonly #schemas = new Map<string, FlowSchema>()
   readonly #watches = new WatchCounts()
@@ -93,9 +93,9 @@ export class FlowControl implements Disposable {
   /** Of flows that are not told apart. */
   readonly #onlyQueue = new Hand([0])
 
-  constructor(parts: FlowControlParts) {
-    this.#parts = parts
-    const { time, metrics, seats } = parts
+  constructor(options: FlowControlOptions) {
+    this.#options = options
+    const { time, metrics, seats } = options
     this.#levels = new Levels({ time, metrics, seats })
     this.#scheduler = new TickScheduler({ defer: time.defer, shortensContended: true })
     this.#own = metrics.flows.series('exempt', 'exempt')
@@ -133,10 +133,10 @@ export class FlowControl implements Disposable {
   }
 
   /** Brings metrics up to now that are not kept current with every request. */
-  noteMetrics(): void {
-    const nowMs = this.#parts.time.monotonicMs()
-    for (const { queues } of this.levels()) queues.noteProgress()
-    for (const kind of Object.values(this.#parts.metrics.kinds)) {
+  recordMetrics(): void {
+    const nowMs = this.#options.time.monotonicMs()
+    for (const { queues } of this.levels()) queues.recordProgress()
+    for (const kind of Object.values(this.#options.metrics.kinds)) {
       kind.executingTime.set(kind.executing, nowMs)
       kind.waitingTime.set(kind.waiting, nowMs)
     }
@@ -153,7 +153,7 @@ export class FlowControl implements Disposable {
   }
 
   /** Seats, at once or when there are some. Throws, or rejects, a TextError if the request is refused. */
-  enter(flow: Flow, entering: Entering): MaybePromise<Seat> {
+  enter(flow: Flow, entering: FlowControlRequest): MaybePromise<Seat> {
     const { level, series } = flow
     const { user, info } = entering
     const { isExempt, queuing } = level.spec
@@ -161,7 +161,7 @@ export class FlowControl implements Disposable {
     const distinguisher = isHashed ? distinguisherOf(flow.schema, user, info) : ''
     const work = this.#estimate(flow, entering)
     const isWrite = !isReadOnly(info)
-    const { mutating, readOnly } = this.#parts.metrics.kinds
+    const { mutating, readOnly } = this.#options.metrics.kinds
     const seat = new Seat(level, isWrite ? mutating : readOnly, {
       series,
       distinguisher,
@@ -211,7 +211,7 @@ export class FlowControl implements Disposable {
       const isShown = shown.some(
         (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
       )
-      if (!isShown) this.#parts.metrics.flows.forget(schema.name, schema.level)
+      if (!isShown) this.#options.metrics.flows.forget(schema.name, schema.level)
     }
     this.#shown = shown
     return classifier
@@ -225,18 +225,18 @@ export class FlowControl implements Disposable {
       schema,
       level,
       headers,
-      series: this.#parts.metrics.flows.series(schema.name, schema.level),
+      series: this.#options.metrics.flows.series(schema.name, schema.level),
       hands: new Map(),
     }
   }
 
-  #estimate({ level, series }: Flow, { info, request }: Entering): Work {
+  #estimate({ level, series }: Flow, { info, request }: FlowControlRequest): Work {
     const isPlain = info.kind !== 'resource' || info.verb === 'get'
     const bodyBytes = isPlain ? 0 : Number(request.headers?.['content-length'] ?? 0)
     const work = isPlain
       ? oneSeat
       : estimateWork(
-          { countObjects: this.#parts.countObjects, watches: this.#watches },
+          { countObjects: this.#options.countObjects, watches: this.#watches },
           { info, query: request.query, seatsMax: level.requestSeatsMax, bodyBytes, series },
         )
     series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))
@@ -260,7 +260,7 @@ export class FlowControl implements Disposable {
   }
 
   /** At once if this tick has room. */
-  #begin(seat: Seat, { request }: Entering, isWrite: boolean): MaybePromise<Seat> {
+  #begin(seat: Seat, { request }: FlowControlRequest, isWrite: boolean): MaybePromise<Seat> {
     const { level, series, distinguisher } = seat
     if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
       if (this.#lastSeries !== undefined) this.#scheduler.markContended()
@@ -289,12 +289,12 @@ export class FlowControl implements Disposable {
     return seat
   }
 
-  #wait(seat: Seat, entering: Entering, isWrite: boolean): Promise<Seat> {
-    const { time, requestTimeoutMs } = this.#parts
+  #wait(seat: Seat, entering: FlowControlRequest, isWrite: boolean): Promise<Seat> {
+    const { time, requestTimeoutMs } = this.#options
     const { level, kind, series } = seat
     const timeoutMs = entering.timeoutMs === Infinity ? requestTimeoutMs : entering.timeoutMs
     const { signal } = entering.request
-    noteWaiting(kind, 1, seat.arrivedMs)
+    recordWaiting(kind, 1, seat.arrivedMs)
     return new Promise((resolve, reject) => {
       const giveUp = (why: 'timedOut' | 'cancelled'): void => {
         if (!level.queues.giveUp(seat, why)) return
@@ -309,7 +309,7 @@ export class FlowControl implements Disposable {
         timer.close()
         signal.removeEventListener('abort', onGone)
         const nowMs = time.monotonicMs()
-        noteWaiting(kind, -1, nowMs)
+        recordWaiting(kind, -1, nowMs)
         series.waitSeconds(isExecuted).observe((nowMs - seat.arrivedMs) / 1000)
       }
       seat.onSeated = () => {
@@ -323,7 +323,7 @@ export class FlowControl implements Disposable {
 
   /** By user, also where the level does not tell users apart. */
   #refuse({ schema, level }: Flow, user: string): Promise<Seat> {
-    const { time } = this.#parts
+    const { time } = this.#options
     const refusal = this.#refusal(level)
     const holdMs = this.#heldRefusals.holdMs(`${schema.name}/${user}`, time.monotonicMs())
     if (holdMs === 0) throw refusal
@@ -336,7 +336,7 @@ export class FlowControl implements Disposable {
   }
 
   #refusal({ retryAfter }: Level): Error {
-    return overloaded(retryAfter.refuse(this.#parts.time.wallMs()))
+    return overloaded(retryAfter.refuse(this.#options.time.wallMs()))
   }
 }
 
@@ -381,7 +381,7 @@ export class Seat extends FlowRequest {
   }
 }
 
-function noteWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
+function recordWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
   kind.waiting += by
   kind.waitingTime.set(kind.waiting, nowMs)
 }

@@ -16,7 +16,7 @@ export type Work = {
 export const oneSeat: Work = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
 
 /** What is known of who sent it, for the dump page alone. */
-export type Asked = { readonly user: Pick<User, 'name'>; readonly info: RequestInfo }
+export type RequestOrigin = { readonly user: Pick<User, 'name'>; readonly info: RequestInfo }
 
 /** `lingering`: it was answered, its seats are not free yet. */
 export type FlowState = 'new' | 'waiting' | 'executing' | 'lingering' | 'over'
@@ -25,13 +25,13 @@ export type FlowRequestOptions = {
   readonly series: FlowSeries
   readonly distinguisher: string
   readonly work: Work
-  readonly asked: Asked
+  readonly asked: RequestOrigin
 }
 
 export class FlowRequest {
   readonly series: FlowSeries
   readonly distinguisher: string
-  readonly asked: Asked
+  readonly asked: RequestOrigin
   /** Replaced if the level has fewer seats by the time it begins. */
   work: Work
   state: FlowState = 'new'

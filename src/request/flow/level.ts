@@ -11,7 +11,7 @@ import { SEATS_MAX } from './work-estimate.ts'
 /** A single request takes at most this share of a level's seats: wide ones would leave most of them unused while they wait for each other. */
 const REQUEST_SHARE_MAX = 0.15
 
-export type LevelParts = {
+export type LevelOptions = {
   readonly time: Time
   readonly metrics: FlowMetrics
   readonly onIdle: (level: Level) => void
@@ -35,7 +35,7 @@ export class Level {
   readonly retryAfter = new RetryAfter()
   readonly #time: Time
 
-  constructor(spec: LevelSpec, { time, metrics, onIdle }: LevelParts) {
+  constructor(spec: LevelSpec, { time, metrics, onIdle }: LevelOptions) {
     this.spec = spec
     this.#time = time
     const nowMs = time.monotonicMs()

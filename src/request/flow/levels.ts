@@ -3,21 +3,21 @@
  * needs less than its own lends the rest, as far as its object says.
  */
 import { allocateSeats } from './allocate-seats.ts'
-import { Level, type LevelParts } from './level.ts'
+import { Level, type LevelOptions } from './level.ts'
 import { type LevelSpec, mandatoryLevels } from './priority-level.ts'
 
-export type LevelsParts = Omit<LevelParts, 'onIdle'> & {
+export type LevelsOptions = Omit<LevelOptions, 'onIdle'> & {
   /** Of all levels together. */
   readonly seats: number
 }
 
 export class Levels {
-  readonly #parts: LevelsParts
+  readonly #options: LevelsOptions
   readonly #specs = new Map<string, LevelSpec>()
   readonly #levels = new Map<string, Level>()
 
-  constructor(parts: LevelsParts) {
-    this.#parts = parts
+  constructor(options: LevelsOptions) {
+    this.#options = options
     this.apply()
   }
 
@@ -52,13 +52,13 @@ export class Levels {
       level.isQuiescing = false
     }
     const shareSum = this.all().reduce((sum, { spec }) => sum + spec.shares, 0)
-    for (const level of this.#levels.values()) level.setLimits(this.#parts.seats, shareSum)
+    for (const level of this.#levels.values()) level.setLimits(this.#options.seats, shareSum)
     this.divide()
   }
 
   /** Ends a period: the seats are divided by what was used in it. */
   divide(): void {
-    const { seats: serverSeats, time, metrics } = this.#parts
+    const { seats: serverSeats, time, metrics } = this.#options
     const nowMs = time.monotonicMs()
     const levels = this.all()
     for (const { demand } of levels) demand.endPeriod(nowMs)
@@ -102,7 +102,7 @@ export class Levels {
 
   #remove({ spec }: Level): void {
     this.#levels.delete(spec.name)
-    this.#parts.metrics.levels.forget(spec.name)
+    this.#options.metrics.levels.forget(spec.name)
   }
 
   #create(spec: LevelSpec): Level {
@@ -111,7 +111,7 @@ export class Levels {
       this.#remove(level)
       this.apply()
     }
-    const level = new Level(spec, { ...this.#parts, onIdle })
+    const level = new Level(spec, { ...this.#options, onIdle })
     this.#levels.set(spec.name, level)
     return level
   }

@@ -11,7 +11,7 @@ import { Random } from '../../../test/chaos/simulation/random.ts'
 
 const info = { kind: 'path', verb: 'get', path: '/' } as const
 
-class World {
+class QueueSetFixture {
   readonly time = new SteppedTime()
   readonly metrics = new FlowMetrics(new Metrics(), 0)
   readonly set: QueueSet
@@ -51,7 +51,7 @@ class World {
 }
 
 test('requests take seats while there are some, then wait, then are refused', () => {
-  const world = new World({ seats: 2, queuing: { queues: 1, handSize: 1, lengthMax: 2 } })
+  const world = new QueueSetFixture({ seats: 2, queuing: { queues: 1, handSize: 1, lengthMax: 2 } })
   const all = Array.from({ length: 5 }, () => world.request())
   assert.deepEqual(
     all.map((one) => world.enter(one)),
@@ -71,7 +71,7 @@ test('requests take seats while there are some, then wait, then are refused', ()
 })
 
 test('a level without queues refuses at once', () => {
-  const world = new World({ seats: 1, queuing: undefined })
+  const world = new QueueSetFixture({ seats: 1, queuing: undefined })
   const [one, other] = [world.request(), world.request()]
   assert.equal(world.enter(one), 'seated')
   assert.equal(world.enter(other), 'concurrency-limit')
@@ -80,13 +80,13 @@ test('a level without queues refuses at once', () => {
 })
 
 test('an exempt level refuses nobody', () => {
-  const world = new World({ seats: 0, isExempt: true, queuing: undefined })
+  const world = new QueueSetFixture({ seats: 0, isExempt: true, queuing: undefined })
   for (let at = 0; at < 1000; at++) assert.equal(world.enter(world.request()), 'seated')
   assert.equal(world.set.seatsInUse, 1000)
 })
 
 test('who gives up leaves the queue, and may do so only while he waits', () => {
-  const world = new World({ seats: 1, queuing: { queues: 1, handSize: 1, lengthMax: 5 } })
+  const world = new QueueSetFixture({ seats: 1, queuing: { queues: 1, handSize: 1, lengthMax: 5 } })
   const [first, second, third] = [world.request(), world.request(), world.request()]
   for (const one of [first, second, third]) world.enter(one)
   assert.equal(world.set.giveUp(first, 'timedOut'), false, 'it executes')
@@ -100,7 +100,10 @@ test('who gives up leaves the queue, and may do so only while he waits', () => {
 })
 
 test('a wide request waits until all of its seats are free, and nobody passes it', () => {
-  const world = new World({ seats: 4, queuing: { queues: 1, handSize: 1, lengthMax: 10 } })
+  const world = new QueueSetFixture({
+    seats: 4,
+    queuing: { queues: 1, handSize: 1, lengthMax: 10 },
+  })
   const small = [world.request(), world.request()]
   for (const one of small) world.enter(one)
   const wide = world.request({ initialSeats: 3, finalSeats: 0, lingerMs: 0 })
@@ -115,14 +118,17 @@ test('a wide request waits until all of its seats are free, and nobody passes it
 })
 
 test('a request that is wider than the level begins alone', () => {
-  const world = new World({ seats: 2, queuing: { queues: 1, handSize: 1, lengthMax: 10 } })
+  const world = new QueueSetFixture({
+    seats: 2,
+    queuing: { queues: 1, handSize: 1, lengthMax: 10 },
+  })
   const wide = world.request({ initialSeats: 10, finalSeats: 0, lingerMs: 0 })
   assert.equal(world.enter(wide), 'seated')
   assert.equal(world.enter(world.request()), 'waiting')
 })
 
 test('wide requests leave seats to the others', () => {
-  const world = new World({ seats: 16 })
+  const world = new QueueSetFixture({ seats: 16 })
   const list: Work = { initialSeats: 4, finalSeats: 0, lingerMs: 0 }
   const lists = Array.from({ length: 10 }, () => world.request(list, 'lister'))
   for (const one of lists) world.enter(one)
@@ -135,7 +141,7 @@ test('wide requests leave seats to the others', () => {
 })
 
 test('what lasts long is charged while it lasts: who has one request does not wait behind many', () => {
-  const world = new World({ seats: 4 })
+  const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {
     const oldest = flood.find(({ state }) => state === 'executing')
@@ -157,7 +163,7 @@ test('what lasts long is charged while it lasts: who has one request does not wa
 })
 
 test('with a single seat, too, who has one request does not wait behind the queues of a flood', () => {
-  const world = new World({ seats: 1 })
+  const world = new QueueSetFixture({ seats: 1 })
   const flood = Array.from({ length: 100 }, () => world.request(oneSeat, 'flood'))
   for (const one of flood) world.enter(one)
   const endOne = (): void => {
@@ -174,7 +180,10 @@ test('with a single seat, too, who has one request does not wait behind the queu
 })
 
 test('seats linger where many watches are to be told', () => {
-  const world = new World({ seats: 4, queuing: { queues: 1, handSize: 1, lengthMax: 10 } })
+  const world = new QueueSetFixture({
+    seats: 4,
+    queuing: { queues: 1, handSize: 1, lengthMax: 10 },
+  })
   const write = world.request({ initialSeats: 1, finalSeats: 4, lingerMs: 5 })
   world.enter(write)
   const next = world.request()
@@ -189,7 +198,7 @@ test('seats linger where many watches are to be told', () => {
 
 test('more seats begin what waits; fewer take nothing from what executes', () => {
   const queuing = { queues: 1, handSize: 1, lengthMax: 10 }
-  const world = new World({ seats: 1, queuing })
+  const world = new QueueSetFixture({ seats: 1, queuing })
   const all = Array.from({ length: 4 }, () => world.request())
   for (const one of all) world.enter(one)
   world.set.configure({ isExempt: false, queuing, seats: 3 })
@@ -199,7 +208,7 @@ test('more seats begin what waits; fewer take nothing from what executes', () =>
 })
 
 test('a level whose queues are gone serves what waits in them', () => {
-  const world = new World({ seats: 1 })
+  const world = new QueueSetFixture({ seats: 1 })
   const [first, second] = [world.request(), world.request()]
   world.enter(first)
   world.enter(second)
@@ -212,7 +221,10 @@ test('a level whose queues are gone serves what waits in them', () => {
 })
 
 test('queues that nobody is in take no memory, however many there are', () => {
-  const world = new World({ seats: 5, queuing: { queues: 10_000_000, handSize: 2, lengthMax: 50 } })
+  const world = new QueueSetFixture({
+    seats: 5,
+    queuing: { queues: 10_000_000, handSize: 2, lengthMax: 50 },
+  })
   for (let at = 0; at < 5_000; at++) {
     const request = world.request(oneSeat, `flow-${at}`)
     world.enter(request)
@@ -223,7 +235,7 @@ test('queues that nobody is in take no memory, however many there are', () => {
 
 /** Clients that always have this many requests, each served for `serviceMs`. Returns the seat-milliseconds that each flow got. */
 function serveFor(
-  world: World,
+  world: QueueSetFixture,
   totalMs: number,
   flows: readonly {
     readonly name: string
@@ -260,7 +272,7 @@ function serveFor(
 const apart = ['a', 'b'] as const
 
 test('a flow with many requests gets no more than one with few, as long as both want their part', () => {
-  const world = new World({ seats: 10 })
+  const world = new QueueSetFixture({ seats: 10 })
   const [busy, other] = apart
   const got = serveFor(world, 20_000, [
     { name: busy, atOnce: 200, serviceMs: 10 },
@@ -272,7 +284,7 @@ test('a flow with many requests gets no more than one with few, as long as both 
 })
 
 test('long requests are charged for what they took, not for what was estimated', () => {
-  const world = new World({ seats: 10 })
+  const world = new QueueSetFixture({ seats: 10 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 100 },
     { name: 'b', atOnce: 40, serviceMs: 2 },
@@ -282,7 +294,7 @@ test('long requests are charged for what they took, not for what was estimated',
 })
 
 test('wide requests are charged for their width', () => {
-  const world = new World({ seats: 20 })
+  const world = new QueueSetFixture({ seats: 20 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 10, work: { initialSeats: 5, finalSeats: 0, lingerMs: 0 } },
     { name: 'b', atOnce: 40, serviceMs: 10 },
@@ -292,7 +304,7 @@ test('wide requests are charged for their width', () => {
 })
 
 test('who asks for less than his part gets all of it, at once', () => {
-  const world = new World({ seats: 10 })
+  const world = new QueueSetFixture({ seats: 10 })
   const waits: number[] = []
   const ask = (): void => {
     const request = world.request(oneSeat, 'b')
@@ -315,7 +327,7 @@ test('who asks for less than his part gets all of it, at once', () => {
 })
 
 test('a queue does not save up what it did not use', () => {
-  const world = new World({ seats: 4 })
+  const world = new QueueSetFixture({ seats: 4 })
   serveFor(world, 10_000, [{ name: 'a', atOnce: 40, serviceMs: 10 }])
   world.time.advance(1000)
   const got = serveFor(world, 2_000, [
@@ -330,7 +342,7 @@ test('random arrivals, widths and ends leave nothing behind', () => {
   for (let seed = 1; seed <= 30; seed++) {
     const generator = new Random(seed)
     const random = (): number => generator.next()
-    const world = new World({
+    const world = new QueueSetFixture({
       seats: 1 + Math.floor(random() * 12),
       queuing: { queues: 8, handSize: 3, lengthMax: 4 },
     })

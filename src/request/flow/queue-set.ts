@@ -25,7 +25,7 @@ export type QueueSetConfig = {
   readonly seats: number
 }
 
-export type QueueSetParts = {
+export type QueueSetOptions = {
   readonly time: Pick<Time, 'monotonicMs' | 'after'>
   readonly series: LevelSeries
   readonly demand: SeatDemand
@@ -34,7 +34,7 @@ export type QueueSetParts = {
 }
 
 export class QueueSet {
-  readonly #parts: QueueSetParts
+  readonly #options: QueueSetOptions
   #config: QueueSetConfig
   readonly #queues = new Map<number, Queue>()
   /** Requests in no queue: the level is exempt, or has none. */
@@ -55,10 +55,10 @@ export class QueueSet {
   #enqueued = 0
   readonly totals = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 }
 
-  constructor(config: QueueSetConfig, parts: QueueSetParts) {
+  constructor(config: QueueSetConfig, options: QueueSetOptions) {
     this.#config = config
-    this.#parts = parts
-    this.#syncedMs = parts.time.monotonicMs()
+    this.#options = options
+    this.#syncedMs = options.time.monotonicMs()
   }
 
   get isIdle(): boolean {
@@ -137,10 +137,10 @@ export class QueueSet {
     request.state = 'over'
     this.totals[why]++
     this.#refuse(request, 'time-out')
-    this.#noteDemand()
+    this.#recordDemand()
     this.#bound(queue)
     this.#dropIfEmpty(queue)
-    if (this.isIdle) this.#parts.onIdle?.()
+    if (this.isIdle) this.#options.onIdle?.()
     return true
   }
 
@@ -152,7 +152,7 @@ export class QueueSet {
     this.#executing--
     const { series, queue, work } = request
     series.executingRequests.value--
-    this.#parts.series.executing.set(this.#executing, nowMs)
+    this.#options.series.executing.set(this.#executing, nowMs)
     if (queue === undefined) this.#executingAlone.remove(request)
     else {
       queue.end(request)
@@ -164,14 +164,14 @@ export class QueueSet {
     }
     if (work.lingerMs > 0) {
       request.state = 'lingering'
-      this.#parts.time.after(work.lingerMs, () => {
+      this.#options.time.after(work.lingerMs, () => {
         const laterMs = this.#sync()
         this.#free(request, laterMs)
         this.#dispatchAll(laterMs)
       })
     } else this.#free(request, nowMs)
     this.#dispatchAll(nowMs)
-    if (this.isIdle) this.#parts.onIdle?.()
+    if (this.isIdle) this.#options.onIdle?.()
   }
 
   #isSeated({ state }: FlowRequest): boolean {
@@ -179,7 +179,7 @@ export class QueueSet {
   }
 
   /** Progress goes on as fast as the queues, all alike, could have used the seats since. Returns the time. */
-  #sync(atMs: number = this.#parts.time.monotonicMs()): number {
+  #sync(atMs: number = this.#options.time.monotonicMs()): number {
     // Who has read the clock may have done something else before he came.
     const nowMs = Math.max(atMs, this.#syncedMs)
     if (this.#activeQueues > 0) {
@@ -226,8 +226,8 @@ export class QueueSet {
     series.waitingRequests.value++
     series.waitingSeats.value += request.seats
     series.queueLength().observe(queue.length)
-    this.#parts.series.waiting.set(this.#waiting, request.arrivedMs)
-    this.#noteDemand()
+    this.#options.series.waiting.set(this.#waiting, request.arrivedMs)
+    this.#recordDemand()
     this.#bound(queue)
   }
 
@@ -236,7 +236,7 @@ export class QueueSet {
     if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
     request.queue = queue
     request.series.queueLength().observe(1)
-    this.#noteDispatch(queue)
+    this.#recordDispatch(queue)
     this.#servedLast = queue.index
     queue.nextR += workOf(request)
     this.#seat(request, request.arrivedMs)
@@ -250,7 +250,7 @@ export class QueueSet {
     const { series } = request
     series.waitingRequests.value--
     series.waitingSeats.value -= request.seats
-    this.#parts.series.waiting.set(this.#waiting, this.#syncedMs)
+    this.#options.series.waiting.set(this.#waiting, this.#syncedMs)
   }
 
   #dispatchAll(nowMs: number): void {
@@ -305,7 +305,7 @@ export class QueueSet {
       return false
     }
     const { seats } = this.#config
-    this.#noteDispatch(queue)
+    this.#recordDispatch(queue)
     this.#leaveQueue(request, queue)
     const { initialSeats, finalSeats, lingerMs } = request.work
     // A level with few seats holds them for longer instead: the work stays the same.
@@ -341,9 +341,9 @@ export class QueueSet {
     series.executingRequests.value++
     series.executingSeats.value += seats
     this.totals.dispatched++
-    this.#parts.series.executing.set(this.#executing, nowMs)
-    this.#parts.series.seats.set(this.#seatsInUse, nowMs)
-    this.#noteDemand()
+    this.#options.series.executing.set(this.#executing, nowMs)
+    this.#options.series.seats.set(this.#seatsInUse, nowMs)
+    this.#recordDemand()
     if (hasWaited) request.onSeated?.()
   }
 
@@ -352,8 +352,8 @@ export class QueueSet {
     request.state = 'over'
     this.#seatsInUse -= seats
     series.executingSeats.value -= seats
-    this.#parts.series.seats.set(this.#seatsInUse, nowMs)
-    this.#noteDemand()
+    this.#options.series.seats.set(this.#seatsInUse, nowMs)
+    this.#recordDemand()
     if (queue === undefined) return
     queue.seatsInUse -= seats
     if (request.isWide) this.#wideSeatsInUse -= seats
@@ -392,22 +392,22 @@ export class QueueSet {
       this.#queues.delete(queue.index)
   }
 
-  #noteDemand(): void {
+  #recordDemand(): void {
     const seats = this.#seatsInUse + this.#seatsWaiting
-    this.#parts.demand.set(seats, this.#syncedMs)
-    this.#parts.series.demand.set(seats, this.#syncedMs)
+    this.#options.demand.set(seats, this.#syncedMs)
+    this.#options.series.demand.set(seats, this.#syncedMs)
   }
 
-  #noteDispatch({ nextR }: Queue): void {
-    const { series } = this.#parts
+  #recordDispatch({ nextR }: Queue): void {
+    const { series } = this.#options
     series.dispatchR.value = this.#progressR / MS_PER_SECOND
     series.latestS.value = nextR / MS_PER_SECOND
   }
 
   /** For metrics, which are read now and then. */
-  noteProgress(): void {
+  recordProgress(): void {
     this.#sync()
-    const { series } = this.#parts
+    const { series } = this.#options
     series.currentR.value = this.#progressR / MS_PER_SECOND
     const waiting = [...this.#queues.values()].filter(({ length }) => length > 0)
     const starts = waiting.map(({ nextR }) => nextR)
@@ -417,7 +417,7 @@ export class QueueSet {
     series.waiting.set(this.#waiting, nowMs)
     series.executing.set(this.#executing, nowMs)
     series.seats.set(this.#seatsInUse, nowMs)
-    this.#noteDemand()
+    this.#recordDemand()
   }
 }
 

@@ -20,7 +20,7 @@ const info: ResourceInfo = {
   isWatchPath: false,
 }
 
-type Asked = Partial<ResourceInfo> & {
+type EstimateCase = Partial<ResourceInfo> & {
   readonly query?: string
   readonly stored?: number | undefined
   readonly seatsMax?: number
@@ -28,7 +28,7 @@ type Asked = Partial<ResourceInfo> & {
   readonly bodyBytes?: number
 }
 
-function estimated(given: Asked): Work {
+function estimated(given: EstimateCase): Work {
   const {
     query = '',
     stored = 950,
@@ -48,7 +48,7 @@ function estimated(given: Asked): Work {
   return estimateWork({ countObjects: () => stored, watches }, asked)
 }
 
-const seatsOf = (asked: Asked): number => estimated(asked).initialSeats
+const seatsOf = (asked: EstimateCase): number => estimated(asked).initialSeats
 
 test('a list takes a seat for each hundred objects that it reads', () => {
   assert.equal(seatsOf({}), 10)

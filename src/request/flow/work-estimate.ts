@@ -22,9 +22,9 @@ export const SEATS_MAX = 10
 
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
 
-export type EstimateParts = { readonly countObjects: CountObjects; readonly watches: WatchCounts }
+export type EstimateOptions = { readonly countObjects: CountObjects; readonly watches: WatchCounts }
 
-export type Estimated = {
+export type EstimateInput = {
   readonly info: RequestInfo
   readonly query: URLSearchParams
   /** What its level allows one request. */
@@ -34,7 +34,10 @@ export type Estimated = {
   readonly series: FlowSeries
 }
 
-export function estimateWork({ countObjects, watches }: EstimateParts, asked: Estimated): Work {
+export function estimateWork(
+  { countObjects, watches }: EstimateOptions,
+  asked: EstimateInput,
+): Work {
   const { info, query, series } = asked
   if (info.kind !== 'resource') return oneSeat
   const seatsMax = Math.min(asked.seatsMax, SEATS_MAX)

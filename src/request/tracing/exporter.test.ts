@@ -52,8 +52,8 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
   }).listen(0, '127.0.0.1')
   await once(collector, 'listening')
   const metrics = new Metrics()
-  const told: string[] = []
-  const log = (_level: string, message: string): void => void told.push(message)
+  const reported: string[] = []
+  const log = (_level: string, message: string): void => void reported.push(message)
   const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, {
     clock: systemClock,
     log,
@@ -69,7 +69,7 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
   assert.equal(calls, 1)
   assert.match(metrics.print(), /^keelson_spans_exported_total 2$/m)
   assert.match(metrics.print(), /^keelson_spans_failed_total 3$/m)
-  assert.deepEqual(told, ['a span cannot be encoded; others like it are not told of'])
+  assert.deepEqual(reported, ['a span cannot be encoded; others like it are not told of'])
   await exporter[Symbol.asyncDispose]()
   collector.close()
 })

@@ -28,7 +28,7 @@ const MESSAGE_BYTES_MAX = 3 << 20
 /** How long the end of the server waits for the last spans to leave. With what audit events have (request/audit/backend.ts) less than all parts have (stop-all.ts). */
 const FLUSH_MS_MAX = 1_000
 
-export type ExporterParts = {
+export type ExporterOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -42,7 +42,7 @@ export type ExporterParts = {
 export class Exporter implements AsyncDisposable {
   readonly #endpoints: Endpoints
   readonly #channel: Channel
-  readonly #parts: ExporterParts
+  readonly #options: ExporterOptions
   readonly #exported: Count
   readonly #dropped: Count
   readonly #failed: Count
@@ -57,9 +57,9 @@ export class Exporter implements AsyncDisposable {
   #hasUnencodable = false
 
   /** `endpoint`: in gRPC's syntax. */
-  constructor(endpoint: string, parts: ExporterParts) {
-    const { clock, log, metrics, dial } = parts
-    this.#parts = parts
+  constructor(endpoint: string, options: ExporterOptions) {
+    const { clock, log, metrics, dial } = options
+    this.#options = options
     this.#endpoints = new Endpoints({
       urls: [collectorUrl(endpoint)],
       tls: undefined,
@@ -87,7 +87,7 @@ export class Exporter implements AsyncDisposable {
     this.#waiting++
     this.#waitingBytes += batch.bytes - before
     if (isFull(batch)) this.#begin()
-    else this.#timer ??= setTimeout(() => this.#begin(), this.#parts.delayMs ?? DELAY_MS).unref()
+    else this.#timer ??= setTimeout(() => this.#begin(), this.#options.delayMs ?? DELAY_MS).unref()
   }
 
   /** False: it cannot be. The others are sent without it. */
@@ -98,7 +98,7 @@ export class Exporter implements AsyncDisposable {
     } catch (error) {
       this.#failed.value++
       if (!this.#hasUnencodable) {
-        this.#parts.log('error', 'a span cannot be encoded; others like it are not told of', {
+        this.#options.log('error', 'a span cannot be encoded; others like it are not told of', {
           error: String(error),
         })
       }
@@ -145,12 +145,12 @@ export class Exporter implements AsyncDisposable {
   async #send(batch: SpanBatch): Promise<void> {
     const { count } = batch
     try {
-      await this.#export(batch.take({ resource: this.#parts.resource, scope: SCOPE }))
+      await this.#export(batch.take({ resource: this.#options.resource, scope: SCOPE }))
       this.#exported.value += count
       this.#hasFailed = false
     } catch (error) {
       this.#failed.value += count
-      this.#told(error)
+      this.#reportFailure(error)
     }
   }
 
@@ -163,10 +163,10 @@ export class Exporter implements AsyncDisposable {
   }
 
   /** Once, until it succeeds again. */
-  #told(error: unknown): void {
+  #reportFailure(error: unknown): void {
     if (this.#hasFailed) return
     this.#hasFailed = true
-    this.#parts.log('warn', 'spans could not be sent to the collector of traces', {
+    this.#options.log('warn', 'spans could not be sent to the collector of traces', {
       error: messageOf(error),
     })
   }

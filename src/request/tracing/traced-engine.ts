@@ -9,7 +9,7 @@ import type {
   FeedRange,
   FeedListener,
   FeedStream,
-  Found,
+  RangeResult,
   Key,
   Outcome,
   RangeQuery,
@@ -39,10 +39,10 @@ export class TracedEngine implements Engine {
     return this.#engine.databaseId
   }
 
-  range(query: RangeQuery, options?: CallOptions): Promise<Found> {
+  range(query: RangeQuery, options?: CallOptions): Promise<RangeResult> {
     const span = this.#current.getStore()
     if (span === undefined) return this.#engine.range(query, options)
-    const call = (inner: Span): Promise<Found> =>
+    const call = (inner: Span): Promise<RangeResult> =>
       rpc(inner, 'Range', (more) => this.#engine.range(query, { ...options, ...more }))
     if (query.to === `${query.from}\0`) return call(span)
     const attributes = { key: this.#shown(query.from), limit: query.limit ?? 0 }

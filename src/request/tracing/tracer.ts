@@ -23,7 +23,7 @@ export type EndedSpan = {
 
 export type SpanKind = 'internal' | 'server' | 'client'
 
-export type TracerParts = {
+export type TracerOptions = {
   readonly samplingRatePerMillion: number
   readonly clock: Clock
   readonly fillRandom: (bytes: Buffer) => void
@@ -51,7 +51,7 @@ const LOWER_BITS = 32n
 const TEXT_CHARACTERS_MAX = 1024
 
 export class Tracer {
-  readonly #parts: TracerParts
+  readonly #options: TracerOptions
   /** A trace is sampled if the lower half of its id, without its last bit, is below this. */
   readonly #bound: bigint
   /** Its first 31 bits. */
@@ -60,12 +60,12 @@ export class Tracer {
   readonly #originMs: number
   readonly #random: RandomPool
 
-  constructor(parts: TracerParts) {
-    this.#parts = parts
-    this.#bound = (BigInt(parts.samplingRatePerMillion) << 63n) / RATE_MAX
+  constructor(options: TracerOptions) {
+    this.#options = options
+    this.#bound = (BigInt(options.samplingRatePerMillion) << 63n) / RATE_MAX
     this.#upperBound = Number(this.#bound >> LOWER_BITS)
-    this.#originMs = parts.clock.wallMs() - parts.clock.monotonicMs()
-    this.#random = new RandomPool(parts.fillRandom)
+    this.#originMs = options.clock.wallMs() - options.clock.monotonicMs()
+    this.#random = new RandomPool(options.fillRandom)
   }
 
   /** Undefined: the request is not traced. `describe` is called only if it is: most are not, and are to pay nothing for it. */
@@ -99,7 +99,7 @@ export class Tracer {
     })
   }
 
-  start(begun: Begun): TracedSpan {
+  start(begun: OpenSpan): TracedSpan {
     return new TracedSpan(this, begun)
   }
 
@@ -108,7 +108,7 @@ export class Tracer {
   }
 
   nowMs(): number {
-    return this.#parts.clock.monotonicMs()
+    return this.#options.clock.monotonicMs()
   }
 
   toNs(monotonicMs: number): bigint {
@@ -116,11 +116,11 @@ export class Tracer {
   }
 
   run<T>(span: Span, work: () => T): T {
-    return this.#parts.run(span, work)
+    return this.#options.run(span, work)
   }
 
   ended(span: EndedSpan): void {
-    this.#parts.onEnd(span)
+    this.#options.onEnd(span)
   }
 
   /** The id of a new trace, if it is sampled. */
@@ -134,7 +134,10 @@ export class Tracer {
   }
 }
 
-type Begun = Pick<EndedSpan, 'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link'> & {
+type OpenSpan = Pick<
+  EndedSpan,
+  'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link'
+> & {
   /** On the monotonic clock. */
   readonly startMs: number
 }
@@ -143,11 +146,11 @@ const noAttributes: SpanAttributes = {}
 
 class TracedSpan implements Span {
   readonly #tracer: Tracer
-  readonly #begun: Begun
+  readonly #begun: OpenSpan
   #attributes: SpanAttributes
   #hasEnded = false
 
-  constructor(tracer: Tracer, begun: Begun) {
+  constructor(tracer: Tracer, begun: OpenSpan) {
     this.#tracer = tracer
     this.#begun = begun
     this.#attributes = allBounded(begun.attributes)

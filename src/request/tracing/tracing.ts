@@ -7,7 +7,7 @@ import { type Span, type SpanAttributes, within } from '../../api/span.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
 import type { TracingConfig } from '../../config/files/tracing.ts'
 import type { Engine, Key } from '../../storage/engine.ts'
-import { Exporter, type ExporterParts } from './exporter.ts'
+import { Exporter, type ExporterOptions } from './exporter.ts'
 import { readTraceContext } from './trace-context.ts'
 import { TracedEngine } from './traced-engine.ts'
 import { Tracer } from './tracer.ts'
@@ -19,16 +19,16 @@ const CLIENT_ERROR = 400
 const SHOWN_MS_MIN = 1
 const SERVER_ERROR = 500
 
-export type TracedArrival = {
+export type TracedRequest = {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly caller: User
   readonly startMs: number
 }
 
-export type Handled = Pick<TracedArrival, 'request' | 'info'> & { readonly context: RequestContext }
+export type Handled = Pick<TracedRequest, 'request' | 'info'> & { readonly context: RequestContext }
 
-export type Answered = {
+export type AnsweredRequest = {
   readonly context: RequestContext
   readonly startMs: number
   readonly response: ApiResponse
@@ -37,10 +37,10 @@ export type Answered = {
 /** The stages of the pipeline call these. */
 export interface Traces {
   /** Undefined: it is not traced. */
-  begin(arrival: TracedArrival): Span | undefined
+  begin(arrival: TracedRequest): Span | undefined
   /** Runs the handler of a traced request, so that what it asks of etcd is found to be its own. */
   run<T>(span: Span, handled: Handled, work: () => Promise<T>): Promise<T>
-  end(span: Span, answered: Answered): void
+  end(span: Span, answered: AnsweredRequest): void
 }
 
 export class Tracing implements Traces, AsyncDisposable {
@@ -48,11 +48,11 @@ export class Tracing implements Traces, AsyncDisposable {
   readonly #tracer: Tracer
   readonly #current = new AsyncLocalStorage<Span>()
 
-  constructor({ endpoint, samplingRatePerMillion }: TracingConfig, parts: ExporterParts) {
-    this.exporter = new Exporter(endpoint, parts)
+  constructor({ endpoint, samplingRatePerMillion }: TracingConfig, options: ExporterOptions) {
+    this.exporter = new Exporter(endpoint, options)
     this.#tracer = new Tracer({
       samplingRatePerMillion,
-      clock: parts.clock,
+      clock: options.clock,
       fillRandom: (bytes) => void randomFillSync(bytes),
       onEnd: this.exporter.add,
       run: (span, work) => this.#current.run(span, work),
@@ -64,7 +64,7 @@ export class Tracing implements Traces, AsyncDisposable {
     return new TracedEngine(engine, { current: this.#current, root })
   }
 
-  begin({ request, info, caller, startMs }: TracedArrival): Span | undefined {
+  begin({ request, info, caller, startMs }: TracedRequest): Span | undefined {
     const { headers } = request
     const parent = firstHeader(headers, 'traceparent')
     const remote =
@@ -93,7 +93,7 @@ export class Tracing implements Traces, AsyncDisposable {
   }
 
   /** What it passed before its handler was measured anyway: the spans are made of that. Unlike upstream, all that took long are shown, not authentication alone. */
-  end(span: Span, { context: { spent }, startMs, response }: Answered): void {
+  end(span: Span, { context: { spent }, startMs, response }: AnsweredRequest): void {
     let atMs = startMs
     const passed: readonly (readonly [name: string, tookMs: number])[] = [
       ['authentication', spent.authenticationMs],

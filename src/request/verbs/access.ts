@@ -11,7 +11,7 @@ import type { Resource, ValidateTools } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Key } from '../../storage/engine.ts'
 import type { ResourceKeys } from '../../storage/keys.ts'
-import type { ObjectStore, Stored } from '../../storage/store.ts'
+import type { ObjectStore, StoredValue } from '../../storage/store.ts'
 import type { HeldSelectors } from './held-selectors.ts'
 import type { ResourceForms } from './represent/forms.ts'
 
@@ -57,7 +57,7 @@ export type WriteAccess = ReadAccess & {
 /** How objects are stored. */
 export type StorageAccess = {
   readonly store: ObjectStore
-  readonly decode: (stored: Stored) => KubeObject
+  readonly decode: (stored: StoredValue) => KubeObject
   /** Objects expire after this time; undefined: never. */
   readonly ttlSeconds?: number | undefined
   /**

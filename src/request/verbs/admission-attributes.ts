@@ -2,7 +2,7 @@
 import type { Attributes } from '../../admission/admission.ts'
 import {
   deleteOptions,
-  type GivenOptions,
+  type OperationOptions,
   writeOptions,
 } from '../../admission/operation-options.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
@@ -12,7 +12,7 @@ import type { ResourceRequest } from '../resource-request.ts'
 
 type AttributesOptions = {
   readonly operation: Attributes['operation']
-  readonly options: GivenOptions
+  readonly options: OperationOptions
   readonly object?: KubeObject | undefined
   readonly oldObject?: KubeObject | undefined
   /** The schema of the object, if it is neither that of the resource nor of a view of it. */

@@ -16,7 +16,7 @@ import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { contentHeaders } from './represent/headers.ts'
 import type { Body, Representation } from './represent/representation.ts'
-import type { Updated } from './write/write.ts'
+import type { UpdateOutcome } from './write/write.ts'
 
 /** A response with an object, which takes a while if the body is long. */
 export function answer(
@@ -43,7 +43,7 @@ const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer
 /** 201 if an update, a patch or an apply created the object. */
 export function answerUpdate(
   request: ResourceRequest,
-  updated: Updated,
+  updated: UpdateOutcome,
   show: Representation,
 ): MaybePromise<ApiResponse> {
   const { shape } = viewOf(request) ?? request.resource

@@ -1,5 +1,5 @@
 /** Server-side apply: the writer sends the fields that it wants to own, and the rest of the object stays as it is. */
-import { type Application, type Applied, applyOver } from '../../objects/apply/apply.ts'
+import { type Application, type ApplyResult, applyOver } from '../../objects/apply/apply.ts'
 import { Differences, type Versions } from '../../objects/apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../../objects/apply/last-applied.ts'
 import type { Owners, Writer } from '../../objects/apply/managers.ts'
@@ -37,24 +37,24 @@ import {
   wireIn,
 } from './owner-versions.ts'
 import { emptyObject, emptyWire, ignoredAt, type Tracking, trackingOf, writerOf } from './owners.ts'
-import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
+import { type AppliedBody, type ApplyPayload, readApplied } from './read-applied.ts'
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
 
 /** The manager of all fields of an object that had no managedFields before its first apply. */
 const firstManager = 'before-first-apply'
 
-type Applying = Pick<Write, 'access'> & { readonly options: PatchOptions }
+type ApplyContext = Pick<Write, 'access'> & { readonly options: PatchOptions }
 
 /** The body of an apply as a change of the object, which is created if it does not exist. */
 export async function readApply(
   request: ResourceRequest,
-  body: GivenBody,
-  writing: Applying,
+  body: ApplyPayload,
+  writing: ApplyContext,
 ): Promise<Change> {
   const { resource, name, subresource, context } = request
   const applied = await readApplied(body, writing.access, request)
-  context.noteText(applied.textBytes)
+  context.recordText(applied.textBytes)
   const expected = viewOf(request) ?? resource
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined && subresource !== '' && !mayCreateAt(request))
@@ -84,7 +84,7 @@ type ApplyTo = {
   readonly expected: Resource | View
   readonly applied: Fields
   readonly stored: KubeObject | undefined
-  readonly writing: Applying
+  readonly writing: ApplyContext
 }
 
 async function applyTo(current: KubeObject | undefined, applying: ApplyTo): Promise<KubeObject> {
@@ -251,7 +251,7 @@ async function versionsWith(
 }
 
 /** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
-function convertIn(request: ResourceRequest, { access }: Applying): Convert {
+function convertIn(request: ResourceRequest, { access }: ApplyContext): Convert {
   const { resource } = request
   const inVersion = (apiVersion: string): Resource =>
     apiVersion === apiVersionOf(resource)
@@ -277,7 +277,7 @@ function convertIn(request: ResourceRequest, { access }: Applying): Convert {
   }
 }
 
-async function orUnclassified(application: Application): Promise<Applied> {
+async function orUnclassified(application: Application): Promise<ApplyResult> {
   try {
     return await applyOver(application)
   } catch (error) {

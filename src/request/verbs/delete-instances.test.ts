@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
-import { readDefinition } from '../../registry/custom/definition.ts'
+import { readCrd } from '../../registry/custom/crd.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
 import { deleteInstances } from './delete-instances.ts'
 
 const [resource] = customResources(
-  readDefinition({
+  readCrd({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'widgets.example.com', uid: '1' },
@@ -22,21 +22,21 @@ const objectOf = (name: string, metadata: Partial<KubeObject['metadata']> = {}):
   metadata: { name, ...metadata },
 })
 
-type Stored = { readonly createRevision: number; readonly object: KubeObject }
+type StoredInstance = { readonly createRevision: number; readonly object: KubeObject }
 
 type RunOptions = {
-  readonly found?: readonly Stored[]
+  readonly found?: readonly StoredInstance[]
   /** `decided`: on how many objects something was decided so far. */
   readonly isDoomed?: (decided: number) => boolean
 }
 
 /** What is decided on each of the objects that were listed, given what stands at their keys by then. */
 async function run(
-  listed: readonly Stored[],
+  listed: readonly StoredInstance[],
   { found = listed, isDoomed = () => true }: RunOptions = {},
 ): Promise<{ left: number; decided: Record<string, unknown> }> {
   const decided: Record<string, unknown> = {}
-  const keyOf = ({ object }: Stored): string => object.metadata.name ?? ''
+  const keyOf = ({ object }: StoredInstance): string => object.metadata.name ?? ''
   const access = {
     keys: new ResourceKeys('/registry/', 'example.com/widgets', true),
     reader: {
@@ -49,7 +49,7 @@ async function run(
         update: async (
           key: string,
           _: unknown,
-          decide: (current: Stored | undefined) => unknown,
+          decide: (current: StoredInstance | undefined) => unknown,
         ) => {
           decided[key] = decide(found.find((one) => keyOf(one) === key))
         },

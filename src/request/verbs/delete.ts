@@ -24,7 +24,7 @@ import { type Deletion, decideDeletion, isMarked } from '../../registry/deletion
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { deleteUnreadable } from './delete-unreadable.ts'
 import { represent } from './represent/represent.ts'
-import type { Written } from './represent/representation.ts'
+import type { WrittenObject } from './represent/representation.ts'
 import { translated } from './storage-errors.ts'
 import { commit } from './write/commit.ts'
 import { shownLarge, withVersion, written } from './write/written.ts'
@@ -66,7 +66,7 @@ export function warnOfDeletion(
   if (warning !== undefined) context.warn(warning)
 }
 
-export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
+export type DeletedObject = { readonly isRemoved: boolean; readonly object: KubeObject }
 
 /** Fails with NotFound, Conflict or the error of admission. `isAdmitted`: admission has seen the request already, as one to evict. */
 export async function deleteObject(
@@ -74,7 +74,7 @@ export async function deleteObject(
   options: DeleteOptions,
   access: WriteAccess,
   { isAdmitted = false }: { readonly isAdmitted?: boolean } = {},
-): Promise<Deleted> {
+): Promise<DeletedObject> {
   const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
   const corruptKey = access.corruptKey?.(key)
@@ -110,7 +110,7 @@ type Finish = {
 async function finish(
   request: ResourceRequest,
   { deletion, decision, key, result, options, access }: Finish,
-): Promise<Deleted> {
+): Promise<DeletedObject> {
   const { resource, name, context } = request
   const before = result.previous?.object
   if (before === undefined) throw notFound(resource, name)
@@ -120,7 +120,7 @@ async function finish(
   const { revision } = result
   const marked = withVersion(deletion.object, revision)
   if (!options.isDryRun && result.outcome === 'put') {
-    const note = (): Written => written(marked, key, revision, { resource, access })
+    const note = (): WrittenObject => written(marked, key, revision, { resource, access })
     // The object is stored: this does not fail when nobody waits for the response any more.
     if (context.isLarge) await inParts(note, context.slices)
     else note()
@@ -155,7 +155,7 @@ async function removeMarked(
   return result.outcome === 'deleted' ? withVersion(last, result.revision) : marked
 }
 
-type Deciding = {
+type DeleteDecisionInput = {
   readonly current: Current<KubeObject>
   readonly access: WriteAccess
   readonly isAdmitted: boolean
@@ -164,7 +164,7 @@ type Deciding = {
 async function decide(
   request: ResourceRequest,
   options: DeleteOptions,
-  { current, access, isAdmitted }: Deciding,
+  { current, access, isAdmitted }: DeleteDecisionInput,
 ): Promise<Deletion> {
   const { resource } = request
   const { ownDeletion } = resource.deletion
@@ -233,14 +233,14 @@ async function decisionOf(
 const storedGroup = ({ group, versions }: Resource): string =>
   versions.storageVersion?.includes('/') === false ? '' : group
 
-type Found = { readonly uid: string; readonly resourceVersion: string }
+type ObjectVersion = { readonly uid: string; readonly resourceVersion: string }
 
 /** These conflicts name the kind where others name the resource. */
 export function checkPreconditions(
   kind: ResourceName,
   name: string,
   wanted: DeleteOptions,
-  found: Found,
+  found: ObjectVersion,
 ): void {
   if (wanted.uid !== undefined && wanted.uid !== found.uid) {
     const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid}). The object might have been deleted and then recreated`
@@ -256,7 +256,7 @@ export function checkPreconditions(
 function checkOwnPreconditions(
   { resource, name }: ResourceRequest,
   wanted: DeleteOptions,
-  found: Found,
+  found: ObjectVersion,
 ): void {
   const refuse = (what: string, asked: string, has: string): ApiError =>
     conflict(

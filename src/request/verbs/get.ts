@@ -2,7 +2,7 @@ import { badRequest, internalError, notFound, unclassified } from '../../api/err
 import { isEvents } from '../../api/events.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { inSpan } from '../../api/span.ts'
-import type { At } from '../../storage/cache/fresh-state.ts'
+import type { Freshness } from '../../storage/cache/fresh-state.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { type Resource, viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
@@ -69,7 +69,7 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
 function wanted(
   query: URLSearchParams,
   resource: Resource,
-): { readonly at: At; readonly askedVersion: number } {
+): { readonly at: Freshness; readonly askedVersion: number } {
   if (query.size === 0) return { at: 'latest', askedVersion: 0 }
   if (parseBoolean(query.get('export'))) {
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')

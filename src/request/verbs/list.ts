@@ -5,14 +5,14 @@ import type { Fields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { inSpan } from '../../api/span.ts'
 import type { Item, Matches } from '../../storage/cache/item.ts'
-import type { At } from '../../storage/cache/fresh-state.ts'
+import type { Freshness } from '../../storage/cache/fresh-state.ts'
 import type { ListResult } from '../../storage/cache/store-lists.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Key } from '../../storage/engine.ts'
-import { isCode, StorageError, type Unread } from '../../storage/errors.ts'
+import { isCode, StorageError, type UnreadableObject } from '../../storage/errors.ts'
 import { keyAfter } from '../../storage/keys.ts'
 import { decodeContinue, encodeContinue, encodeContinueFrom } from '../../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
@@ -21,7 +21,7 @@ import { represent } from './represent/represent.ts'
 import { choose, parseSelectors, type Selectors } from './selection.ts'
 import {
   checkWaiting,
-  type Signaled,
+  type RequestSignal,
   type StorageOperation,
   toApiError,
   translated,
@@ -54,7 +54,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   )
 }
 
-async function prepare(items: readonly Item[], context: Signaled): Promise<void> {
+async function prepare(items: readonly Item[], context: RequestSignal): Promise<void> {
   const slices = new Slices()
   for (const item of items) {
     if (!item.isUnprepared) continue
@@ -89,8 +89,8 @@ export function refuseUndecodable(
 }
 
 /** As many as a Status names. */
-function undecodable(items: readonly Item[]): Unread[] {
-  const found: Unread[] = []
+function undecodable(items: readonly Item[]): UnreadableObject[] {
+  const found: UnreadableObject[] = []
   for (const item of items) {
     try {
       item.wire()
@@ -182,9 +182,9 @@ export async function readPage(
   })
 }
 
-type AskedOptions = { readonly options: ListOptions; readonly selectors: Selectors }
+type RequestedOptions = { readonly options: ListOptions; readonly selectors: Selectors }
 
-function readOptions(query: URLSearchParams): AskedOptions {
+function readOptions(query: URLSearchParams): RequestedOptions {
   const options = parseListOptions(query)
   const selectors = parseSelectors(options)
   validateListOptions(query, 'list')
@@ -204,7 +204,7 @@ function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Field
 }
 
 type PageStart = {
-  readonly at: At
+  readonly at: Freshness
   readonly limit: number
   /** The key where a continued list resumes. */
   readonly from: Key | undefined
@@ -229,7 +229,7 @@ function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Pag
     return { at: 'any', limit: isLimited ? limit : 0, from: undefined, askedVersion }
   }
   const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && isPaged)
-  const at: At = isExactly ? { exactly: askedVersion } : { atLeast: askedVersion }
+  const at: Freshness = isExactly ? { exactly: askedVersion } : { atLeast: askedVersion }
   return { at, limit, from: undefined, askedVersion }
 }
 
@@ -239,11 +239,11 @@ function continued(options: ListOptions, folder: Key): PageStart {
   if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
-  const at: At = token.revision === undefined ? 'latest' : { exactly: token.revision }
+  const at: Freshness = token.revision === undefined ? 'latest' : { exactly: token.revision }
   return { at, limit: options.limit, from: token.from, askedVersion: token.revision ?? 0 }
 }
 
-const isExact = (at: At): boolean => typeof at === 'object' && 'exactly' in at
+const isExact = (at: Freshness): boolean => typeof at === 'object' && 'exactly' in at
 
 /** Upstream reads an exact version from etcd, and returns etcd's error. */
 const notYet = (cause: unknown): ApiError =>

@@ -31,16 +31,19 @@ export class UnknownVersionError extends Error {
 type Change = { readonly before: () => KubeObject; readonly after: () => KubeObject }
 
 /** What a webhook converted, by apiVersion: the object before and after the write. */
-type Asked = ReadonlyMap<string, { readonly before: KubeObject; readonly after: KubeObject }>
+type ConvertedVersions = ReadonlyMap<
+  string,
+  { readonly before: KubeObject; readonly after: KubeObject }
+>
 
-const nobody: Asked = new Map()
+const nobody: ConvertedVersions = new Map()
 
 /** Has the webhook convert the object to all versions that managers need. */
 export function askWebhook(
   request: ResourceRequest,
   { inVersion, convertTo }: VersionAccess,
   asking: { readonly owners: Owners; readonly objects: Change },
-): MaybePromise<Asked> {
+): MaybePromise<ConvertedVersions> {
   if (convertTo === undefined || viewOf(request) !== undefined) return nobody
   return convertForOwners(request.resource, { inVersion, convertTo }, asking)
 }
@@ -49,7 +52,7 @@ async function convertForOwners(
   resource: Resource,
   { inVersion, convertTo }: Required<VersionAccess>,
   { owners, objects }: { readonly owners: Owners; readonly objects: Change },
-): Promise<Asked> {
+): Promise<ConvertedVersions> {
   const asked = new Map<string, { readonly before: KubeObject; readonly after: KubeObject }>()
   for (const { apiVersion } of owners.values()) {
     const to =
@@ -78,7 +81,7 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
 }
 
 type VersionsOptions = Change & {
-  readonly asked: Asked
+  readonly asked: ConvertedVersions
   readonly wires?: Wires
   /** Whether fields that are equal before and after may be left out, where it is cheap to find them. */
   readonly isChangeOnly?: boolean

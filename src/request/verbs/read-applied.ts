@@ -14,7 +14,7 @@ import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import { holdValues } from './hold-values.ts'
 
-export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
+export type ApplyPayload = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
 
 export type AppliedBody = {
   readonly value: Fields
@@ -26,7 +26,7 @@ export type AppliedBody = {
 
 /** Fails with a BadRequest. */
 export async function readApplied(
-  { form, body }: GivenBody,
+  { form, body }: ApplyPayload,
   access: Pick<WriteAccess, 'convertYaml'>,
   request: ResourceRequest,
 ): Promise<AppliedBody> {
@@ -36,7 +36,7 @@ export async function readApplied(
   if (plain !== undefined) return { value: plain, textBytes: body.length, duplicates: [] }
   try {
     const { json, duplicates } = await access.convertYaml(body)
-    context.noteText(json.length)
+    context.recordText(json.length)
     if (context.isLarge) await holdValues(request, json)
     const read = (): Fields =>
       objectOf(readAny(new JsonScanner(once('text of applied JSON', () => textOf(json)))))
@@ -62,7 +62,7 @@ async function readCbor(
   try {
     const json = cborToJson(body)
     const bytes = Buffer.from(json)
-    context.noteText(bytes.length)
+    context.recordText(bytes.length)
     if (context.isLarge) {
       await context.inParts(() => checkMembers(bytes))
       await holdValues(request, bytes)

@@ -64,7 +64,7 @@ export async function readAs(
   const form = bodyForm(http)
   const bytes = await context.readBody(http)
   context.enter('decode')
-  if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
+  if (form === 'cbor') context.recordText(bytes.length * CBOR_EXPANSION)
   const body: Body =
     form === 'yaml'
       ? await fromYaml(bytes, request, access)
@@ -110,7 +110,7 @@ async function fromYaml(
 ): Promise<Body> {
   try {
     const { json, duplicates } = await convertYaml(bytes)
-    context.noteText(json.length)
+    context.recordText(json.length)
     return { bytes: json, yamlDuplicates: duplicates, sent: bytes }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error

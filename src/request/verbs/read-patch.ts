@@ -11,7 +11,7 @@ import type { ResourceRequest } from '../resource-request.ts'
 import { trackingOf } from './owners.ts'
 import type { Change } from './write/write.ts'
 
-type Given = Pick<Patch, 'form'> & {
+type PatchInput = Pick<Patch, 'form'> & {
   readonly body: Buffer
   readonly fieldValidation: FieldValidation
 }
@@ -22,7 +22,7 @@ const SHORT_CHARACTERS = 1024
 /** Errors in the patch are reported only if the object exists. */
 export function readPatch(
   request: ResourceRequest,
-  { form, body, fieldValidation }: Given,
+  { form, body, fieldValidation }: PatchInput,
 ): Change {
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource

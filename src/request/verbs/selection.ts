@@ -12,7 +12,7 @@ import type { Key } from '../../storage/engine.ts'
 import { type KeyRange, rangeOfKey, type ResourceKeys, toKey } from '../../storage/keys.ts'
 import { fieldReader } from './field-labels.ts'
 
-export type Chosen = {
+export type SelectionPlan = {
   readonly range: KeyRange
   /** Whether the range has a single key. */
   readonly isOneKey: boolean
@@ -49,7 +49,7 @@ export function choose(
   request: ResourceRequest,
   { requirements, terms }: Selectors,
   keys: ResourceKeys,
-): Chosen {
+): SelectionPlan {
   const { resource } = request
   if (requirements.length === 0 && terms.length === 0 && request.name === '') {
     const { namespace } = request

@@ -20,7 +20,7 @@ import {
 } from '../../api/errors.ts'
 import { isEvents } from '../../api/events.ts'
 import { readVerbs } from '../../api/verbs.ts'
-import { StorageError, type Unread } from '../../storage/errors.ts'
+import { StorageError, type UnreadableObject } from '../../storage/errors.ts'
 import { toText } from '../../storage/keys.ts'
 
 /** The operations that keep the storage busy take seconds at most. */
@@ -37,7 +37,7 @@ export type StorageOperation = {
   /** Present if objects that cannot be read are named (the gate AllowUnsafeMalformedObjectDeletion): the key; empty for lists. */
   readonly corruptKey?: string | undefined
   /** Of a list: which objects cannot be read, if the error does not say it. */
-  readonly unread?: (() => readonly Unread[]) | undefined
+  readonly unread?: (() => readonly UnreadableObject[]) | undefined
 }
 
 /** As upstream: those that a Status names; that there are more is told. */
@@ -66,20 +66,20 @@ export function toApiError(
   return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
 }
 
-export type Signaled = Pick<RequestContext, 'signal'>
+export type RequestSignal = Pick<RequestContext, 'signal'>
 
 /** For long reads: fails if nobody waits for the response any more. */
-export function checkWaiting(context: Signaled): void {
+export function checkWaiting(context: RequestSignal): void {
   if (context.signal.aborted) throw cancelled(context)
 }
 
 /** For a request that was cancelled, or timed out, while an operation was running. */
-export const cancelled = (context: Signaled, cause?: unknown): ApiError =>
+export const cancelled = (context: RequestSignal, cause?: unknown): ApiError =>
   isTimeUp(context)
     ? deadlineExceeded(cause)
     : serviceUnavailable('the request was cancelled', cause)
 
-function isTimeUp({ signal }: Signaled): boolean {
+function isTimeUp({ signal }: RequestSignal): boolean {
   return (
     signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   )
@@ -148,7 +148,7 @@ const whyUnread = ({ message, undecodableAt }: StorageError): string =>
     ? `data from the storage is not transformable revision=0: ${message}`
     : `object not decodable revision=${undecodableAt}: ${message}`
 
-function causesOf(unread: readonly Unread[]): StatusCause[] {
+function causesOf(unread: readonly UnreadableObject[]): StatusCause[] {
   const causes: StatusCause[] = unread.slice(0, UNREAD_MAX).map(({ key, error }) => {
     const field = toText(key)
     return { reason: 'UnexpectedServerResponse', message: corruptObject(field, error), field }

@@ -1,5 +1,9 @@
 /** TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a node. Nothing is stored. */
-import { type AccountClaims, accountUserName, type ObjectClaim } from '../../api/account-claims.ts'
+import {
+  type ServiceAccountClaims,
+  accountUserName,
+  type ObjectClaim,
+} from '../../api/service-account-claims.ts'
 import { badRequest, conflict, invalid, notFound, unclassified } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { checkPathSegment } from '../../api/names.ts'
@@ -26,7 +30,7 @@ import { validateAudiences } from './reviews/token-review.ts'
 /** expirationSeconds of the token volume that the ServiceAccount admission plugin adds to pods. */
 const KUBELET_SECONDS = 3607
 
-export type TokenParts = {
+export type TokenRequestOptions = {
   readonly issuer: string
   /** The server's own audiences, for requests without any. */
   readonly audiences: readonly string[]
@@ -34,7 +38,7 @@ export type TokenParts = {
   /** How long tokens that kubelets request are really valid; null: as long as they say. */
   readonly extendedSeconds: number | null
   /** May fail if an external signer signs. */
-  readonly sign: (claims: AccountClaims) => MaybePromise<string>
+  readonly sign: (claims: ServiceAccountClaims) => MaybePromise<string>
   /** Reads the current object of the core group. */
   readonly read: (
     plural: string,
@@ -45,7 +49,7 @@ export type TokenParts = {
 }
 
 export const createTokenRequest =
-  (parts: TokenParts) =>
+  (options: TokenRequestOptions) =>
   async (request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> => {
     const { resource, namespace, name } = request
     const {
@@ -57,10 +61,10 @@ export const createTokenRequest =
       validateSize: validateAudiences,
     })
     refuseOther(sent, { namespace, name })
-    const account = await parts.read(resource.plural, namespace, name)
+    const account = await options.read(resource.plural, namespace, name)
     if (account === undefined) throw notFound(resource, name)
     const given = textsOf(fieldsOf(sent['spec'])['audiences'])
-    const audiences = given.length === 0 ? parts.audiences : given
+    const audiences = given.length === 0 ? options.audiences : given
     const spec: Fields = { ...fieldsOf(sent['spec']), audiences }
     const { status: _, ...question } = sent
     const metadata = {
@@ -73,18 +77,18 @@ export const createTokenRequest =
     const faults = validateTokenLifetime('spec.expirationSeconds', spec['expirationSeconds'])
     if (faults.length > 0) throw invalid(tokenRequestKind, '', faults)
     await validate(object)
-    const bound = await findBound(spec['boundObjectRef'], { account, namespace, parts })
-    const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
-    const nowSeconds = Math.floor(parts.wallMs() / 1000)
-    const extendedSeconds = isForKubelet(seconds, { bound, audiences, parts })
-      ? parts.extendedSeconds
+    const bound = await findBound(spec['boundObjectRef'], { account, namespace, options })
+    const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, options)
+    const nowSeconds = Math.floor(options.wallMs() / 1000)
+    const extendedSeconds = isForKubelet(seconds, { bound, audiences, options })
+      ? options.extendedSeconds
       : null
     const jti = access.ids.uid()
-    const token = await sign(parts, {
+    const token = await sign(options, {
       aud: audiences,
       exp: nowSeconds + (extendedSeconds ?? seconds),
       iat: nowSeconds,
-      iss: parts.issuer,
+      iss: options.issuer,
       jti,
       'kubernetes.io': {
         namespace,
@@ -103,7 +107,10 @@ export const createTokenRequest =
     })
   }
 
-async function sign({ sign: signClaims }: TokenParts, claims: AccountClaims): Promise<string> {
+async function sign(
+  { sign: signClaims }: TokenRequestOptions,
+  claims: ServiceAccountClaims,
+): Promise<string> {
   try {
     return await signClaims(claims)
   } catch (error) {
@@ -130,15 +137,15 @@ function refuseOther(
   }
 }
 
-type Bound = Pick<AccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>
+type BoundClaims = Pick<ServiceAccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>
 
 type Binding = {
   readonly account: KubeObject
   readonly namespace: string
-  readonly parts: TokenParts
+  readonly options: TokenRequestOptions
 }
 
-async function findBound(reference: Fields[string], binding: Binding): Promise<Bound> {
+async function findBound(reference: Fields[string], binding: Binding): Promise<BoundClaims> {
   if (reference === undefined || reference === null) return {}
   const { apiVersion, kind, name, uid } = fieldsOf(reference)
   const [version = '', group = ''] = textOf(apiVersion).split('/').toReversed()
@@ -167,11 +174,14 @@ function refuseName(name: string): void {
   if (why !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${why}`)
 }
 
-type Found = { readonly found: KubeObject; readonly claims: Bound }
+type BoundObject = { readonly found: KubeObject; readonly claims: BoundClaims }
 
 /** Includes the node that the pod is bound to, without a uid if that node does not exist. */
-async function findPod(name: string, { account, namespace, parts }: Binding): Promise<Found> {
-  const found = await parts.read('pods', namespace, name)
+async function findPod(
+  name: string,
+  { account, namespace, options }: Binding,
+): Promise<BoundObject> {
+  const found = await options.read('pods', namespace, name)
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { nodeName, serviceAccountName } = fieldsOf(found['spec'])
   const accountName = account.metadata.name ?? ''
@@ -182,7 +192,7 @@ async function findPod(name: string, { account, namespace, parts }: Binding): Pr
   }
   const host = textOf(nodeName)
   if (host === '') return { found, claims: { pod: claimOf(found) } }
-  const node = await parts.read('nodes', '', host)
+  const node = await options.read('nodes', '', host)
   return {
     found,
     claims: { node: node === undefined ? { name: host } : claimOf(node), pod: claimOf(found) },
@@ -192,10 +202,10 @@ async function findPod(name: string, { account, namespace, parts }: Binding): Pr
 async function findPlain(
   kind: 'Secret' | 'Node',
   name: string,
-  { namespace, parts }: Binding,
-): Promise<Found> {
+  { namespace, options }: Binding,
+): Promise<BoundObject> {
   const plural = kind === 'Secret' ? 'secrets' : 'nodes'
-  const found = await parts.read(plural, kind === 'Secret' ? namespace : '', name)
+  const found = await options.read(plural, kind === 'Secret' ? namespace : '', name)
   if (found === undefined) throw notFound({ group: '', plural }, name)
   const claim = claimOf(found)
   return { found, claims: kind === 'Secret' ? { secret: claim } : { node: claim } }
@@ -209,7 +219,7 @@ const claimOf = ({ metadata }: KubeObject): ObjectClaim => ({
 function secondsOf(
   asked: number,
   { context }: ResourceRequest,
-  { secondsMax }: TokenParts,
+  { secondsMax }: TokenRequestOptions,
 ): number {
   if (secondsMax === null || asked <= secondsMax) return asked
   context.warn(`requested expiration of ${asked} seconds shortened to ${secondsMax} seconds`)
@@ -222,11 +232,15 @@ function isForKubelet(
   {
     bound,
     audiences,
-    parts,
-  }: { readonly bound: Bound; readonly audiences: readonly string[]; readonly parts: TokenParts },
+    options,
+  }: {
+    readonly bound: BoundClaims
+    readonly audiences: readonly string[]
+    readonly options: TokenRequestOptions
+  },
 ): boolean {
-  if (parts.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
+  if (options.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
     return false
   // limit: the server has a few audiences
-  return audiences.every((audience) => parts.audiences.includes(audience))
+  return audiences.every((audience) => options.audiences.includes(audience))
 }

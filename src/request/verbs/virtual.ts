@@ -8,7 +8,7 @@ import type { Resource } from '../../registry/resource.ts'
 import type { ResourceKeys } from '../../storage/keys.ts'
 import type { ReadAccess } from './access.ts'
 
-export type VirtualParts = {
+export type VirtualOptions = {
   readonly resource: Resource
   readonly keys: ResourceKeys
   /** All objects, sorted by name. */
@@ -17,7 +17,12 @@ export type VirtualParts = {
 }
 
 /** Virtual objects have no revision, and are too few for a limit to matter. */
-export function virtualReader({ resource, keys, read, cache }: VirtualParts): ReadAccess['reader'] {
+export function virtualReader({
+  resource,
+  keys,
+  read,
+  cache,
+}: VirtualOptions): ReadAccess['reader'] {
   const print = (object: KubeObject) => printUnversioned(object, resource.shape)
   const all = async (): Promise<Item[]> =>
     (await read()).map((object) =>

@@ -86,7 +86,7 @@ function timeoutOf(
   return Math.min(wantedMs, TIMER_MS_MAX)
 }
 
-type Starting = {
+type WatchStartOptions = {
   readonly askedVersion: number
   readonly range: KeyRange
   readonly reader: ObjectReader
@@ -97,7 +97,10 @@ type Starting = {
  * A watch without a resourceVersion starts at the most recent state; one from 0 at any state that the cache has. With the WatchList gate
  * both get the bookmark at the end of their initial events.
  */
-async function startOf(options: ListOptions, starting: Starting): Promise<WatchOptions['start']> {
+async function startOf(
+  options: ListOptions,
+  starting: WatchStartOptions,
+): Promise<WatchOptions['start']> {
   const { askedVersion, range, reader, allowsWatchList } = starting
   const { sendInitialEvents, resourceVersion, allowWatchBookmarks: markEnd } = options
   const initial =

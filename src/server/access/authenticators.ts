@@ -1,5 +1,5 @@
 /** Who sends a request: the authenticators of the configuration, in upstream's order. */
-import type { Accounts } from './accounts.ts'
+import type { ServiceAccountTokens } from './service-accounts.ts'
 import { type Authenticate, createAuthenticate } from '../../access/authentication/authenticate.ts'
 import { ClientAuthorities } from '../../access/authentication/client-authorities.ts'
 import { createVerifyCertificate } from '../../access/authentication/client-certificate.ts'
@@ -36,8 +36,8 @@ export type Authenticators = Disposable & {
   readonly authorities: ClientAuthorities
 }
 
-export type AuthenticatorsParts = {
-  readonly accounts: Accounts | undefined
+export type AuthenticatorsOptions = {
+  readonly serviceAccounts: ServiceAccountTokens | undefined
   /** Undefined: no issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   readonly objects: Pick<Objects, 'get'>
@@ -49,14 +49,17 @@ export type AuthenticatorsParts = {
   readonly dial?: Dial | undefined
 }
 
-export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
-  const { metrics, clock, log } = parts
+export function createAuthenticators(
+  config: Config,
+  options: AuthenticatorsOptions,
+): Authenticators {
+  const { metrics, clock, log } = options
   const served = config.authentication.serviceAccounts?.audiences ?? []
   const staticTokens = createStaticTokens(config.authentication.tokens, served)
-  const webhook = createWebhook(config, parts)
+  const webhook = createWebhook(config, options)
   const others = createTokenChain([
-    ...localAuthenticators(config, parts),
-    ...remoteAuthenticators(config, parts, webhook),
+    ...localAuthenticators(config, options),
+    ...remoteAuthenticators(config, options, webhook),
   ])
   const chain = createTokenChain([staticTokens, others])
   const { requestHeader } = config.authentication
@@ -106,13 +109,13 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
 /** They need only what is in memory, and are not cached, so that a token ends with the object that it is bound to. */
 function localAuthenticators(
   { authentication }: Config,
-  parts: AuthenticatorsParts,
+  options: AuthenticatorsOptions,
 ): readonly AuthenticateToken[] {
   const served = authentication.serviceAccounts?.audiences ?? []
   return [
-    ...(parts.accounts?.authenticators ?? []),
+    ...(options.serviceAccounts?.authenticators ?? []),
     authentication.hasBootstrapTokens
-      ? withServerAudiences(served, bootstrapTokens(parts))
+      ? withServerAudiences(served, bootstrapTokens(options))
       : undefined,
   ].filter(isThere)
 }
@@ -120,7 +123,7 @@ function localAuthenticators(
 /** One cached chain of the authenticators that ask other servers; none if there are none. */
 function remoteAuthenticators(
   { authentication }: Config,
-  { issuers, clock, metrics }: AuthenticatorsParts,
+  { issuers, clock, metrics }: AuthenticatorsOptions,
   webhook: Webhook | undefined,
 ): readonly AuthenticateToken[] {
   const served = authentication.serviceAccounts?.audiences ?? []
@@ -143,7 +146,7 @@ type Webhook = { readonly authenticate: AuthenticateToken; readonly client: Kube
 /** Its answers are kept longer than those of other authenticators. */
 function createWebhook(
   { authentication }: Config,
-  { metrics, clock, random, log, dial }: AuthenticatorsParts,
+  { metrics, clock, random, log, dial }: AuthenticatorsOptions,
 ): Webhook | undefined {
   if (authentication.webhook === null) return undefined
   const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
@@ -163,7 +166,7 @@ function createWebhook(
 
 const secretsId = { group: '', version: 'v1', plural: 'secrets' } as const
 
-const bootstrapTokens = ({ objects, clock, log }: AuthenticatorsParts) =>
+const bootstrapTokens = ({ objects, clock, log }: AuthenticatorsOptions) =>
   createBootstrapTokens({
     readSecret: (name, at) => objects.get(secretsId, { namespace: 'kube-system', name }, at),
     wallMs: clock.wallMs,

@@ -1,12 +1,12 @@
 /** Whether a user may do something: the authorizers of the configuration, replaced when its file changes, and the graph that the node authorizer reads. */
 import {
   ConfiguredAuthorizers,
-  type ConfiguredParts,
+  type ConfiguredAuthorizerOptions,
 } from '../../access/authorization/configured.ts'
 import {
-  FollowedGraph,
-  type FollowedGraphParts,
-} from '../../access/authorization/node/followed-graph.ts'
+  NodeGraphInformer,
+  type NodeGraphInformerOptions,
+} from '../../access/authorization/node/node-graph-informer.ts'
 import { NodeGraph } from '../../access/authorization/node/graph.ts'
 import { type AuthorizerConfig, rereadAuthorization } from '../../config/authorization.ts'
 import type { Config } from '../../config/config.ts'
@@ -19,14 +19,14 @@ import type { Registry } from '../../registry/registry.ts'
 import { addReloadMetrics } from '../reload-metrics.ts'
 import type { AccessOf } from '../../request/resource-access.ts'
 
-export type AuthorizersParts = Omit<ConfiguredParts, 'nodes' | 'gates'> & {
+export type AuthorizersOptions = Omit<ConfiguredAuthorizerOptions, 'nodes' | 'gates'> & {
   /** Undefined: there is no node authorizer. */
   readonly graph: NodeGraph | undefined
 }
 
 export function createAuthorizers(
   { authorization, featureGates: gates }: Config,
-  { graph = new NodeGraph(), ...parts }: AuthorizersParts,
+  { graph = new NodeGraph(), ...parts }: AuthorizersOptions,
 ): ConfiguredAuthorizers {
   // Read when a node first asks: a start has no time for it.
   let rules: ReturnType<typeof bootstrapRules> | undefined
@@ -37,18 +37,18 @@ export function createAuthorizers(
 /** Versions of resources that the graph follows, of which any will do. */
 const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
 
-export type GraphParts = Omit<FollowedGraphParts, 'accessOf'> & {
+export type NodeGraphOptions = Omit<NodeGraphInformerOptions, 'accessOf'> & {
   readonly registry: Registry
   readonly accessOf: AccessOf
 }
 
 export function createNodeGraph(
   { authorization }: Config,
-  parts: GraphParts,
-): FollowedGraph | undefined {
-  const { registry, accessOf, ...more } = parts
+  options: NodeGraphOptions,
+): NodeGraphInformer | undefined {
+  const { registry, accessOf, ...more } = options
   if (!authorization.authorizers.some(({ type }) => type === 'Node')) return undefined
-  return new FollowedGraph({
+  return new NodeGraphInformer({
     accessOf: (group, plural) => {
       const [resource] = graphVersions.flatMap(
         (version) => registry.find({ group, version, plural }) ?? [],

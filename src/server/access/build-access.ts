@@ -1,15 +1,15 @@
 /** Access control of a control plane: who sends a request, and what they may do. */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
-import { FollowedRoles } from '../../access/rbac/followed-roles.ts'
+import { RolesInformer } from '../../access/rbac/roles-informer.ts'
 import { rbacGroup } from '../../access/rbac/role.ts'
 import type { ParseToken } from '../../access/authentication/parse-token.ts'
 import type { ExternalSigner } from '../../access/authentication/signer/external-signer.ts'
 import type { ConfiguredAuthorizers } from '../../access/authorization/configured.ts'
-import type { FollowedGraph } from '../../access/authorization/node/followed-graph.ts'
+import type { NodeGraphInformer } from '../../access/authorization/node/node-graph-informer.ts'
 import { named } from '../../lib/telemetry/log.ts'
 import { DECISIONS } from '../../lib/telemetry/verbosity.ts'
 import type { PlaneCore } from '../plane-core.ts'
-import { type Accounts, createAccounts } from './accounts.ts'
+import { type ServiceAccountTokens, createServiceAccountTokens } from './service-accounts.ts'
 import { type Authenticators, createAuthenticators } from './authenticators.ts'
 import { createAuthorizers, createNodeGraph } from './authorizers.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
@@ -29,11 +29,11 @@ export type AccessControl = AsyncDisposable & {
   readonly authorizers: ConfiguredAuthorizers
   readonly authenticators: Authenticators
   /** Undefined: no issuer of service account tokens is configured. */
-  readonly accounts: Accounts | undefined
+  readonly serviceAccounts: ServiceAccountTokens | undefined
   /** Also without the RBAC authorizer: nobody may grant rights that they do not have. */
-  readonly roles: FollowedRoles
+  readonly roles: RolesInformer
   /** What the node authorizer knows about pods. Undefined: there is no node authorizer. */
-  readonly nodes: FollowedGraph | undefined
+  readonly nodes: NodeGraphInformer | undefined
   /** Resolves when all roles are known. */
   readonly start: () => Promise<void>
 }
@@ -41,7 +41,7 @@ export type AccessControl = AsyncDisposable & {
 export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessControl {
   const { config, environment, registry, accessOf, metrics, egress, patterns } = core
   const { clock, log, random, verbosity } = environment
-  const roles = new FollowedRoles({ accessOf: core.accessIn(rbacGroup), log })
+  const roles = new RolesInformer({ accessOf: core.accessIn(rbacGroup), log })
   const seconds = metrics.authorization.graphSeconds
   const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const authorizers = createAuthorizers(config, {
@@ -54,7 +54,7 @@ export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessContro
     dial: egress.controlplane,
     logsDecisions: () => verbosity.isOn(DECISIONS, 'access'),
   })
-  const accounts = createAccounts(config, {
+  const serviceAccounts = createServiceAccountTokens(config, {
     parse: tokens.parseToken,
     objects: core.objects,
     handle: core.handle,
@@ -64,7 +64,7 @@ export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessContro
     log,
   })
   const authenticators = createAuthenticators(config, {
-    accounts,
+    serviceAccounts,
     issuers: tokens.issuers,
     metrics: metrics.authentication,
     objects: core.objects,
@@ -77,7 +77,7 @@ export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessContro
     authorize: authorizers.chain.authorize,
     authorizers,
     authenticators,
-    accounts,
+    serviceAccounts,
     roles,
     nodes,
     start: () => roles.start(),

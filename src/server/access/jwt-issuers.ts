@@ -15,10 +15,10 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 export type JwtIssuers = AsyncDisposable & {
   readonly authenticate: (token: string) => MaybePromise<TokenResult>
   /** Looks whether the file has changed. Undefined: there is none. */
-  readonly reloader: { readonly look: () => Promise<void> } | undefined
+  readonly reloader: { readonly check: () => Promise<void> } | undefined
 }
 
-export type JwtIssuersParts = {
+export type JwtIssuersOptions = {
   readonly parse: ParseToken
   readonly time: Time
   readonly log: Log
@@ -28,7 +28,7 @@ export type JwtIssuersParts = {
 }
 
 /** Undefined if neither a flag nor a file configures an issuer. */
-export function createJwtIssuers(config: Config, parts: JwtIssuersParts): JwtIssuers | undefined {
+export function createJwtIssuers(config: Config, parts: JwtIssuersOptions): JwtIssuers | undefined {
   const { jwt, signingAlgorithms: algorithms, file } = config.authentication
   if (jwt.length === 0 && file === null) return undefined
   const owned = new AsyncDisposableStack()
@@ -53,7 +53,7 @@ function createReloader(
   { featureGates: gates, authentication: { serviceAccounts } }: Config,
   { path, bytes, initial }: NonNullable<Config['authentication']['file']>,
   authenticators: JwtAuthenticators,
-  { log, time, metrics, serverId }: JwtIssuersParts,
+  { log, time, metrics, serverId }: JwtIssuersOptions,
 ) {
   const options = { gates, disallowedIssuers: serviceAccounts?.issuers ?? [] }
   const reloader = new ConfigReloader(path, bytes, {

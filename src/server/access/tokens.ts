@@ -2,7 +2,7 @@
 import { createParseToken } from '../../access/authentication/parse-token.ts'
 import type { Issuer } from '../../request/discovery/issuer.ts'
 import type { ServerCore } from '../server-core.ts'
-import { issuerOf, startSigner } from './account-issuer.ts'
+import { issuerOf, startSigner } from './service-account-issuer.ts'
 import type { TokenOptions } from './build-access.ts'
 import { createJwtIssuers, type JwtIssuers } from './jwt-issuers.ts'
 

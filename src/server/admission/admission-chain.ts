@@ -3,7 +3,7 @@ import { Admission } from '../../admission/admission.ts'
 import { IMAGE_REVIEW_MS_MAX } from '../../admission/image-policy-webhook.ts'
 import type { AdmissionMetrics } from '../../admission/metrics.ts'
 import type { Objects } from '../../api/object-access.ts'
-import { createPlugins, type PluginParts } from '../../admission/plugins.ts'
+import { createPlugins, type AdmissionPluginsOptions } from '../../admission/plugins.ts'
 import type { PodSecurityMetrics } from '../../admission/pod-security/metrics.ts'
 import { createParamAccess } from '../../admission/policies/param-access.ts'
 import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
@@ -16,18 +16,18 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 
-export type AdmissionParts = {
+export type AdmissionChainOptions = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly objects: Objects
-  readonly createNamespace: PluginParts['createNamespace']
+  readonly createNamespace: AdmissionPluginsOptions['createNamespace']
   readonly metrics: AdmissionMetrics
-  readonly policies: PluginParts['policies']
-  readonly webhooks: PluginParts['webhooks']
+  readonly policies: AdmissionPluginsOptions['policies']
+  readonly webhooks: AdmissionPluginsOptions['webhooks']
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly imageReviewer: KubeconfigClient | undefined
   readonly openCharges: OpenCharges
-  readonly surroundings: {
+  readonly environment: {
     readonly clock: Clock
     readonly ids: Ids
     readonly log: Log
@@ -45,7 +45,7 @@ export function createImageReviewer({
 
 export function createAdmission(
   { admission, featureGates: gates }: Config,
-  { registry, surroundings: { clock, ids, random, log }, ...parts }: AdmissionParts,
+  { registry, environment: { clock, ids, random, log }, ...parts }: AdmissionChainOptions,
 ): Admission {
   const resourcesOf = (apiVersion: string, kind: string): readonly Resource[] => {
     const [version = '', group = ''] = apiVersion.split('/').toReversed()

@@ -3,9 +3,9 @@ import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { celAuthorizer } from '../../access/authorization/cel-authorizer.ts'
 import { type Admission, admissionGroup } from '../../admission/admission.ts'
 import { createNamespaceBy } from '../../admission/namespace-auto-provision.ts'
-import type { PluginParts } from '../../admission/plugins.ts'
+import type { AdmissionPluginsOptions } from '../../admission/plugins.ts'
 import { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
-import { FollowedHooks } from '../../admission/webhooks/followed-hooks.ts'
+import { WebhooksInformer } from '../../admission/webhooks/webhooks-informer.ts'
 import { assert } from '../../lib/errors.ts'
 import { named } from '../../lib/telemetry/log.ts'
 import { credentialsByHost } from '../../net/outbound/credentials-by-host.ts'
@@ -16,7 +16,7 @@ import { createPolicies, type Policies } from './policies.ts'
 export type AdmissionSubsystem = AsyncDisposable & {
   readonly admission: Admission
   readonly policies: Policies
-  readonly webhooks: FollowedHooks
+  readonly webhooks: WebhooksInformer
   /** Writes that were charged to quotas and have not ended. */
   readonly openCharges: OpenCharges
   /** Resolves when all policies and webhooks are known. Before that, they check no write. */
@@ -53,7 +53,7 @@ export function buildAdmission(core: PlaneCore, authorize: Authorize): Admission
     webhooks: {
       mutating: webhooks.mutating,
       validating: webhooks.validating,
-      parts: {
+      options: {
         ...expressions,
         objects,
         newId: environment.ids.uid,
@@ -66,27 +66,27 @@ export function buildAdmission(core: PlaneCore, authorize: Authorize): Admission
     podSecurityMetrics: metrics.podSecurity,
     imageReviewer,
     openCharges,
-    surroundings: environment,
+    environment,
   })
-  const followed = [...policies.followed, webhooks]
+  const informers = [...policies.informers, webhooks]
   return {
     admission,
     policies,
     webhooks,
     openCharges,
-    start: async () => void (await Promise.all(followed.map((one) => one.start()))),
+    start: async () => void (await Promise.all(informers.map((one) => one.start()))),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all(followed.map((one) => one[Symbol.asyncDispose]()))
+      await Promise.all(informers.map((one) => one[Symbol.asyncDispose]()))
       imageReviewer?.[Symbol.dispose]()
     },
   }
 }
 
-function createWebhooks(core: PlaneCore): FollowedHooks {
+function createWebhooks(core: PlaneCore): WebhooksInformer {
   const { config, environment, registry, calls, metrics } = core
   const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
   const { clock, log } = environment
-  return new FollowedHooks({
+  return new WebhooksInformer({
     registry,
     accessOf: core.accessIn(admissionGroup),
     calls,
@@ -98,7 +98,7 @@ function createWebhooks(core: PlaneCore): FollowedHooks {
         : credentialsByHost(validatingWebhookUsers, clock),
     onGone: (name, type) => {
       metrics.webhooks.forget(name, type)
-      metrics.conditions.forgetHook(name, type)
+      metrics.conditions.forgetWebhook(name, type)
     },
     log: named(log, 'webhooks'),
   })
@@ -106,7 +106,7 @@ function createWebhooks(core: PlaneCore): FollowedHooks {
 
 /** What CEL expressions of policies and webhooks need. */
 type ExpressionOptions = Pick<
-  PluginParts['policies'],
+  AdmissionPluginsOptions['policies'],
   'convertByWebhook' | 'authorizerOf' | 'answerPattern'
 >
 

@@ -6,7 +6,7 @@ import {
   compileMutations,
 } from '../../admission/policies/compile-mutations.ts'
 import { type CompiledPolicy, compilePolicy } from '../../admission/policies/compile-policy.ts'
-import { FollowedPolicies } from '../../admission/policies/followed-policies.ts'
+import { PoliciesInformer } from '../../admission/policies/policies-informer.ts'
 import type { PolicyMetrics } from '../../admission/policies/metrics.ts'
 import { PolicyIndex } from '../../admission/policies/policy-index.ts'
 import type { Config } from '../../config/config.ts'
@@ -14,7 +14,7 @@ import type { Log } from '../../lib/telemetry/log.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Access } from '../../request/resource-access.ts'
 
-export type PoliciesParts = {
+export type PoliciesOptions = {
   readonly registry: Registry
   /** Of the resources of a group, by their plural; undefined: the resource is not served. */
   readonly accessIn: (group: string, version?: string) => (plural: string) => Access | undefined
@@ -27,14 +27,14 @@ export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
   /** To be started before the first request is accepted. */
-  readonly followed: readonly (
-    | FollowedPolicies<CompiledPolicy>
-    | FollowedPolicies<CompiledMutations>
+  readonly informers: readonly (
+    | PoliciesInformer<CompiledPolicy>
+    | PoliciesInformer<CompiledMutations>
   )[]
 }
 
-export function createPolicies({ featureGates }: Config, parts: PoliciesParts): Policies {
-  const { registry, accessIn, policyMetrics, conditionMetrics, log } = parts
+export function createPolicies({ featureGates }: Config, options: PoliciesOptions): Policies {
+  const { registry, accessIn, policyMetrics, conditionMetrics, log } = options
   const validating = new PolicyIndex<CompiledPolicy>(
     'validating',
     registry,
@@ -47,15 +47,15 @@ export function createPolicies({ featureGates }: Config, parts: PoliciesParts): 
     conditionMetrics.forgetPolicy(policyName),
   )
   const hasMutating = featureGates.isOn('MutatingAdmissionPolicy')
-  const followed = [
-    new FollowedPolicies({
+  const informers = [
+    new PoliciesInformer({
       type: 'validating',
       compile: compilePolicy,
       index: validating,
       accessOf: accessIn(admissionGroup),
       log,
     }),
-    new FollowedPolicies({
+    new PoliciesInformer({
       type: 'mutating',
       compile: compileMutations,
       index: mutating,
@@ -63,5 +63,5 @@ export function createPolicies({ featureGates }: Config, parts: PoliciesParts): 
       log,
     }),
   ]
-  return { validating, mutating, followed }
+  return { validating, mutating, informers }
 }

@@ -2,16 +2,16 @@
 import { dialDirect } from '../../lib/net/dial.ts'
 import { named } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
-import { FollowedApiServices } from '../../request/aggregation/api-services.ts'
+import { ApiServicesInformer } from '../../request/aggregation/api-services.ts'
 import { Availability } from '../../request/aggregation/availability.ts'
 import type { AvailabilityMetrics } from '../../request/aggregation/metrics.ts'
 import { createProxy, type Proxy } from '../../request/aggregation/proxy.ts'
 import { ConnectedRemotes } from '../../request/aggregation/remote-documents.ts'
-import type { RemoteParts } from '../../request/aggregation/remote.ts'
+import type { RemoteOptions } from '../../request/aggregation/remote.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
 /** How aggregated API servers are reached. */
-export type AggregationOptions = Pick<RemoteParts, 'clientCertificate' | 'ownAddress' | 'dial'>
+export type AggregationOptions = Pick<RemoteOptions, 'clientCertificate' | 'ownAddress' | 'dial'>
 
 /** Connections are direct, and without a certificate. */
 const directOptions: AggregationOptions = {
@@ -21,7 +21,7 @@ const directOptions: AggregationOptions = {
 }
 
 export type Aggregation = AsyncDisposable & {
-  readonly apiServices: FollowedApiServices
+  readonly apiServices: ApiServicesInformer
   readonly proxy: Proxy
   readonly documents: ConnectedRemotes
   /** Whether aggregated discovery has every APIService. */
@@ -41,7 +41,7 @@ export function buildAggregation(core: PlaneCore, options = directOptions): Aggr
   const log = named(environment.log, 'aggregation')
   const remotes = { getService: calls.getService, routing: calls.routing, ...options }
   const access = core.accessIn('apiregistration.k8s.io')
-  const apiServices = new FollowedApiServices({ access: () => access('apiservices'), remotes, log })
+  const apiServices = new ApiServicesInformer({ access: () => access('apiservices'), remotes, log })
   const hasUid = config.featureGates.isOn('RemoteRequestHeaderUID')
   const proxy = createProxy({ apiServices, hasUid, clock })
   const documents = new ConnectedRemotes(apiServices, proxy, log)

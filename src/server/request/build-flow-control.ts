@@ -1,7 +1,7 @@
 /** Priority and fairness of a control plane. */
 import { systemTimers } from '../../lib/time/timers.ts'
 import { FlowControl } from '../../request/flow/flow-control.ts'
-import { flowGroup, FollowedSchemas } from '../../request/flow/followed-schemas.ts'
+import { flowGroup, FlowSchemasInformer } from '../../request/flow/flow-schemas-informer.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
 export type FlowControlSubsystem = AsyncDisposable & {
@@ -25,7 +25,7 @@ export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefi
     requestTimeoutMs: config.requests.timeoutMs,
   })
   const { log } = environment
-  const schemas = new FollowedSchemas({ accessOf: core.accessIn(flowGroup), log, flowControl })
+  const schemas = new FlowSchemasInformer({ accessOf: core.accessIn(flowGroup), log, flowControl })
   return {
     flowControl,
     start: () => schemas.start(),

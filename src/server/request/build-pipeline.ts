@@ -10,7 +10,7 @@ import { DETAILS } from '../../lib/telemetry/verbosity.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Audit } from '../../request/audit/audit.ts'
-import type { DocumentParts, Documents } from '../../request/discovery/documents.ts'
+import type { DocumentsOptions, Documents } from '../../request/discovery/documents.ts'
 import { createDispatch, type Dispatch } from '../../request/dispatch.ts'
 import { Cors } from '../../request/filters/cors.ts'
 import { InFlight } from '../../request/filters/in-flight.ts'
@@ -39,7 +39,7 @@ export type ServerHooks = {
   /** Creates the documents about the server, which depend on what it serves. */
   readonly createDocuments: (
     registry: Registry,
-    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows' | 'remote'>,
+    answers: Pick<DocumentsOptions, 'explainAccess' | 'dumpFlows' | 'remote'>,
   ) => Documents
 }
 
@@ -109,7 +109,7 @@ function dispatchOf(
   { readComponents }: ServerHooks,
 ): Dispatch {
   const { config, environment, objects, egress, metrics } = core
-  const { authorize, authorizers, authenticators, accounts } = accessControl
+  const { authorize, authorizers, authenticators, serviceAccounts } = accessControl
   const { findHost, random } = environment
   return createDispatch({
     access,
@@ -125,7 +125,7 @@ function dispatchOf(
       askAboutAccess: async (user, attributes, waiting) => authorize(user, attributes, waiting),
       hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
       askAboutRights: async (user, namespace) => authorizers.chain.rightsOf(user, namespace),
-      requestToken: accounts?.requestToken,
+      requestToken: serviceAccounts?.requestToken,
     }),
     subresourceAccess: ({ resource }) => ({
       own: access.of(resource),

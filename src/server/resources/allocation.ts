@@ -15,14 +15,14 @@ import type { AccessOf } from '../../request/resource-access.ts'
 import { rootOf } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 
-export type AllocationParts = {
+export type AllocationOptions = {
   readonly cache: Cache
   readonly store: Store
   readonly registry: Registry
   readonly accessOf: AccessOf
   readonly handle: Handler
   readonly metrics: AllocatorMetrics
-  readonly surroundings: { readonly clock: Clock; readonly log: Log; readonly random: () => number }
+  readonly environment: { readonly clock: Clock; readonly log: Log; readonly random: () => number }
 }
 
 export function createAllocation(
@@ -34,8 +34,8 @@ export function createAllocation(
     accessOf,
     handle,
     metrics,
-    surroundings: { clock, log, random },
-  }: AllocationParts,
+    environment: { clock, log, random },
+  }: AllocationOptions,
 ): ServiceAllocators {
   const objectsOf = (group: string, plural: string): ResourceObjects => {
     const resource = registry.find({ group, version: 'v1', plural })

@@ -1,6 +1,6 @@
 /** The resources of a control plane: how their objects are read and written, and custom resources. */
 import { isOfRoles } from '../../access/rbac/role.ts'
-import type { Definitions } from '../../controllers/definitions.ts'
+import type { CrdController } from '../../controllers/crds.ts'
 import { InProgress } from '../../lib/concurrency/in-progress.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ServiceAllocators } from '../../request/allocators/create-allocators.ts'
@@ -10,8 +10,8 @@ import type { AccessControl } from '../access/build-access.ts'
 import type { AdmissionSubsystem } from '../admission/build-admission.ts'
 import type { PlaneCore } from '../plane-core.ts'
 import { createAllocation } from './allocation.ts'
-import { createDefinitions } from './definitions.ts'
-import { createStoreOf, createStoreRoles, type StoreRoles } from './followed-writes.ts'
+import { createCrds } from './crds.ts'
+import { createStoreOf, createStoreRoles, type StoreRoles } from './informed-writes.ts'
 import {
   createAuthorizeCreate,
   createAuthorizeUnsafeDelete,
@@ -42,7 +42,7 @@ export function buildResources(
     accessOf,
     handle: core.handle,
     metrics: metrics.allocators,
-    surroundings: environment,
+    environment,
   })
   const creates = new InProgress()
   const access = new ResourceAccess({
@@ -51,7 +51,7 @@ export function buildResources(
     storage: {
       cache,
       cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
-      storeOf: createStoreOf(storeOf, { roles, policies: policies.followed, hooks: webhooks }),
+      storeOf: createStoreOf(storeOf, { roles, policies: policies.informers, webhooks }),
     },
     metrics: metrics.requests,
     admission,
@@ -83,11 +83,11 @@ export function buildResources(
 }
 
 /** The controller of CustomResourceDefinitions. Undefined: they are not served. */
-export function buildDefinitions(
+export function buildCrds(
   { environment, storage, registry, accessOf, handle, metrics }: PlaneCore,
   access: ResourceAccess,
-): Definitions | undefined {
-  return createDefinitions({
+): CrdController | undefined {
+  return createCrds({
     registry,
     accessOf,
     storedAccessOf: (resource) => access.ofStored(resource),

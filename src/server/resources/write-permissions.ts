@@ -3,14 +3,14 @@ import { forbidden } from '../../api/errors.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
 import { confirmGrant } from '../../access/rbac/confirm-grant.ts'
-import type { FollowedRoles } from '../../access/rbac/followed-roles.ts'
+import type { RolesInformer } from '../../access/rbac/roles-informer.ts'
 import type { RoleResource } from '../../access/rbac/role.ts'
 import { assert } from '../../lib/errors.ts'
 import type { WritePermissions } from '../../request/verbs/access.ts'
 
 export const createConfirmGrant =
   (
-    roles: FollowedRoles,
+    roles: RolesInformer,
     plural: RoleResource,
     authorize: Authorize,
   ): NonNullable<WritePermissions['confirmGrant']> =>

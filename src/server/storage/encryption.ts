@@ -27,14 +27,14 @@ export type EncryptionSetUp = AsyncDisposable & {
   readonly transformer: Transformer
   readonly checks: readonly HealthCheck[]
   /** Looks whether the file has changed. Undefined: it is not reloaded. */
-  readonly reloader: { readonly look: () => Promise<void> } | undefined
+  readonly reloader: { readonly check: () => Promise<void> } | undefined
   /** Calls the listener when the providers were replaced, with what tells whether values below a prefix are concerned. */
-  readonly onReplaced: (listener: Replaced) => void
+  readonly onReplaced: (listener: OnReplaced) => void
 }
 
-type Replaced = (isConcerned: (prefix: Key) => boolean) => void
+type OnReplaced = (isConcerned: (prefix: Key) => boolean) => void
 
-export type EncryptionParts = {
+export type ServerEncryptionOptions = {
   /** What all keys begin with. */
   readonly root: Key
   readonly time: Time
@@ -51,11 +51,11 @@ export type EncryptionSource = Pick<Config['storage'], 'encryption'> & {
 /** Resolves when the plugins have been asked once, whether they answered or not. */
 export async function createEncryption(
   config: EncryptionSource,
-  parts: EncryptionParts,
+  options: ServerEncryptionOptions,
 ): Promise<EncryptionSetUp> {
   const { encryption: file, featureGates } = config
   if (file === null) return none
-  const { root, time, log, metrics, serverId } = parts
+  const { root, time, log, metrics, serverId } = options
   const kmsMetrics = new KmsMetrics(metrics, serverId, time)
   const build = (rules: readonly EncryptionRule[]): Promise<ConfiguredProviders> =>
     ConfiguredProviders.create(rules, { time, log, metrics: kmsMetrics })
@@ -68,7 +68,7 @@ export async function createEncryption(
   })
   const owned = new AsyncDisposableStack()
   owned.use(current)
-  const listeners: Replaced[] = []
+  const listeners: OnReplaced[] = []
   const reloader =
     file.reloaded === null
       ? undefined
@@ -175,10 +175,10 @@ const checkName = (at: number): string => `kms-provider-${at}`
 
 async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined> {
   const faults = await Promise.all(checks.map(({ fault }) => fault()))
-  const told = faults.flatMap((fault, at) =>
+  const reported = faults.flatMap((fault, at) =>
     fault === undefined ? [] : [`${checkName(at)}: ${fault}`],
   )
-  return told.length === 0 ? undefined : aggregate(told)
+  return reported.length === 0 ? undefined : aggregate(reported)
 }
 
 /** The resource of a folder below the root. Events are stored as those of the core group, which comes first. */

@@ -11,7 +11,7 @@ const STORE_LISTS_MAX = 4
 /** How long a resource that did not fit is read from the database before it is tried again. */
 const LEFT_OUT_MS = 60_000
 
-export type CeilingParts = {
+export type CeilingOptions = {
   /** Infinity: no ceiling. */
   readonly bytesMax: number
   readonly usedBytes: () => number
@@ -21,19 +21,19 @@ export type CeilingParts = {
 }
 
 export class CacheCeiling {
-  readonly #parts: CeilingParts
+  readonly #options: CeilingOptions
   /** Until when, by the prefix of a resource. */
   readonly #leftOut = new Map<string, number>()
   /** Reads that memory would have answered. */
   storeReads = 0
   readonly storeLists = new Semaphore(STORE_LISTS_MAX)
 
-  constructor(parts: CeilingParts) {
-    this.#parts = parts
+  constructor(options: CeilingOptions) {
+    this.#options = options
   }
 
   get bytesMax(): number {
-    return this.#parts.bytesMax
+    return this.#options.bytesMax
   }
 
   get leftOut(): number {
@@ -42,7 +42,7 @@ export class CacheCeiling {
 
   /** Whether more objects may be loaded, after others made room for them. */
   hasRoom(): boolean {
-    const { bytesMax, usedBytes, dropOne } = this.#parts
+    const { bytesMax, usedBytes, dropOne } = this.#options
     while (usedBytes() > bytesMax) if (!dropOne()) return false
     return true
   }
@@ -51,13 +51,13 @@ export class CacheCeiling {
   leavesOut(prefix: string): boolean {
     const untilMs = this.#leftOut.get(prefix)
     if (untilMs === undefined) return false
-    if (this.#parts.clock.monotonicMs() < untilMs) return true
+    if (this.#options.clock.monotonicMs() < untilMs) return true
     this.#leftOut.delete(prefix)
     return false
   }
 
   leaveOut(prefix: string): void {
-    this.#leftOut.set(prefix, this.#parts.clock.monotonicMs() + LEFT_OUT_MS)
+    this.#leftOut.set(prefix, this.#options.clock.monotonicMs() + LEFT_OUT_MS)
   }
 }
 

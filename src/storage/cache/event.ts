@@ -6,12 +6,12 @@ import { type Evictable, ENTRY_BYTES, type EvictionQueue } from './eviction-queu
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export type WatchEvent =
-  | Shown
+  | ObjectEvent
   /** Everything up to this revision has been seen. */
   | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
 
 /** An event about an object, as a watcher gets it. */
-export type Shown = {
+export type ObjectEvent = {
   readonly type: ChangeType
   readonly revision: Revision
   /** The object; for DELETED its last state, which has the revision of the deletion in the frame. */
@@ -33,7 +33,7 @@ export class ObjectChange {
   readonly revision: Revision
   readonly item: Item | undefined
   readonly previous: Item | undefined
-  #shown: Shown[] | undefined
+  #shown: ObjectEvent[] | undefined
 
   constructor(change: {
     readonly key: Key
@@ -48,7 +48,7 @@ export class ObjectChange {
   }
 
   /** The event for a watcher that selected the object before, after, or both; undefined if neither. */
-  shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): Shown | undefined {
+  shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): ObjectEvent | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
     if (!isSelected && !wasSelected) return undefined
     const known = this.#shown?.find((one) => one.type === type)
@@ -63,7 +63,7 @@ export class ObjectChange {
 }
 
 /** An object that existed when the watch began. */
-export class InitialEvent implements Shown {
+export class InitialEvent implements ObjectEvent {
   readonly item: Item
 
   constructor(item: Item) {
@@ -100,11 +100,11 @@ export class LateFrames {
     this.#queue = queue
   }
 
-  shown(type: ChangeType, revision: Revision, item: Item): Shown {
-    return new LateShown(this, type, revision, item)
+  shown(type: ChangeType, revision: Revision, item: Item): ObjectEvent {
+    return new LazyObjectEvent(this, type, revision, item)
   }
 
-  frameOf({ type, revision, item }: Shown): Buffer {
+  frameOf({ type, revision, item }: ObjectEvent): Buffer {
     const known = this.#frames.get(item)
     if (known?.bytes !== undefined && known.type === type && known.revision === revision)
       return known.bytes
@@ -117,7 +117,7 @@ export class LateFrames {
 }
 
 /** A class: an object with a closure of its own takes three times the memory, and there is one per watcher and event. */
-class LateShown implements Shown {
+class LazyObjectEvent implements ObjectEvent {
   readonly type: ChangeType
   readonly revision: Revision
   readonly item: Item
@@ -155,7 +155,7 @@ class LateFrame implements Evictable {
   }
 }
 
-class SharedFrame implements Shown {
+class SharedFrame implements ObjectEvent {
   readonly type: ChangeType
   readonly revision: Revision
   readonly item: Item
@@ -197,7 +197,11 @@ class SharedFrame implements Shown {
 const LONG_BYTES = 64 * 1024
 
 /** The parts of a frame in JSON, which are views of what the cache has; undefined: the event is not long, and its frame may be shared. */
-export const partsIfLong = ({ type, revision, item }: Shown): readonly Buffer[] | undefined =>
+export const partsIfLong = ({
+  type,
+  revision,
+  item,
+}: ObjectEvent): readonly Buffer[] | undefined =>
   item.length > LONG_BYTES ? partsOf(type, revision, item) : undefined
 
 function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buffer[] {

@@ -65,7 +65,7 @@ export class Facts {
     return this.#words.texts.length + this.#wordsBefore.texts.length
   }
 
-  lookUp(sought: Sought): void {
+  lookUp(sought: SoughtText): void {
     sought.number = this.#words.numbers.get(sought.text) ?? -1
     sought.numberBefore = this.#wordsBefore.numbers.get(sought.text) ?? -1
   }
@@ -211,7 +211,7 @@ const lengthAt = (bytes: Buffer, at: number): number =>
   (bytes[at] ?? 0) | (((bytes[at + 1] ?? 0) << 8) & ((1 << LENGTH_BITS) - 1))
 
 /** A text that a selector looks for. */
-export class Sought {
+export class SoughtText {
   readonly text: string
   readonly bytes: Buffer
   /** Its numbers in the current and in the previous vocabulary; negative if it has none. */
@@ -246,7 +246,7 @@ export class FactsReader {
   openLabel(
     facts: Facts,
     bytes: Buffer,
-    { at, key }: { readonly at: number; readonly key: Sought },
+    { at, key }: { readonly at: number; readonly key: SoughtText },
   ): boolean {
     this.#openLabels(facts, bytes, at)
     for (let left = this.number(); left > 0; left--) {
@@ -287,7 +287,7 @@ export class FactsReader {
   }
 
   /** Whether the next text is this one. */
-  is(sought: Sought): boolean {
+  is(sought: SoughtText): boolean {
     const number = this.number()
     if ((number & IS_WORD) !== 0)
       return number >> 1 === (this.#isBefore ? sought.numberBefore : sought.number)
@@ -301,7 +301,7 @@ export class FactsReader {
   }
 
   /** The same for a text at another position. */
-  isAt(at: number, sought: Sought): boolean {
+  isAt(at: number, sought: SoughtText): boolean {
     this.#at = at
     return this.is(sought)
   }

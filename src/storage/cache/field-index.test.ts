@@ -19,7 +19,7 @@ const labelled = (color: string) =>
   color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } }
 
 /** A resource as its indexes see it. */
-class Things {
+class IndexedThings {
   tree = newTree()
   ring = new Ring(0, () => undefined)
   readonly range = rangeOf('/things/')
@@ -90,7 +90,7 @@ class Things {
 const colors = ['red', 'green', 'blue', '']
 
 test('an index answers as all objects would, through any changes', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   const random = randomOf(1)
   const change = (): void =>
     things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
@@ -105,7 +105,7 @@ test('an index answers as all objects would, through any changes', async () => {
 })
 
 test('an index that is far behind catches up in slices, and nobody waits for it', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   await things.found('red')
   for (let i = 0; i < 3_000; i++) things.put(`t${i % 1_000}`, colors[i % 3])
   assert.equal(things.find('red'), undefined)
@@ -113,7 +113,7 @@ test('an index that is far behind catches up in slices, and nobody waits for it'
 })
 
 test('events that the ring has forgotten make a new index, and so does another state', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   things.put('a', 'red')
   assert.deepEqual(await things.found('red'), ['/things/a 1'])
   things.put('a', 'blue')
@@ -129,7 +129,7 @@ test('events that the ring has forgotten make a new index, and so does another s
 })
 
 test('an index goes when nobody asks it, and where an object cannot be read', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   things.put('a', 'red')
   await things.found('red')
   for (let sweeps = 0; sweeps < 31; sweeps++) things.indexes.onSweep()
@@ -155,30 +155,30 @@ function randomOf(seed: number): (below: number) => number {
 const label = (name: string, value: string): IndexedValue[] => [{ label: name, value }]
 
 test('a label has an index once scans for it have looked at many objects in vain', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
   const red = label('color', 'red')
   assert.equal(things.find('red', red), undefined)
   await turn()
   assert.equal(things.find('red', red), undefined)
-  things.indexes.noteScan(red, 20)
+  things.indexes.recordScan(red, 20)
   assert.equal(things.find('red', red), undefined)
   things.indexes.onSweep() // what was long ago does not count
-  things.indexes.noteScan(red, 20)
+  things.indexes.recordScan(red, 20)
   await turn()
   assert.equal(things.find('red', red), undefined)
-  things.indexes.noteScan(red, 20)
+  things.indexes.recordScan(red, 20)
   assert.deepEqual(await things.found('red', red), things.scan('red'))
   assert.deepEqual(await things.found('none', label('color', 'none')), [])
 })
 
 test('an index of a label answers as all objects would, through any changes', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   const random = randomOf(5)
   const change = (): void =>
     things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
   for (let i = 0; i < 100; i++) change()
-  things.indexes.noteScan(label('color', 'red'), 1_000)
+  things.indexes.recordScan(label('color', 'red'), 1_000)
   for (let round = 0; round < 200; round++) {
     for (let i = random(20); i > 0; i--) change()
     for (const color of [...colors.slice(0, 3), 'none'])
@@ -186,31 +186,31 @@ test('an index of a label answers as all objects would, through any changes', as
     if (round % 10 === 0) {
       while (things.ring.first < things.ring.end) things.ring.evict()
       things.find('red', label('color', 'red')) // which sees that it is lost
-      things.indexes.noteScan(label('color', 'red'), 1_000)
+      things.indexes.recordScan(label('color', 'red'), 1_000)
     }
   }
 })
 
 test('of several values the one that fewest objects have leads to them', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   for (let i = 0; i < 60; i++) things.put(`t${i}`, ['blue', 'blue', 'black', 'red'][i % 4])
   const asked = [...label('letter', 'b'), ...label('color', 'black')]
-  things.indexes.noteScan(asked, 1_000)
+  things.indexes.recordScan(asked, 1_000)
   for (let turns = 0; turns < 10; turns++) await turn()
   assert.deepEqual(things.find('', asked), things.scan('black'))
   assert.deepEqual(things.find('', label('letter', 'b'))?.length, 45)
 })
 
 test('labels have two indexes; one that is in use does not go for another', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
   const [color, letter, own] = [label('color', 'red'), label('letter', 'r'), label('own', 'y')]
   for (const by of [color, letter]) {
-    things.indexes.noteScan(by, 1_000)
+    things.indexes.recordScan(by, 1_000)
     await things.found('', by)
   }
   const ask = async (): Promise<string[] | undefined> => {
-    things.indexes.noteScan(own, 1_000)
+    things.indexes.recordScan(own, 1_000)
     for (let turns = 0; turns < 10; turns++) await turn()
     return things.find('', own)
   }
@@ -265,11 +265,11 @@ const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
 
 for (const by of [{ field: 'color' }, { label: 'color' }]) {
   test(`an index does not keep the objects whose values it has: ${Object.keys(by).join()}`, async () => {
-    const things = new Things()
+    const things = new IndexedThings()
     const sought = [{ ...by, value: 'none' }]
     for (let at = 0; at < 20; at++) things.put(`${at}`, `color-of-thing-${at}|${longText()}`)
     const held = await heldBytes(async () => {
-      things.indexes.noteScan(sought, 1_000)
+      things.indexes.recordScan(sought, 1_000)
       assert.deepEqual(await things.found('none', sought), [])
     })
     assert.ok(held < 5 << 20, `${held} bytes are held`)
@@ -277,13 +277,13 @@ for (const by of [{ field: 'color' }, { label: 'color' }]) {
 }
 
 test('labels whose scans are counted, or that have an index, do not keep the selectors they are from', async () => {
-  const things = new Things()
+  const things = new IndexedThings()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const [own = ''] = Buffer.from(`label-of-selector-${at}=${longText()}`)
         .toString('latin1')
         .split('=')
-      things.indexes.noteScan([{ label: own, value: 'none' }], at < 2 ? 1_000 : 1)
+      things.indexes.recordScan([{ label: own, value: 'none' }], at < 2 ? 1_000 : 1)
     }
   })
   assert.ok(held < 1 << 20, `${held} bytes are held`)

@@ -9,7 +9,7 @@ import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Key } from '../engine.ts'
 import type { KeyRange } from '../keys.ts'
 import type { ObjectChange } from './event.ts'
-import { type Facts, FactsReader, Sought } from './facts.ts'
+import { type Facts, FactsReader, SoughtText } from './facts.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
@@ -92,7 +92,7 @@ export class FieldIndexes {
   }
 
   /** A scan for these values has rejected `looks` objects. */
-  noteScan(asked: readonly IndexedValue[], looks: number): void {
+  recordScan(asked: readonly IndexedValue[], looks: number): void {
     for (const by of asked) {
       if ('field' in by || this.#indexes.has(indexOf(by))) continue
       const sum = (this.#looks.get(by.label) ?? 0) + looks
@@ -109,7 +109,7 @@ export class FieldIndexes {
   /** How to read a value; undefined for a field that the facts do not have. */
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
-      const key = new Sought(ownText(by.label))
+      const key = new SoughtText(ownText(by.label))
       let changes = 0
       return (item) => {
         // Settling may give words a number, or another one, so it comes before the lookup.
@@ -185,7 +185,7 @@ export class FieldIndexes {
     return this.#reader.text(this.#facts)
   }
 
-  #labelOf(item: Item, key: Sought): string | undefined {
+  #labelOf(item: Item, key: SoughtText): string | undefined {
     const slab = this.#slabOf(item)
     if (slab === undefined) {
       const { labels } = this.#decoded(item).metadata
@@ -208,7 +208,7 @@ export class FieldIndexes {
 
   #decoded(item: Item): ReturnType<Item['peek']> {
     const object = item.peek()
-    item.noteFacts(object)
+    item.recordFacts(object)
     return object
   }
 

@@ -28,7 +28,7 @@ export type Fillable = {
   readonly fill: () => Promise<void>
 }
 
-export type FirstFillParts = {
+export type FirstFillOptions = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
   /** Memory that the cached objects take now. */
   readonly heldBytes: () => number
@@ -39,12 +39,12 @@ export type FirstFillParts = {
 }
 
 export class FirstFill implements Disposable {
-  readonly #parts: FirstFillParts
+  readonly #options: FirstFillOptions
   #isDone = false
   #isStopped = false
 
-  constructor(parts: FirstFillParts) {
-    this.#parts = parts
+  constructor(options: FirstFillOptions) {
+    this.#options = options
   }
 
   /** Whether readiness no longer depends on it. */
@@ -57,7 +57,7 @@ export class FirstFill implements Disposable {
    * enough for a new cluster.
    */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
-    const { timers, readyMsMax = READY_MS_MAX } = this.#parts
+    const { timers, readyMsMax = READY_MS_MAX } = this.#options
     // All lanes share one iterator.
     const next = resources.values()
     const lanes = async (): Promise<void> => {
@@ -77,16 +77,16 @@ export class FirstFill implements Disposable {
 
   async #hasMany(range: KeyRange): Promise<boolean> {
     try {
-      return (await this.#parts.count(range)).count >= COUNT_MIN
+      return (await this.#options.count(range)).count >= COUNT_MIN
     } catch (error) {
       if (!this.#isStopped)
-        this.#parts.log('warn', 'the objects could not be counted', { error: String(error) })
+        this.#options.log('warn', 'the objects could not be counted', { error: String(error) })
       return true
     }
   }
 
   async #fillAll(resources: Iterable<Fillable>): Promise<void> {
-    const { count, heldBytes, log } = this.#parts
+    const { count, heldBytes, log } = this.#options
     for (const { name, range, fill } of resources) {
       if (this.#isStopped || heldBytes() > BYTES_MAX) return
       try {

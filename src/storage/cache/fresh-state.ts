@@ -17,7 +17,11 @@ import type { Tree } from './tree.ts'
 export const REACH_MS = 3_000
 
 /** How new an answer must be. 'any': whatever is in memory. */
-export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly exactly: Revision }
+export type Freshness =
+  | 'any'
+  | 'latest'
+  | { readonly atLeast: Revision }
+  | { readonly exactly: Revision }
 
 /** The objects at one revision. The tree stays as it is at least until the end of this turn of the event loop. */
 export type CacheState = {
@@ -45,7 +49,7 @@ export class FreshState {
   }
 
   /** Waits until memory is as new as requested, unless anything in memory will do. */
-  wait(at: At): 'current' | Promise<StateSource> {
+  wait(at: Freshness): 'current' | Promise<StateSource> {
     return at === 'any' && this.#reflector.isFilled ? 'current' : this.#wait(at)
   }
 
@@ -70,7 +74,7 @@ export class FreshState {
     return true
   }
 
-  async #wait(at: At): Promise<StateSource> {
+  async #wait(at: Freshness): Promise<StateSource> {
     const reflector = this.#reflector
     if (reflector.isLeftOut) return this.#leftOut()
     try {
@@ -89,7 +93,7 @@ export class FreshState {
     return 'store'
   }
 
-  async #reach(at: At): Promise<StateSource> {
+  async #reach(at: Freshness): Promise<StateSource> {
     const reflector = this.#reflector
     const isFresh = reflector.isFilled ? false : await this.#resource.ensure()
     if (at === 'any') return 'current'

@@ -6,7 +6,7 @@ import {
   type FeedStream,
   type Key,
   type Revision,
-  type Versioned,
+  type VersionedValue,
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { rangeOf } from '../keys.ts'
@@ -86,9 +86,9 @@ export type HistoryQuery = {
   readonly prefix: Key
   readonly after: Revision
   /** Called for each batch of events, since the ring moves on during the read. */
-  readonly isEnough: (told: Revision) => boolean
+  readonly isEnough: (reported: Revision) => boolean
   /** Undefined: the value cannot be decrypted without waiting, which takes longer than a new list. */
-  readonly toItem: (versioned: Versioned) => Item | undefined
+  readonly toItem: (versioned: VersionedValue) => Item | undefined
   readonly budget: HistoryBudget
   /** The client that requested the history first. */
   readonly client: string
@@ -120,7 +120,7 @@ export function readHistory(
     settle()
     stream?.close()
   }
-  const told = (until: Revision): void => {
+  const reported = (until: Revision): void => {
     if (query.isEnough(until)) end(() => resolve({ changes, until, bytes }))
   }
   const fail = (error: StorageError): void =>
@@ -146,9 +146,9 @@ export function readHistory(
         }
         if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX)
           fail(tooOld())
-        else told(events.at(-1)?.revision ?? 0)
+        else reported(events.at(-1)?.revision ?? 0)
       },
-      onProgress: told,
+      onProgress: reported,
       onCompacted: (_, oldest) => fail(tooOld(oldest)),
       onEnd: (cause) => fail(new StorageError('unavailable', 'the history was cut off', { cause })),
     },

@@ -175,7 +175,7 @@ export class Item extends Slot {
   }
 
   /** For a selector that had to decode the object: the next one need not. */
-  noteFacts(object: KubeObject): void {
+  recordFacts(object: KubeObject): void {
     const facts = this.facts?.encode(object)
     if (facts !== undefined) this.#home.put(this, this.#home.view(this), facts)
   }

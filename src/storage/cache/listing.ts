@@ -4,11 +4,11 @@
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
-import type { Key, Revision, Versioned } from '../engine.ts'
+import type { Key, Revision, VersionedValue } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { Feed } from '../feed.ts'
 import type { KeyRange } from '../keys.ts'
-import type { Store, Unreadable } from '../store.ts'
+import type { Store, UnreadableValue } from '../store.ts'
 import { OutOfRoom } from './ceiling.ts'
 import type { ResourceCounts } from './counts.ts'
 import type { Item } from './item.ts'
@@ -29,7 +29,7 @@ export type ItemEvent = {
 export type LoadedObjects = {
   readonly tree: Tree
   readonly revision: Revision
-  readonly unreadable: readonly Unreadable[]
+  readonly unreadable: readonly UnreadableValue[]
 }
 
 export type ListingOptions = {
@@ -38,11 +38,11 @@ export type ListingOptions = {
   readonly checkRoom: (loadedBytes: number) => void
   readonly parts: {
     readonly store: Store
-    readonly feed: Pick<Feed, 'known' | 'noteRead'>
+    readonly feed: Pick<Feed, 'known' | 'recordRead'>
     readonly slabs: Slabs
     readonly time: Time
   }
-  readonly newItem: (found: Versioned) => Item
+  readonly newItem: (found: VersionedValue) => Item
   readonly counts: ResourceCounts
 }
 
@@ -50,7 +50,7 @@ export class Listing {
   readonly #range: KeyRange
   readonly #checkRoom: (loadedBytes: number) => void
   readonly #parts: ListingOptions['parts']
-  readonly #newItem: (found: Versioned) => Item
+  readonly #newItem: (found: VersionedValue) => Item
   readonly #counts: ResourceCounts
   readonly #over = Promise.withResolvers<void>()
   readonly #pending: ItemEvent[] = []
@@ -120,7 +120,7 @@ export class Listing {
   /** The whole resource at one revision; undefined if it must be listed again. */
   async #load(): Promise<LoadedObjects | undefined> {
     const tree = newTree()
-    const unreadable: Unreadable[] = []
+    const unreadable: UnreadableValue[] = []
     let loaded: LoadedObjects | undefined
     try {
       const revision = await this.#walkInto(tree, unreadable)
@@ -137,7 +137,7 @@ export class Listing {
   }
 
   /** Undefined if events were lost meanwhile, or the listing was closed. */
-  async #walkInto(tree: Tree, unreadable: Unreadable[]): Promise<Revision | undefined> {
+  async #walkInto(tree: Tree, unreadable: UnreadableValue[]): Promise<Revision | undefined> {
     let revision: Revision | undefined
     const slices = new Slices(this.#parts.time, { isShared: true })
     const { feed, store } = this.#parts
@@ -154,7 +154,7 @@ export class Listing {
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length
       // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
-      if (revision === undefined) feed.noteRead(page.revision, known)
+      if (revision === undefined) feed.recordRead(page.revision, known)
       revision = page.revision
       for (const one of page.unreadable) unreadable.push(one)
       for (const stored of page.values) {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
-import { Memoized, MemoizedBytes } from './memoized.ts'
+import { MemoizedValues, MemoizedBytes } from './memoized.ts'
 import { Slabs } from './slabs.ts'
 
 test('a form that was evicted is made again', () => {
   let made = 0
   // Room for one, with what an entry takes.
   const queue = new EvictionQueue(300)
-  const forms = new Memoized<object, number>(
+  const forms = new MemoizedValues<object, number>(
     queue,
     () => ++made,
     () => 6,
@@ -21,7 +21,7 @@ test('a form that is asked for stays, one that is not goes first', () => {
   let made = 0
   // Room for one, with what an entry takes.
   const queue = new EvictionQueue(300)
-  const forms = new Memoized<object, number>(
+  const forms = new MemoizedValues<object, number>(
     queue,
     () => ++made,
     () => 6,

@@ -53,7 +53,7 @@ class MemoBytes extends Slot implements Evictable {
 }
 
 /** The same for values that are not a single Buffer. */
-export class Memoized<K extends WeakKey, V> {
+export class MemoizedValues<K extends WeakKey, V> {
   readonly #queue: EvictionQueue
   readonly #make: (key: K) => V
   readonly #bytesOf: (value: V) => number

@@ -33,15 +33,15 @@ export function addCacheMetrics(
   addFeed(metrics, cache)
 }
 
-type Shown = { readonly clear: () => void; readonly show: (one: ResourceStats) => void }
+type MetricView = { readonly clear: () => void; readonly show: (one: ResourceStats) => void }
 
 const labels = ['resource']
 
-function currentMetrics(metrics: Metrics): readonly Shown[] {
+function currentMetrics(metrics: Metrics): readonly MetricView[] {
   const gauge = (
     options: { name: string; help: string; stability?: 'STABLE' },
     what: keyof NowStats,
-  ): Shown => {
+  ): MetricView => {
     const made = metrics.gauge({ ...options, labels })
     return {
       clear: () => made.clear(),
@@ -126,8 +126,8 @@ const counted: readonly (readonly [string, string, (counts: ResourceCounts) => n
   ],
 ]
 
-function resourceCounters(metrics: Metrics): readonly Shown[] {
-  const plain = counted.map(([name, help, read]): Shown => {
+function resourceCounters(metrics: Metrics): readonly MetricView[] {
+  const plain = counted.map(([name, help, read]): MetricView => {
     const counter = metrics.counter({ name, help, labels })
     return { clear: () => counter.clear(), show: (one) => add(counter, read(one.counts), one.name) }
   })
@@ -148,7 +148,7 @@ function resourceCounters(metrics: Metrics): readonly Shown[] {
   ]
 }
 
-function listCounters(metrics: Metrics): Shown {
+function listCounters(metrics: Metrics): MetricView {
   const indexed = ['index', 'resource_prefix']
   const total = metrics.counter({
     name: 'apiserver_cache_list_total',

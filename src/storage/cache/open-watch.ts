@@ -106,7 +106,7 @@ export class WatchOpener {
       ...replayOf(noEarlierEvents(0)),
       position: 0,
       seen: 0,
-      told: 0,
+      initialRevision: 0,
       markInitialEnd: false,
     })
     watcher.close('shutdown')
@@ -164,7 +164,7 @@ export class WatchOpener {
         ...replay,
         position: ring.end,
         seen: revision,
-        told: revision,
+        initialRevision: revision,
         markInitialEnd: start.markEnd ?? false,
       }
     }
@@ -175,7 +175,7 @@ export class WatchOpener {
       ...replay,
       position: ring.positionAfter(until),
       seen: start.after,
-      told: until,
+      initialRevision: until,
       markInitialEnd: false,
     }
   }

@@ -9,7 +9,7 @@ import type { Wire } from '../../objects/codec/object.ts'
 import type { Key, Revision } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'
-import { type At, type CacheState, FreshState } from './fresh-state.ts'
+import { type Freshness, type CacheState, FreshState } from './fresh-state.ts'
 import type { Item } from './item.ts'
 import { WatchOpener, type WatchOptions } from './open-watch.ts'
 import { checkPage, kindOf, refuseUnreadable } from './refuse-unreadable.ts'
@@ -67,7 +67,7 @@ export class Reader {
     }
   }
 
-  async get(key: Key, at: At): Promise<GetResult> {
+  async get(key: Key, at: Freshness): Promise<GetResult> {
     const freshState = this.#freshState
     const source = at === 'latest' && freshState.beginFill() ? 'store' : freshState.wait(at)
     const state = freshState.take(typeof source === 'string' ? source : await orStore(source))
@@ -85,7 +85,7 @@ export class Reader {
     return { revision: exactly ?? revision, item: found && this.#resource.looseItem(found) }
   }
 
-  async list(range: KeyRange, at: At, selection: Selection = {}): Promise<ListResult> {
+  async list(range: KeyRange, at: Freshness, selection: Selection = {}): Promise<ListResult> {
     const source = this.#freshState.wait(at)
     const state = this.#freshState.take(
       typeof source === 'string' ? source : await orNotListed(source, this.#resource.spec),
@@ -109,7 +109,7 @@ export class Reader {
     const returned = selected.items.length
     const refused = selected.refused ?? 0
     resource.counts.listed(indexName(selection, among), returned + refused, returned)
-    if (by.length > 0 && among === undefined) resource.noteScan(by, refused)
+    if (by.length > 0 && among === undefined) resource.recordScan(by, refused)
     if (snapshot !== undefined && selected.more) {
       // The keys that were found by name are not all keys with these values.
       if (among !== undefined && name === undefined) keepFound(snapshot, by, among)

@@ -8,7 +8,7 @@
  */
 import { assert } from '../../lib/errors.ts'
 import { withTimeout, type TimeoutOptions, sleep } from '../../lib/time/timers.ts'
-import type { Revision, Versioned } from '../engine.ts'
+import type { Revision, VersionedValue } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'
 import type { OpenedEvent } from '../opened-events.ts'
@@ -32,7 +32,7 @@ export type ReflectedObjects = {
   readonly range: KeyRange
   readonly counts: ResourceCounts
   readonly watcherCount: number
-  readonly newItem: (found: Versioned) => Item
+  readonly newItem: (found: VersionedValue) => Item
   /** Replaces all objects by those of a list. `isFirst`: there were none. */
   readonly replace: (loaded: LoadedObjects, isFirst: boolean) => void
   readonly apply: (event: ItemEvent) => void
@@ -205,7 +205,7 @@ export class Reflector {
         listing.forget()
         if (error instanceof OutOfRoom) this.#options.ceiling.leaveOut(spec.prefix)
         if (!this.isClosed()) this.drop()
-        this.#noteFailedFill(error)
+        this.#recordFailedFill(error)
         throw error
       }),
     )
@@ -229,7 +229,7 @@ export class Reflector {
   }
 
   /** While the KMS plugin does not answer, not every reader is to list the resource in vain. */
-  #noteFailedFill(error: unknown): void {
+  #recordFailedFill(error: unknown): void {
     if (!isCode(error, 'sealed')) return
     this.#failedFill = { error, untilMs: this.#options.time.monotonicMs() + FAILED_FILL_MS }
   }

@@ -1,11 +1,11 @@
 /** Refuses a list, or a watch that begins with the objects, if one of its objects cannot be read: the client would take it for complete. */
 import { keyAfter, type KeyRange } from '../keys.ts'
-import type { At } from './fresh-state.ts'
+import type { Freshness } from './fresh-state.ts'
 import type { ResourceSpec } from './resource-options.ts'
 import type { CachedResource } from './resource.ts'
-import type { Selected } from './tree.ts'
+import type { SelectResult } from './tree.ts'
 
-export function refuseUnreadable(resource: CachedResource, range: KeyRange, at: At): void {
+export function refuseUnreadable(resource: CachedResource, range: KeyRange, at: Freshness): void {
   const { unreadable, spec } = resource
   if (unreadable.size === 0) return
   const fault = unreadable.listFault(range, { isLatest: at !== 'any', kind: kindOf(spec) })
@@ -13,9 +13,9 @@ export function refuseUnreadable(resource: CachedResource, range: KeyRange, at: 
 }
 
 export type ReadPage = {
-  readonly page: Selected
+  readonly page: SelectResult
   readonly range: KeyRange
-  readonly at: At
+  readonly at: Freshness
   readonly limit: number
 }
 
@@ -23,7 +23,7 @@ export type ReadPage = {
 export function checkPage(
   resource: CachedResource,
   { page, range, at, limit }: ReadPage,
-): Selected {
+): SelectResult {
   const { unreadable, spec } = resource
   if (unreadable.size === 0) return page
   const last = page.items.length >= limit ? page.items.at(-1)?.key : undefined

@@ -2,7 +2,7 @@
  * Makes the items of one resource: those that the cache keeps, and loose ones, which live outside of
  * the cache for one reader. A version that this process wrote itself need not be decoded again.
  */
-import type { Versioned } from '../engine.ts'
+import type { VersionedValue } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import type { Transformer } from '../transform.ts'
 import { Item, type ItemHome } from './item.ts'
@@ -33,7 +33,7 @@ export class ResourceItems {
   }
 
   /** An item of the cache. */
-  newItem(found: Versioned): Item {
+  newItem(found: VersionedValue): Item {
     const item = new Item(this.#home, found)
     const own = this.#ownWrites.take(found.key, found.revision)
     if (own === undefined) this.#slabs.put(item, found.value)
@@ -42,7 +42,7 @@ export class ResourceItems {
   }
 
   /** An item that lives outside of the cache, for one reader. */
-  looseItem(found: Versioned): Item {
+  looseItem(found: VersionedValue): Item {
     const item = new Item(this.#looseHome, found)
     this.#slabs.putLoose(item, found.value)
     return item
@@ -58,7 +58,7 @@ export class ResourceItems {
   }
 
   /** Decrypts the value; undefined if it cannot be read, or only by a call to a plugin. */
-  decrypt({ key, revision, createRevision, value }: Versioned): Versioned | undefined {
+  decrypt({ key, revision, createRevision, value }: VersionedValue): VersionedValue | undefined {
     try {
       const plain = this.#transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }

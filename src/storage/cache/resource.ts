@@ -5,10 +5,10 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Wire } from '../../objects/codec/object.ts'
-import type { Key, Revision, Versioned } from '../engine.ts'
+import type { Key, Revision, VersionedValue } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { type KeyRange, rangeOf } from '../keys.ts'
-import type { Unreadable } from '../store.ts'
+import type { UnreadableValue } from '../store.ts'
 import { ResourceContents } from './contents.ts'
 import { ResourceCounts } from './counts.ts'
 import { ObjectChange } from './event.ts'
@@ -59,7 +59,7 @@ export class CachedResource implements ReflectedObjects {
       indexes: this.#indexes,
       time,
       revision: () => this.reflector.revision,
-      onLeave: () => this.#noteUse(),
+      onLeave: () => this.#recordUse(),
     })
   }
 
@@ -99,19 +99,19 @@ export class CachedResource implements ReflectedObjects {
 
   /** The objects that can be served without waiting. */
   known(): Tree | undefined {
-    this.#noteUse()
+    this.#recordUse()
     return this.reflector.isFilled ? this.tree : undefined
   }
 
   /** As the reflector's `ensure`. */
   ensure(): Promise<boolean> {
-    this.#noteUse()
+    this.#recordUse()
     return this.reflector.ensure()
   }
 
   /** As the reflector's `live`. */
   live(timeoutMs: number): Promise<boolean> {
-    this.#noteUse()
+    this.#recordUse()
     return this.reflector.live(timeoutMs)
   }
 
@@ -138,17 +138,17 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /** No index had these values, and a scan rejected `looks` objects. */
-  noteScan(by: readonly IndexedValue[], looks: number): void {
-    this.#indexes?.noteScan(by, looks)
+  recordScan(by: readonly IndexedValue[], looks: number): void {
+    this.#indexes?.recordScan(by, looks)
   }
 
   /** An item that lives outside of the cache, for one reader. */
-  looseItem(found: Versioned): Item {
+  looseItem(found: VersionedValue): Item {
     return this.#items.looseItem(found)
   }
 
   /** The item of an encrypted value, outside of the cache; undefined if it cannot be read, or only by a call to a plugin. */
-  looseItemOfEncrypted(stored: Versioned): Item | undefined {
+  looseItemOfEncrypted(stored: VersionedValue): Item | undefined {
     const decrypted = this.#items.decrypt(stored)
     return decrypted && this.#items.looseItem(decrypted)
   }
@@ -158,7 +158,7 @@ export class CachedResource implements ReflectedObjects {
     const { feed } = this.#options
     // A write to the previous database may be acknowledged late, with a revision that means another version in this one.
     if (!feed.isSettled) return
-    feed.noteWrite(revision)
+    feed.recordWrite(revision)
     const { phase } = this.reflector
     if (object === undefined || phase === 'idle' || phase === 'closed') return
     // The response to the write comes before the event, or soon after it: the tree need hardly ever be searched.
@@ -207,7 +207,7 @@ export class CachedResource implements ReflectedObjects {
    * them, and watchers lose nothing.
    */
   async checkReadable(): Promise<number> {
-    const lost = new Map<Key, Unreadable>()
+    const lost = new Map<Key, UnreadableValue>()
     const walked = {
       isBackground: true,
       readsAhead: true,
@@ -251,13 +251,13 @@ export class CachedResource implements ReflectedObjects {
     }
   }
 
-  #noteUse(): void {
+  #recordUse(): void {
     this.#usedAtMs = this.#options.time.monotonicMs()
   }
 
   // The methods below are for the reflector.
 
-  newItem(found: Versioned): Item {
+  newItem(found: VersionedValue): Item {
     return this.#items.newItem(found)
   }
 

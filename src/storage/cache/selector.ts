@@ -5,7 +5,7 @@
 import { matchesLabels, matchesRequirement, type Requirement } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Key } from '../engine.ts'
-import { type Facts, FactsReader, Sought } from './facts.ts'
+import { type Facts, FactsReader, SoughtText } from './facts.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 
 export type Selector = {
@@ -44,7 +44,7 @@ function lookBytes({ requirements, terms }: Selector): number {
  */
 function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
   const object = item.peek()
-  item.noteFacts(object)
+  item.recordFacts(object)
   const isSelected =
     terms.every((term) => hasValue(term, item, object) === term.isEqual) &&
     matchesLabels(requirements, object.metadata.labels)
@@ -56,16 +56,16 @@ const hasValue = (term: SelectorTerm, item: Item, object: KubeObject): boolean =
   'isOf' in term ? term.isOf(item.key) : term.read(object) === term.value
 
 type FieldSought = {
-  readonly sought: Sought
+  readonly sought: SoughtText
   readonly isEqual: boolean
   readonly field: string
   place: number
 }
 type LabelSought = {
   readonly requirement: Requirement
-  readonly key: Sought
+  readonly key: SoughtText
   /** Undefined: the label's value is needed as text. */
-  readonly values: readonly Sought[] | undefined
+  readonly values: readonly SoughtText[] | undefined
 }
 
 /**
@@ -90,12 +90,17 @@ class ByFacts {
     this.#keyTerms = terms.filter((term) => 'isOf' in term)
     this.#fields = terms
       .filter((term) => 'field' in term)
-      .map(({ field, value, isEqual }) => ({ sought: new Sought(value), isEqual, field, place: 0 }))
+      .map(({ field, value, isEqual }) => ({
+        sought: new SoughtText(value),
+        isEqual,
+        field,
+        place: 0,
+      }))
     const areFew = requirements.length <= FEW
     this.#byText = areFew ? [] : requirements
     this.#labels = (areFew ? requirements : []).map((requirement) => ({
       requirement,
-      key: new Sought(requirement.key),
+      key: new SoughtText(requirement.key),
       values: soughtValues(requirement),
     }))
   }
@@ -143,9 +148,9 @@ class ByFacts {
   }
 }
 
-const soughtValues = (requirement: Requirement): Sought[] | undefined =>
+const soughtValues = (requirement: Requirement): SoughtText[] | undefined =>
   'values' in requirement && requirement.values.size <= FEW
-    ? [...requirement.values].map((value) => new Sought(value))
+    ? [...requirement.values].map((value) => new SoughtText(value))
     : undefined
 
 /** The reader is positioned before the label's value. */
@@ -158,7 +163,7 @@ function hasValueOf(
   return isOneOf(reader, values) === (requirement.operator === 'in')
 }
 
-function isOneOf(reader: FactsReader, values: readonly Sought[]): boolean {
+function isOneOf(reader: FactsReader, values: readonly SoughtText[]): boolean {
   const first = values[0]
   if (values.length === 1 && first !== undefined) return reader.is(first)
   const { at } = reader

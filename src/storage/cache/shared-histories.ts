@@ -75,7 +75,7 @@ export class SharedHistories {
     const read = readHistory(this.#options.engine, {
       prefix: spec.prefix,
       after,
-      isEnough: (told) => ring.reachesBackTo(told),
+      isEnough: (reported) => ring.reachesBackTo(reported),
       toItem: (stored) => resource.looseItemOfEncrypted(stored),
       budget: this.#options.histories,
       client,

@@ -26,13 +26,13 @@ export type Snapshot = {
 }
 
 /** `use`: the higher, the more recently it was requested. */
-type Kept = { readonly snapshot: Snapshot; use: number }
+type KeptSnapshot = { readonly snapshot: Snapshot; use: number }
 
 export class Snapshots {
   readonly #ring: Ring
   readonly #time: SlicesTime
   /** In the order of their positions. */
-  readonly #snapshots: Kept[] = []
+  readonly #snapshots: KeptSnapshot[] = []
   #uses = 0
 
   constructor(ring: Ring, time: SlicesTime = systemTime) {

@@ -7,13 +7,13 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Revision } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import type { KeyRange } from '../keys.ts'
-import type { At } from './fresh-state.ts'
+import type { Freshness } from './fresh-state.ts'
 import type { Item } from './item.ts'
 import { tooNew } from './read-errors.ts'
 import { RefusedLists } from './refused-lists.ts'
 import type { CachedResourceOptions } from './resource-options.ts'
 import type { CachedResource } from './resource.ts'
-import type { Selected, Selection } from './tree.ts'
+import type { SelectResult, Selection } from './tree.ts'
 
 /**
  * A try fails if the database is compacted during it, which happens every few minutes. If that
@@ -21,7 +21,7 @@ import type { Selected, Selection } from './tree.ts'
  */
 const TRIES_MAX = 3
 
-export type ListResult = Selected & {
+export type ListResult = SelectResult & {
   /** The revision at which the list is true. */
   readonly revision: Revision
   /** Identifies the state among all that this process has served; absent if the answer did not come from memory. */
@@ -43,14 +43,14 @@ export class StoreLists {
     this.#refused = new RefusedLists(options.time)
   }
 
-  list(range: KeyRange, at: At, selection: Selection): Promise<ListResult> {
+  list(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     return this.#resource.reflector.isLeftOut
       ? this.#listInTurn(range, at, selection)
       : this.#list(range, at, selection)
   }
 
   /** A list whose client has gone leaves the queue. */
-  async #listInTurn(range: KeyRange, at: At, selection: Selection): Promise<ListResult> {
+  async #listInTurn(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     const signal = selection.signal?.()
     try {
       const { storeLists } = this.#options.ceiling
@@ -61,7 +61,7 @@ export class StoreLists {
   }
 
   /** A list without an exact revision is read again if the revision of its first page is compacted before its last page. */
-  async #list(range: KeyRange, at: At, selection: Selection): Promise<ListResult> {
+  async #list(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     if (typeof at === 'object' && 'exactly' in at) return this.#walk(range, at.exactly, selection)
     const holdAgain = heldOnce(selection.hold)
     for (let tries = 1; ; tries++) {
@@ -104,7 +104,7 @@ export class StoreLists {
     const walked = { revision, signal: aborting, rowBytes: this.#rowBytes }
     for await (const page of this.#options.store.walk(range, walked)) {
       revision = page.revision
-      this.#noteRowBytes(page.values)
+      this.#recordRowBytes(page.values)
       slices.begin()
       fromStore.fetched += page.values.length
       for (const [i, stored] of page.values.entries()) {
@@ -128,7 +128,7 @@ export class StoreLists {
     return { revision, items, more: false, remaining: 0, ownBytes }
   }
 
-  #noteRowBytes(values: readonly { readonly value: Uint8Array }[]): void {
+  #recordRowBytes(values: readonly { readonly value: Uint8Array }[]): void {
     let bytes = 0
     for (const { value } of values) bytes += value.length
     if (values.length > 0) this.#rowBytes = bytes / values.length

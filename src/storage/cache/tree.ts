@@ -50,7 +50,7 @@ export type Counts = Map<string, number>
 /** Counts that are kept per state; clients that page in many sizes have them made anew. */
 const COUNTS_MAX = 1000
 
-export type Selected = {
+export type SelectResult = {
   readonly items: readonly Item[]
   /** Whether any key of the range follows the last item, matching or not. */
   readonly more: boolean
@@ -78,7 +78,7 @@ export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | u
   return undefined
 }
 
-type SelectParts = {
+type SelectOptions = {
   readonly time: SlicesTime
   readonly counts?: Counts | undefined
   /** The keys of the tree that can match; nobody may change this set, either. */
@@ -90,8 +90,8 @@ export async function select(
   tree: Tree,
   range: KeyRange,
   { limit = 0, matches }: Selection,
-  { time, counts, among }: SelectParts,
-): Promise<Selected> {
+  { time, counts, among }: SelectOptions,
+): Promise<SelectResult> {
   if (matches !== undefined) return filtered(tree.clone(), range, { limit, matches, time, among })
   if (limit === 0) return { items: await all(tree, range, time), more: false, remaining: 0 }
   const items: Item[] = []
@@ -119,7 +119,7 @@ async function filtered(
   tree: Tree,
   range: KeyRange,
   { limit, matches, time, among }: Filtering,
-): Promise<Selected> {
+): Promise<SelectResult> {
   const items: Item[] = []
   let refused = 0
   const wantsMore = (item: Item): boolean => {

@@ -5,28 +5,31 @@
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { type KeyRange, toText } from '../keys.ts'
-import type { Unreadable } from '../store.ts'
+import type { UnreadableValue } from '../store.ts'
 
 /**
  * What was there before it. `unknown`: the resource was first listed with it, and upstream's cache cannot start then. `readable`: a list
  * without it would tell of a deletion. `nothing`: whoever accepts any state may not know of it.
  */
-type Before = 'unknown' | 'readable' | 'nothing'
+type PreviousState = 'unknown' | 'readable' | 'nothing'
 
-type Entry = Unreadable & { readonly before: Before }
+type Entry = UnreadableValue & { readonly before: PreviousState }
 
 export class UnreadableObjects {
   readonly #entries = new Map<Key, Entry>()
 
   /** Those that the first list has found. */
-  static listed(found: readonly Unreadable[]): UnreadableObjects {
+  static listed(found: readonly UnreadableValue[]): UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) objects.#entries.set(one.key, { ...one, before: 'unknown' })
     return objects
   }
 
   /** Those that another list has found. `isShown`: whether readers have seen the object. */
-  listedAgain(found: readonly Unreadable[], isShown: (key: Key) => boolean): UnreadableObjects {
+  listedAgain(
+    found: readonly UnreadableValue[],
+    isShown: (key: Key) => boolean,
+  ): UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) {
       // One that nobody knows of may have come and changed while events were lost.
@@ -42,7 +45,7 @@ export class UnreadableObjects {
     return this.#entries.size
   }
 
-  get(key: Key): Unreadable | undefined {
+  get(key: Key): UnreadableValue | undefined {
     return this.#entries.get(key)
   }
 
@@ -52,7 +55,7 @@ export class UnreadableObjects {
   }
 
   /** One that is there already was written again: who knew it before knows it still. */
-  add(one: Unreadable): void {
+  add(one: UnreadableValue): void {
     this.#entries.set(one.key, { ...one, before: this.#entries.get(one.key)?.before ?? 'nothing' })
   }
 
@@ -61,7 +64,7 @@ export class UnreadableObjects {
   }
 
   /** Any one of them; another with each call, so that none is asked for in vain all the time. */
-  next(): Unreadable | undefined {
+  next(): UnreadableValue | undefined {
     for (const [key, entry] of this.#entries) {
       this.#entries.delete(key)
       this.#entries.set(key, entry)
@@ -91,7 +94,7 @@ export class UnreadableObjects {
     }
     if (first === undefined) return undefined
     // All of them, for who names them.
-    const unread = (): readonly Unreadable[] =>
+    const unread = (): readonly UnreadableValue[] =>
       [...this.#entries.values()].filter(isMissed).toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const message = `unable to transform key ${JSON.stringify(toText(first.key))}: ${first.error.message}`
     if (first.before !== 'unknown')

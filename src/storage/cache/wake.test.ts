@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { type Sleeper, Waker } from './wake.ts'
+import { type WaitingWatcher, Waker } from './wake.ts'
 
-const sleeperOf = (woken: string[], name: string): Sleeper => ({
+const sleeperOf = (woken: string[], name: string): WaitingWatcher => ({
   place: -1,
   wake: () => woken.push(name),
 })

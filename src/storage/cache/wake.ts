@@ -9,11 +9,11 @@ import { systemTime, type Time } from '../../lib/time/timers.ts'
 const PACE_MS = 2
 
 /** A watcher that waits for events. `place` is its index in the waker's queue, if it is there. */
-export type Sleeper = { readonly wake: () => void; place: number }
+export type WaitingWatcher = { readonly wake: () => void; place: number }
 
 export class Waker {
   readonly #time: Time
-  #asleep: Sleeper[] = []
+  #asleep: WaitingWatcher[] = []
   #isRunning = false
   #isDirty = false
   #lastMs = 0
@@ -23,14 +23,14 @@ export class Waker {
   }
 
   /** Adds a sleeper at most once: a bookmark wakes a watcher without an event, and it then goes to sleep again. */
-  sleep(sleeper: Sleeper): void {
+  sleep(sleeper: WaitingWatcher): void {
     if (this.#isAsleep(sleeper)) return
     sleeper.place = this.#asleep.length
     this.#asleep.push(sleeper)
   }
 
   /** For a closed watcher, since the next event may never come. The last sleeper moves to its index. */
-  forget(sleeper: Sleeper): void {
+  forget(sleeper: WaitingWatcher): void {
     if (!this.#isAsleep(sleeper)) return
     const last = this.#asleep.pop()
     if (last === undefined || last === sleeper) return
@@ -48,7 +48,7 @@ export class Waker {
     else this.#time.defer(() => this.#run())
   }
 
-  #isAsleep(sleeper: Sleeper): boolean {
+  #isAsleep(sleeper: WaitingWatcher): boolean {
     return this.#asleep[sleeper.place] === sleeper
   }
 
@@ -58,7 +58,7 @@ export class Waker {
     this.#runFrom(sleepers, 0)
   }
 
-  #runFrom(sleepers: readonly Sleeper[], start: number): void {
+  #runFrom(sleepers: readonly WaitingWatcher[], start: number): void {
     const slices = new Slices(this.#time)
     for (let i = start; i < sleepers.length; i++) {
       sleepers[i]?.wake()

@@ -26,7 +26,7 @@ function valueOf({ key }: Item): string {
   return key
 }
 
-class World {
+class WatchGroupsFixture {
   readonly ring = new Ring(0, () => undefined)
   readonly groups = new WatchGroups(this.ring, systemTime)
   #revision = 0
@@ -53,7 +53,7 @@ const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
 test('who follows a group looks at every event that matters, whatever is sorted or forgotten', async () => {
-  const world = new World()
+  const world = new WatchGroupsFixture()
   const { ring } = world
   const values = ['red', 'green', 'blue', undefined]
   let state = 3
@@ -112,7 +112,7 @@ test('who follows a group looks at every event that matters, whatever is sorted 
 const WAKE_MS_MAX = 10_000
 
 test('an event wakes those who want the value before it or after it, and nobody else', async () => {
-  const world = new World()
+  const world = new WatchGroupsFixture()
   const woken: string[] = []
   const sleepers = ['red', 'green', 'blue'].map((value) => {
     const group = world.join(value)
@@ -145,7 +145,7 @@ test('an event wakes those who want the value before it or after it, and nobody 
 })
 
 test('who sleeps through events that do not matter is not late when the ring forgets them', async () => {
-  const world = new World()
+  const world = new WatchGroupsFixture()
   const group = world.join('red')
   const { ring } = world
   const begin = ring.end
@@ -163,7 +163,7 @@ test('who sleeps through events that do not matter is not late when the ring for
 })
 
 test('events that were forgotten before they were sorted may have mattered', async () => {
-  const world = new World()
+  const world = new WatchGroupsFixture()
   const group = world.join('red')
   const begin = world.ring.end
   world.change('blue', 'green')
@@ -174,7 +174,7 @@ test('events that were forgotten before they were sorted may have mattered', asy
 })
 
 test('a group does not keep the selector of a watcher that has left', async () => {
-  const world = new World()
+  const world = new WatchGroupsFixture()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const text = `color-of-selector-${at}=${Buffer.alloc(1 << 20, 'a').toString('latin1')}`

@@ -89,7 +89,8 @@ export class WatchGroups {
     if (this.#sorted < ring.first) this.#miss()
     while (this.#sorted < ring.end) {
       const change = ring.at(this.#sorted)
-      if (change !== undefined) for (const field of this.#fields.values()) this.#note(field, change)
+      if (change !== undefined)
+        for (const field of this.#fields.values()) this.#record(field, change)
       this.#sorted++
       if (slices.isOver) {
         this.#time.defer(() => this.#sort())
@@ -99,15 +100,15 @@ export class WatchGroups {
     this.#isSorting = false
   }
 
-  #note({ valueOf, groups }: Field, { item, previous }: ObjectChange): void {
+  #record({ valueOf, groups }: Field, { item, previous }: ObjectChange): void {
     try {
       const before = previous && valueOf(previous)
       const after = item && valueOf(item)
-      if (before !== undefined) groups.get(before)?.note(this.#sorted)
-      if (after !== undefined && after !== before) groups.get(after)?.note(this.#sorted)
+      if (before !== undefined) groups.get(before)?.record(this.#sorted)
+      if (after !== undefined && after !== before) groups.get(after)?.record(this.#sorted)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      for (const group of groups.values()) group.note(this.#sorted)
+      for (const group of groups.values()) group.record(this.#sorted)
     }
   }
 
@@ -136,7 +137,7 @@ class WatchGroup {
     this.waker = waker
   }
 
-  note(position: number): void {
+  record(position: number): void {
     this.#positions.push(position)
     this.#forget()
     this.waker.wake()

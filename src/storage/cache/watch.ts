@@ -47,7 +47,7 @@ export type WatchStart = {
    * The initial objects or earlier events include everything up to this revision; the ring may get some of those events later, and they
    * are skipped.
    */
-  readonly told: Revision
+  readonly initialRevision: Revision
   /** Whether to send a bookmark after the initial objects. */
   readonly markInitialEnd: boolean
 }
@@ -85,7 +85,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   place = -1
   readonly #source: WatchSource
   readonly #filter: WatchFilter
-  readonly #told: Revision
+  readonly #initialRevision: Revision
   readonly #startPosition: number
   readonly #hadEarlier: boolean
   #initial: Iterator<Item> | undefined
@@ -113,7 +113,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#position = start.position
     this.#startPosition = start.position
     this.#hadEarlier = start.earlierAt < start.earlier.length
-    this.#told = start.told
+    this.#initialRevision = start.initialRevision
     this.#seen = start.seen
     this.#markInitialEnd = start.markInitialEnd
   }
@@ -211,7 +211,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       if (next.done === true) {
         this.#initial = undefined
         if (this.#markInitialEnd)
-          events.push({ type: 'BOOKMARK', revision: this.#told, initialEventsEnd: true })
+          events.push({ type: 'BOOKMARK', revision: this.#initialRevision, initialEventsEnd: true })
         break
       }
       left -= lookCost(next.value, this.#filter)
@@ -254,7 +254,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       this.#position = next
       if (next === end) break
       const change = ring.at(this.#position++)
-      if (change !== undefined && change.revision > this.#told) left -= this.#show(change, events)
+      if (change !== undefined && change.revision > this.#initialRevision)
+        left -= this.#show(change, events)
     }
     if (this.#position === end) this.#caughtUp(events)
   }

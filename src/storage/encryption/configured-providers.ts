@@ -35,7 +35,11 @@ export type RuleConfig = {
   readonly providers: readonly ProviderConfig[]
 }
 
-export type ProviderParts = { readonly time: Time; readonly log: Log; readonly metrics: KmsMetrics }
+export type ConfiguredProvidersOptions = {
+  readonly time: Time
+  readonly log: Log
+  readonly metrics: KmsMetrics
+}
 
 /** The check of a plugin. */
 export type KmsCheck = {
@@ -44,7 +48,7 @@ export type KmsCheck = {
   readonly fault: () => Promise<string | undefined>
 }
 
-type Built = {
+type BuiltProviders = {
   readonly byResource: ProvidersByResource
   readonly plugins: readonly (KmsV1 | KmsV2)[]
   readonly callsMs: number
@@ -58,7 +62,7 @@ export class ConfiguredProviders implements Disposable {
   readonly callsMs: number
   readonly #plugins: readonly (KmsV1 | KmsV2)[]
 
-  private constructor({ byResource, plugins, callsMs }: Built) {
+  private constructor({ byResource, plugins, callsMs }: BuiltProviders) {
     this.byResource = byResource
     this.#plugins = plugins
     this.callsMs = callsMs
@@ -70,14 +74,14 @@ export class ConfiguredProviders implements Disposable {
 
   static async create(
     rules: readonly RuleConfig[],
-    parts: ProviderParts,
+    options: ConfiguredProvidersOptions,
   ): Promise<ConfiguredProviders> {
     const nonces = new RandomPool()
     const plugins: (KmsV1 | KmsV2)[] = []
     const create = async (config: ProviderConfig): Promise<Provider> => {
       if (config.kind === 'identity') return identityProvider
       if (config.kind !== 'kms') return keyed(config.kind, config.keys, nonces)
-      const plugin = createPlugin(config, nonces, parts)
+      const plugin = createPlugin(config, nonces, options)
       plugins.push(plugin)
       return plugin.provider
     }
@@ -126,7 +130,7 @@ function keyed(
 function createPlugin(
   { version, keysMax, ...options }: KmsConfig,
   nonces: RandomPool,
-  parts: ProviderParts,
+  parts: ConfiguredProvidersOptions,
 ): KmsV1 | KmsV2 {
   const plugin = new KmsPlugin(options, parts)
   const { time, metrics, log } = parts

@@ -11,12 +11,12 @@ const VALUES_MAX = 512
 const VALUE_BYTES_MAX = 16 << 10
 
 /** Empty once it was taken: to delete it from a Map takes longer. */
-type Own = { sealed: Buffer; plain: Buffer }
+type OwnWrite = { sealed: Buffer; plain: Buffer }
 
 const taken = Buffer.alloc(0)
 
 export class OwnWrites {
-  readonly #recent = new LruCache<Own>(VALUES_MAX)
+  readonly #recent = new LruCache<OwnWrite>(VALUES_MAX)
 
   /** Neither of the two may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {

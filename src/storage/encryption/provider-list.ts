@@ -43,7 +43,7 @@ export class ProviderList implements Transformer {
     return this.#open(key, stored, { from: 0, errors: [] })
   }
 
-  #open(key: Key, stored: Buffer, { from, errors }: Tried): Plain | Promise<Plain> {
+  #open(key: Key, stored: Buffer, { from, errors }: FailedProviders): Plain | Promise<Plain> {
     for (let at = from; at < this.#providers.length; at++) {
       const provider = this.#providers[at]
       if (provider === undefined || !startsWith(stored, provider.prefix)) continue
@@ -101,4 +101,4 @@ export class ProviderList implements Transformer {
   }
 }
 
-type Tried = { readonly from: number; readonly errors: unknown[] }
+type FailedProviders = { readonly from: number; readonly errors: unknown[] }

@@ -5,7 +5,7 @@
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'
 import { rangeOf } from '../keys.ts'
-import type { Store, Stored } from '../store.ts'
+import type { Store, StoredValue } from '../store.ts'
 
 /** Values that are written at the same time. */
 const WRITES_AT_ONCE = 32
@@ -15,18 +15,18 @@ export type RewriteOptions = {
   readonly root: Key
   /** How long a value of this key lives, which a write begins anew; undefined: for good. */
   readonly ttlSecondsOf: (key: Key) => number | undefined
-  readonly onProgress?: (done: Rewritten) => void
+  readonly onProgress?: (done: RewriteResult) => void
   readonly signal?: AbortSignal
 }
 
-export type Rewritten = {
+export type RewriteResult = {
   readonly keys: number
   readonly rewritten: number
   /** Keys of values that cannot be read. */
   readonly unreadable: readonly { readonly key: Key; readonly why: string }[]
 }
 
-export async function rewriteStale(store: Store, options: RewriteOptions): Promise<Rewritten> {
+export async function rewriteStale(store: Store, options: RewriteOptions): Promise<RewriteResult> {
   const { root, onProgress, signal } = options
   const range = rangeOf(root)
   const unreadable: { key: Key; why: string }[] = []
@@ -54,7 +54,7 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
 /** False: somebody else has written or deleted it meanwhile. */
 async function rewrite(
   store: Store,
-  { key }: Stored,
+  { key }: StoredValue,
   { ttlSecondsOf, signal }: RewriteOptions,
 ): Promise<boolean> {
   const ttlSeconds = ttlSecondsOf(key)

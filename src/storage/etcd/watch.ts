@@ -158,7 +158,7 @@ export class WatchStream {
     // etcd still counts a watch ended by compaction, as one that is never synced, and would not answer a progress request of this
     // stream again. Cancelling the watch removes it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
-    this.#channel.noteReason(answer.cancelReason)
+    this.#channel.recordReason(answer.cancelReason)
     watch.handler.onCanceled({
       reason: answer.cancelReason,
       compactRevision: answer.compactRevision,

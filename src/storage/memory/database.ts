@@ -10,12 +10,12 @@ import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type {
   ConditionalWrite,
   FeedEvent,
-  Found,
+  RangeResult,
   Key,
   Outcome,
   RangeQuery,
   Revision,
-  Versioned,
+  VersionedValue,
 } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { keyAfter } from '../keys.ts'
@@ -114,14 +114,14 @@ export class MemoryDatabase {
   }
 
   /** Reads the state at one revision, in slices: versions are immutable, so writes may happen meanwhile. */
-  async range(query: RangeQuery): Promise<Found> {
+  async range(query: RangeQuery): Promise<RangeResult> {
     const { from, to, limit = 0 } = query
     const revision = this.#readable(query.revision)
     const isPage = limit > 0 && query.countOnly !== true
     const counts = this.#counts
     const known = isPage ? counts.find(revision, from, to) : undefined
     const slices = new Slices(this.#time)
-    const values: Versioned[] = []
+    const values: VersionedValue[] = []
     let count = 0
     this.#read.push(revision)
     try {
@@ -157,7 +157,7 @@ export class MemoryDatabase {
   }
 
   /** One key at the latest revision, or at one that is not compacted. */
-  get(key: Key, revision: Revision = this.#revision): Versioned | undefined {
+  get(key: Key, revision: Revision = this.#revision): VersionedValue | undefined {
     return revision < this.#compacted ? undefined : this.#histories.get(key)?.at(revision)
   }
 
@@ -299,7 +299,7 @@ export class MemoryDatabase {
 
   #rewindKey(
     key: Key,
-    wanted: Versioned | undefined,
+    wanted: VersionedValue | undefined,
     { lease, isSameObject }: RewindKeyOptions,
   ): void {
     const current = this.get(key)
@@ -332,7 +332,7 @@ export class MemoryDatabase {
   #put(
     key: Key,
     value: Buffer,
-    { current, lease }: { current: Versioned | undefined; lease: bigint | undefined },
+    { current, lease }: { current: VersionedValue | undefined; lease: bigint | undefined },
   ): void {
     this.#attach(key, lease)
     const revision = this.#revision + 1

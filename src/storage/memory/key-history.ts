@@ -1,5 +1,5 @@
 /** All kept versions of one key, oldest first. A version without a value is a deletion, as etcd's tombstones are. */
-import type { Key, Revision, Versioned } from '../engine.ts'
+import type { Key, Revision, VersionedValue } from '../engine.ts'
 
 export type KeyVersion = {
   readonly revision: Revision
@@ -29,7 +29,7 @@ export class KeyHistory {
   }
 
   /** The value at a revision; undefined if the key did not exist then. */
-  at(revision: Revision): Versioned | undefined {
+  at(revision: Revision): VersionedValue | undefined {
     const version = this.#versions[this.#after(revision) - 1]
     if (version?.value === undefined) return undefined
     const { value, createRevision } = version

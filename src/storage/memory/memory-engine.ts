@@ -12,12 +12,12 @@ import type {
   FeedRange,
   FeedListener,
   FeedStream,
-  Found,
+  RangeResult,
   Key,
   Outcome,
   RangeQuery,
   Revision,
-  Versioned,
+  VersionedValue,
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
@@ -59,7 +59,7 @@ export class MemoryEngine implements Engine {
     this.#database = new MemoryDatabase(time, (commit) => this.#onCommit(commit))
   }
 
-  async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
+  async range(query: RangeQuery, options: CallOptions = {}): Promise<RangeResult> {
     if (query.from === '') throw keyMissing()
     return this.#call(options, false, () => this.#database.range(query))
   }
@@ -121,7 +121,7 @@ export class MemoryEngine implements Engine {
     this.#isPaused = false
     for (const go of this.#waiting) go()
     this.#waiting.clear()
-    for (const feed of this.#feeds) feed.kick()
+    for (const feed of this.#feeds) feed.schedule()
   }
 
   snapshot(): Snapshot {
@@ -157,7 +157,7 @@ export class MemoryEngine implements Engine {
   }
 
   /** One value, now or at a revision, without a turn of the event loop. */
-  peek(key: Key, revision?: Revision): Versioned | undefined {
+  peek(key: Key, revision?: Revision): VersionedValue | undefined {
     return this.#database.get(key, revision)
   }
 

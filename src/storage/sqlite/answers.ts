@@ -1,8 +1,8 @@
 /** What the thread answered, in the words of the engine's interface. */
-import type { FeedEvent, Outcome, Revision, Versioned } from '../engine.ts'
+import type { FeedEvent, Outcome, Revision, VersionedValue } from '../engine.ts'
 import type { Commit } from '../local-feed-stream.ts'
 import type { Answer } from './messages.ts'
-import { type PackedRow, type RowBuffers, RowReader, type RowsPlace } from './packed-rows.ts'
+import { type PackedRow, type RowBuffers, RowReader, type RowsOffset } from './packed-rows.ts'
 
 const nothing = Buffer.alloc(0)
 
@@ -31,7 +31,7 @@ export function commitsOf(
 }
 
 /** Puts the rows behind those of the slices before. */
-export function takeRows(into: Versioned[], rows: RowsPlace, buffers: RowBuffers): void {
+export function takeRows(into: VersionedValue[], rows: RowsOffset, buffers: RowBuffers): void {
   const reader = new RowReader(buffers, rows)
   for (let n = 0; n < rows.count; n++) into.push(versionedOf(reader.next()))
 }
@@ -44,20 +44,20 @@ export const deletionOf = (key: string, revision: Revision): FeedEvent => ({
   value: nothing,
 })
 
-const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): Versioned => ({
+const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): VersionedValue => ({
   key,
   revision,
   createRevision: created,
   value,
 })
 
-type CommitsAsked = { readonly upTo: Revision; readonly previous: boolean }
+type CommitsQuery = { readonly upTo: Revision; readonly previous: boolean }
 
 /** An empty commit at the end says how far the answer goes, if its last revisions have no events left. */
 function commitsIn(
   reader: RowReader,
   count: number,
-  { upTo, previous }: CommitsAsked,
+  { upTo, previous }: CommitsQuery,
 ): readonly Commit[] {
   const commits: { readonly revision: Revision; readonly events: FeedEvent[] }[] = []
   for (let n = 0; n < count; n++) {

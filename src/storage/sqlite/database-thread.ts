@@ -18,7 +18,7 @@ import type {
   RangeCall,
   RevokeCall,
 } from './messages.ts'
-import { PackedRows, type RowsPlace } from './packed-rows.ts'
+import { PackedRows, type RowsOffset } from './packed-rows.ts'
 import { failureOf, isFull } from './sqlite-errors.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
@@ -32,9 +32,9 @@ const SLICE_MS = 2
 const COMMIT_BYTES = 16 * 1024 * 1024
 
 type WriteCall = ChangeCall | GrantCall | RevokeCall
-type Sent = { readonly call: Call; readonly bytes: Uint8Array }
+type SentCall = { readonly call: Call; readonly bytes: Uint8Array }
 /** A range that is not at its end. */
-type Reading = { readonly id: number; readonly steps: ReturnType<SqliteDatabase['range']> }
+type OpenRange = { readonly id: number; readonly steps: ReturnType<SqliteDatabase['range']> }
 
 const isWrite = (call: Call): call is WriteCall =>
   call.op === 'change' || call.op === 'grant' || call.op === 'revoke'
@@ -43,7 +43,7 @@ export class DatabaseThread {
   readonly #database: SqliteDatabase
   readonly #port: MessagePort
   /** In the order of their turns. */
-  #readings: Reading[] = []
+  #readings: OpenRange[] = []
   #isTurnDue = false
   #isEnding = false
   #isSweepBroken = false
@@ -69,13 +69,13 @@ export class DatabaseThread {
     const calls = messages.filter((one) => 'calls' in one)
     this.#cancel(new Set(calls.flatMap(({ cancelled }) => cancelled)))
     const sent = calls.flatMap(({ calls: all, bytes }) =>
-      all.map((call): Sent => ({ call, bytes })),
+      all.map((call): SentCall => ({ call, bytes })),
     )
     const packed = new PackedRows()
     this.#post([...this.#write(sent, packed), ...this.#read(sent, packed)], packed)
     if (messages.some((one) => 'end' in one)) this.#end()
     else this.#goOn()
-    this.#lookAtLog()
+    this.#checkLog()
   }
 
   #post(answers: readonly Answer[], packed: PackedRows): void {
@@ -85,7 +85,7 @@ export class DatabaseThread {
     this.#port.postMessage(message, [bytes.buffer, numbers.buffer])
   }
 
-  #write(sent: readonly Sent[], packed: PackedRows): Answer[] {
+  #write(sent: readonly SentCall[], packed: PackedRows): Answer[] {
     const writes = sent.flatMap(({ call, bytes }) => (isWrite(call) ? [{ call, bytes }] : []))
     if (writes.length === 0) return []
     if (this.#fault !== undefined && performance.now() < this.#fault.retryMs) {
@@ -157,13 +157,13 @@ export class DatabaseThread {
     this.#port.postMessage({ kind: 'health', fault: undefined } satisfies FromThread, [])
   }
 
-  #lookAtLog(): void {
+  #checkLog(): void {
     if (this.#isEnding) return
-    const bytes = this.#logGrowth.look(performance.now())
+    const bytes = this.#logGrowth.check(performance.now())
     if (bytes !== undefined) this.#port.postMessage({ kind: 'log', bytes } satisfies FromThread, [])
   }
 
-  #read(sent: readonly Sent[], packed: PackedRows): Answer[] {
+  #read(sent: readonly SentCall[], packed: PackedRows): Answer[] {
     return sent.flatMap(({ call }) => (isWrite(call) ? [] : [this.#readOne(call, packed)]))
   }
 
@@ -195,7 +195,7 @@ export class DatabaseThread {
   }
 
   /** Steps are taken until time is up: most ranges are told whole. */
-  #slice(reading: Reading, packed: PackedRows): Answer {
+  #slice(reading: OpenRange, packed: PackedRows): Answer {
     const { id, steps } = reading
     const endMs = performance.now() + SLICE_MS
     const here = packed.here()
@@ -235,10 +235,10 @@ export class DatabaseThread {
     }
     if (this.#isSweepable) this.#sweep()
     this.#goOn()
-    this.#lookAtLog()
+    this.#checkLog()
   }
 
-  #sliceOrFail(reading: Reading, packed: PackedRows): Answer {
+  #sliceOrFail(reading: OpenRange, packed: PackedRows): Answer {
     try {
       return this.#slice(reading, packed)
     } catch (error) {
@@ -274,7 +274,7 @@ function failed(id: number, error: unknown, isAmbiguous: boolean): Answer {
   return { op: 'failed', id, ...failureOf(error), ambiguous }
 }
 
-function packedRows(packed: PackedRows, rows: readonly StoredVersion[]): RowsPlace {
+function packedRows(packed: PackedRows, rows: readonly StoredVersion[]): RowsOffset {
   const here = packed.here()
   for (const row of rows) packed.add(row)
   return { ...here, count: rows.length }
@@ -284,7 +284,7 @@ function packedEvents(
   packed: PackedRows,
   events: readonly StoredEvent[],
   previous: boolean,
-): RowsPlace {
+): RowsOffset {
   const here = packed.here()
   for (const event of events) {
     packed.add(event)

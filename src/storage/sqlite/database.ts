@@ -11,7 +11,7 @@ import type { CompactionNote } from '../interval-compactor.ts'
 import { toBytes } from '../keys.ts'
 import { PageCounts } from '../page-counts.ts'
 import type { ChangeCall, CommitsCall } from './messages.ts'
-import { type RangeAsked, type RangeSource, readRange, SLICE_ROWS } from './range-reading.ts'
+import { type RowRangeQuery, type RangeSource, readRange, SLICE_ROWS } from './range-reading.ts'
 import {
   bytesOf,
   keyOf,
@@ -37,7 +37,7 @@ const OPENING_LOCKED_MS_MAX = 5_000
 /** And later, before a commit is refused: reads wait as long. */
 const LOCKED_MS_MAX = 250
 
-export type Changed =
+export type ChangeResult =
   | { readonly won: true; readonly revision: Revision; readonly created: Revision }
   | {
       readonly won: false
@@ -154,7 +154,7 @@ export class SqliteDatabase implements Disposable {
     expected,
     put,
     lease,
-  }: Omit<ChangeCall, 'op' | 'id' | 'put'> & { readonly put?: Uint8Array }): Changed {
+  }: Omit<ChangeCall, 'op' | 'id' | 'put'> & { readonly put?: Uint8Array }): ChangeResult {
     checkRequestSize(key, put?.length ?? 0)
     const bytes = toBytes(key)
     const found = this.#sql.find.get(bytes)
@@ -196,7 +196,7 @@ export class SqliteDatabase implements Disposable {
 
   /** Yields rows slice by slice, all of one revision, which writes between two slices do not change. */
   *range(
-    asked: RangeAsked,
+    asked: RowRangeQuery,
     revision: Revision,
   ): Generator<readonly StoredVersion[], { revision: Revision; count: number }, void> {
     const at = this.#readable(revision)

@@ -57,7 +57,7 @@ export function lockFolder(folder: string): Disposable {
       { cause },
     )
   }
-  noteOwner(folder)
+  recordOwner(folder)
   return { [Symbol.dispose]: () => lock.isOpen && lock.close() }
 }
 
@@ -76,7 +76,7 @@ export function makeFile(file: string): void {
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === BUSY
 
-function noteOwner(folder: string): void {
+function recordOwner(folder: string): void {
   try {
     writeFileSync(join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`, {
       mode: MODE,

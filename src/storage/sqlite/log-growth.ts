@@ -10,7 +10,7 @@ const LOOK_MS = 1_000
 export class LogGrowth {
   readonly #readBytes: () => number
   /** 0: it is short. */
-  #toldBytes = 0
+  #reportedBytes = 0
   #lookedMs = -Infinity
 
   constructor(readBytes: () => number) {
@@ -18,13 +18,14 @@ export class LogGrowth {
   }
 
   /** Its length when it has become long, and whenever that has doubled; 0 when it is short again; undefined: nothing new. */
-  look(nowMs: number): number | undefined {
+  check(nowMs: number): number | undefined {
     if (nowMs - this.#lookedMs < LOOK_MS) return undefined
     this.#lookedMs = nowMs
     const bytes = this.#readBytes()
-    const isTold = bytes <= LONG_LOG_BYTES ? this.#toldBytes === 0 : bytes < 2 * this.#toldBytes
-    if (isTold) return undefined
-    this.#toldBytes = bytes <= LONG_LOG_BYTES ? 0 : bytes
-    return this.#toldBytes
+    const isReported =
+      bytes <= LONG_LOG_BYTES ? this.#reportedBytes === 0 : bytes < 2 * this.#reportedBytes
+    if (isReported) return undefined
+    this.#reportedBytes = bytes <= LONG_LOG_BYTES ? 0 : bytes
+    return this.#reportedBytes
   }
 }

@@ -2,10 +2,10 @@
 import type { Revision } from '../engine.ts'
 import type { StorageErrorCode } from '../errors.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
-import type { RowBuffers, RowsPlace } from './packed-rows.ts'
+import type { RowBuffers, RowsOffset } from './packed-rows.ts'
 
 /** Where a value stands in the buffer of its message. */
-type Place = { readonly start: number; readonly end: number }
+type ByteRange = { readonly start: number; readonly end: number }
 
 export type ChangeCall = {
   readonly op: 'change'
@@ -13,7 +13,7 @@ export type ChangeCall = {
   readonly key: string
   readonly expected: Revision
   /** Absent: the key is deleted. */
-  readonly put?: Place
+  readonly put?: ByteRange
   readonly lease?: bigint
 }
 
@@ -83,22 +83,22 @@ export type Answer =
       readonly op: 'lost'
       readonly id: number
       readonly revision: Revision
-      readonly current: RowsPlace | undefined
+      readonly current: RowsOffset | undefined
     }
   /** Rows of a range that is not at its end yet. */
-  | { readonly op: 'rows'; readonly id: number; readonly rows: RowsPlace }
+  | { readonly op: 'rows'; readonly id: number; readonly rows: RowsOffset }
   | {
       readonly op: 'range'
       readonly id: number
       readonly revision: Revision
-      readonly rows: RowsPlace
+      readonly rows: RowsOffset
       readonly count: number
     }
   | {
       readonly op: 'commits'
       readonly id: number
       /** Each is followed by the one before it, if that was asked for. Absent: they are compacted. */
-      readonly rows: RowsPlace | undefined
+      readonly rows: RowsOffset | undefined
       readonly upTo: Revision
       readonly compacted: Revision
     }
@@ -116,7 +116,7 @@ export type Answer =
 
 export type Answers = RowBuffers & { readonly kind: 'answers'; readonly answers: readonly Answer[] }
 
-export type Opened = {
+export type OpenedMessage = {
   readonly kind: 'opened'
   readonly databaseId: string
   readonly revision: Revision
@@ -137,7 +137,7 @@ export type LogLength = { readonly kind: 'log'; readonly bytes: number }
 
 export type FromThread =
   | Answers
-  | Opened
+  | OpenedMessage
   | Health
   | LogLength
   | { readonly kind: 'refused'; readonly message: string }

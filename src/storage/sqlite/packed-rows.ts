@@ -11,7 +11,7 @@ const ROW_NUMBERS = 4
 const NO_VALUE = -1
 
 /** Where rows stand in the buffers of their message. */
-export type RowsPlace = {
+export type RowsOffset = {
   readonly count: number
   readonly firstNumber: number
   readonly firstByte: number
@@ -29,7 +29,7 @@ export class PackedRows {
   #length = 0
 
   /** Where rows begin that are added from now on. */
-  here(): Omit<RowsPlace, 'count'> {
+  here(): Omit<RowsOffset, 'count'> {
     return { firstNumber: this.#numbers.length, firstByte: this.#length }
   }
 
@@ -79,7 +79,7 @@ export class RowReader {
 
   constructor(
     { bytes, numbers }: RowBuffers,
-    { firstNumber, firstByte }: Omit<RowsPlace, 'count'>,
+    { firstNumber, firstByte }: Omit<RowsOffset, 'count'>,
   ) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#numbers = numbers

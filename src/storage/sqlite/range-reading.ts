@@ -23,7 +23,7 @@ const NO_LIMIT = -1
 /** Of one answer, as the etcd client has it: a caller that reads in pages makes them smaller. */
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 
-export type RangeAsked = {
+export type RowRangeQuery = {
   readonly from: Key
   readonly to: Key
   /** 0: no limit. */
@@ -44,7 +44,7 @@ export type RangeSource = {
 /** Yields the rows of each slice; the result is how many keys the whole range has. */
 export function* readRange(
   source: RangeSource,
-  asked: RangeAsked,
+  asked: RowRangeQuery,
   at: Revision,
 ): Generator<readonly StoredVersion[], number, void> {
   const { to, limit, values } = asked
@@ -84,10 +84,10 @@ export function* readRange(
 }
 
 type Slice = { readonly rows: readonly StoredVersion[]; readonly next: Key | undefined }
-type SliceAsked = { readonly from: Key; readonly to: Key; readonly at: Revision }
-type RowsAsked = SliceAsked & { readonly most: number; readonly values: 'all' | 'none' }
+type SliceQuery = { readonly from: Key; readonly to: Key; readonly at: Revision }
+type RowsQuery = SliceQuery & { readonly most: number; readonly values: 'all' | 'none' }
 
-function readSlice(source: RangeSource, asked: RowsAsked): Slice {
+function readSlice(source: RangeSource, asked: RowsQuery): Slice {
   const most = Math.min(asked.most, source.sliceRows)
   if (asked.at !== source.revision) return pastSlice(source, { ...asked, most })
   const { from, to, values } = asked
@@ -122,7 +122,7 @@ type Part = { readonly present: readonly StoredVersion[]; readonly deleted: read
 /** The part ends where either was cut off. */
 function readPart(
   source: RangeSource,
-  { from, to, at, values }: RowsAsked,
+  { from, to, at, values }: RowsQuery,
   most: number,
 ): Part & { readonly next: Key | undefined } {
   const [start, end] = [toBytes(from), toBytes(to)]
@@ -184,7 +184,7 @@ function* versionsAt(
   yield* goneBefore(undefined)
 }
 
-function pastSlice(source: RangeSource, asked: RowsAsked): Slice {
+function pastSlice(source: RangeSource, asked: RowsQuery): Slice {
   const part = readPart(
     source,
     asked,
@@ -203,7 +203,7 @@ function pastSlice(source: RangeSource, asked: RowsAsked): Slice {
 
 function countSlice(
   source: RangeSource,
-  asked: SliceAsked,
+  asked: SliceQuery,
 ): { readonly count: number; readonly next: Key | undefined } {
   const { sql } = source
   const isPast = asked.at !== source.revision

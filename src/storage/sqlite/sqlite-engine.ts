@@ -15,11 +15,11 @@ import type {
   FeedRange,
   FeedListener,
   FeedStream,
-  Found,
+  RangeResult,
   Outcome,
   RangeQuery,
   Revision,
-  Versioned,
+  VersionedValue,
 } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
@@ -40,7 +40,7 @@ import type {
   End,
   FromThread,
   LogLength,
-  Opened,
+  OpenedMessage,
 } from './messages.ts'
 import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
@@ -67,19 +67,19 @@ export type SqliteOptions = {
 /** Without the number, which is given when the call is sent. */
 type NewCall = Call extends infer C ? (C extends Call ? Omit<C, 'id'> : never) : never
 
-type Waiting = {
+type PendingCall = {
   readonly call: NewCall
   /** What is to be stored, if anything. */
   readonly put: Buffer | undefined
   /** The slices of a range that have come. */
-  readonly rows: Versioned[]
+  readonly rows: VersionedValue[]
   readonly settle: (answer: Answer, buffers: RowBuffers) => void
   readonly fail: (error: StorageError) => void
   /** Given when it is sent. */
   id: number | undefined
 }
 
-type Parts = {
+type SqliteEngineOptions = {
   readonly folder: string
   readonly isDurable: boolean
   readonly time: Time
@@ -91,7 +91,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   readonly databaseId: string
   /** As it was when the folder was opened. */
   readonly compactionNote: CompactionNote | undefined
-  readonly #parts: Parts
+  readonly #options: SqliteEngineOptions
   readonly #time: Time
   readonly #feeds = new Set<LocalFeedStream>()
   readonly #deadlines = new Map<bigint, number>()
@@ -101,11 +101,11 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #exited: Promise<void> = Promise.resolve()
   #reopening: Timer | undefined
   /** Calls that are sent together at the end of this turn. */
-  #outgoing: Waiting[] = []
+  #outgoing: PendingCall[] = []
   /** Ranges whose callers have gone. */
   #cancelled: number[] = []
   #isSendDue = false
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingCall>()
   #waitingBytes = 0
   #calls = 0
   #revision: Revision
@@ -128,11 +128,11 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     return new SqliteEngine(started, { folder, isDurable, time, log, lock })
   }
 
-  private constructor(started: StartedThread, parts: Parts) {
+  private constructor(started: StartedThread, options: SqliteEngineOptions) {
     this.databaseId = started.opened.databaseId
     this.compactionNote = started.opened.compactionNote
-    this.#parts = parts
-    this.#time = parts.time
+    this.#options = options
+    this.#time = options.time
     this.#revision = started.opened.revision
     this.#compacted = started.opened.compacted
     const [readRevision, readCompacted] = [() => this.#revision, () => this.#compacted]
@@ -148,13 +148,13 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     this.#use(started)
   }
 
-  async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
+  async range(query: RangeQuery, options: CallOptions = {}): Promise<RangeResult> {
     if (query.from === '') throw keyMissing()
     const { from, to, revision = 0, limit = 0, countOnly, keysOnly } = query
     const values = countOnly === true ? 'count' : keysOnly === true ? 'none' : 'all'
-    const rows: Versioned[] = []
+    const rows: VersionedValue[] = []
     const call = { op: 'range', from, to, revision, limit, values } as const
-    return await this.#call<Found>(call, options, { rows }, (answer) => {
+    return await this.#call<RangeResult>(call, options, { rows }, (answer) => {
       if (answer.op !== 'range') return undefined
       const more = limit > 0 && countOnly !== true && answer.count > limit
       return {
@@ -237,7 +237,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   /** Bytes on the disk, with SQLite's log. */
   async size(): Promise<number> {
-    const { folder } = this.#parts
+    const { folder } = this.#options
     const log = await stat(logIn(folder)).catch(() => undefined)
     return (await stat(fileIn(folder))).size + (log?.size ?? 0)
   }
@@ -254,7 +254,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       this.#lose(new StorageError('unavailable', 'the store is closed'))
     }
     await this.#exited
-    this.#parts.lock[Symbol.dispose]()
+    this.#options.lock[Symbol.dispose]()
   }
 
   #use({ worker, opened }: StartedThread): void {
@@ -265,7 +265,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#exited = promise
     let cause: unknown
-    worker.on('message', (message: FromThread) => this.#hear(message))
+    worker.on('message', (message: FromThread) => this.#onMessage(message))
     worker.on('error', (error) => {
       cause = error
     })
@@ -282,13 +282,13 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     this.#worker = undefined
     if (this.#isDisposed) return
     const why = cause instanceof Error ? cause.message : 'no reason given'
-    this.#parts.log('error', 'the thread of the store ended and is started again', { error: why })
+    this.#options.log('error', 'the thread of the store ended and is started again', { error: why })
     this.#lose(new StorageError('unavailable', `the thread of the store ended (${why})`, { cause }))
     this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
   }
 
   async #reopen(): Promise<void> {
-    const { folder, isDurable, log } = this.#parts
+    const { folder, isDurable, log } = this.#options
     try {
       const started = await startThread({ file: fileIn(folder), isDurable })
       if (this.#isDisposed) {
@@ -320,7 +320,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #call<T>(
     call: NewCall,
     { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
-    { put, rows = [] }: { readonly put?: Buffer | undefined; readonly rows?: Versioned[] },
+    { put, rows = [] }: { readonly put?: Buffer | undefined; readonly rows?: VersionedValue[] },
     read: (answer: Answer, buffers: RowBuffers) => T | undefined,
   ): Promise<T> {
     if (signal?.aborted === true) return Promise.reject(cancelled(signal, false))
@@ -357,7 +357,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
         reject(new StorageError('unavailable', `the store answered ${answer.op} to ${call.op}`))
       else resolve(result)
     }
-    const waiting: Waiting = { call, put, rows, settle, fail, id: undefined }
+    const waiting: PendingCall = { call, put, rows, settle, fail, id: undefined }
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#waitingBytes += bytes
     this.#outgoing.push(waiting)
@@ -366,7 +366,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /** What was not sent is not sent; a range that is being read is left. A write that was sent is waited for: feeds are told of it. */
-  #giveUp(waiting: Waiting): void {
+  #giveUp(waiting: PendingCall): void {
     const { id, call, put } = waiting
     if (id === undefined) {
       this.#outgoing = this.#outgoing.filter((one) => one !== waiting)
@@ -413,17 +413,17 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     this.#worker.postMessage(message, [bytes.buffer])
   }
 
-  #hear(message: FromThread): void {
+  #onMessage(message: FromThread): void {
     if (message.kind === 'answers') this.#take(message)
-    if (message.kind === 'log') this.#tellLog(message)
+    if (message.kind === 'log') this.#reportLog(message)
     if (message.kind !== 'health') return
     const { fault } = message
-    if (fault === undefined) this.#parts.log('info', 'the store can be written again')
-    else this.#parts.log('error', 'the store cannot be written; reads go on', { error: fault })
+    if (fault === undefined) this.#options.log('info', 'the store can be written again')
+    else this.#options.log('error', 'the store cannot be written; reads go on', { error: fault })
   }
 
-  #tellLog({ bytes }: LogLength): void {
-    const { log, folder } = this.#parts
+  #reportLog({ bytes }: LogLength): void {
+    const { log, folder } = this.#options
     if (bytes === 0) return log('info', "SQLite's log is short again")
     const message =
       "SQLite's log grows and cannot be written back: does another program read the file all the time?"
@@ -447,7 +447,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /** Feeds are told before the writer, whose next read may wait for them. */
-  #note(answer: Answer, { call, put }: Waiting): void {
+  #note(answer: Answer, { call, put }: PendingCall): void {
     if (answer.op === 'compacted') this.#compacted = answer.compacted
     if (answer.op === 'granted' && call.op === 'grant')
       this.#startLeases([{ ...call, id: answer.lease }])
@@ -490,7 +490,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /** A wall clock that was set back does not make a lease longer than it was granted for. */
-  #startLeases(leases: Opened['leases']): void {
+  #startLeases(leases: OpenedMessage['leases']): void {
     const [wallMs, nowMs] = [this.#time.wallMs(), this.#time.monotonicMs()]
     for (const { id, ttlSeconds, expiresMs } of leases) {
       const leftMs =

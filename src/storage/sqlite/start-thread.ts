@@ -3,9 +3,9 @@ import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
 import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { DatabaseOptions } from './database.ts'
-import type { FromThread, Opened } from './messages.ts'
+import type { FromThread, OpenedMessage } from './messages.ts'
 
-export type StartedThread = { readonly worker: Worker; readonly opened: Opened }
+export type StartedThread = { readonly worker: Worker; readonly opened: OpenedMessage }
 
 /** `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread has ended. */
 export async function startThread(
@@ -14,7 +14,7 @@ export async function startThread(
 ): Promise<StartedThread> {
   const worker = early ?? start()
   worker.ref()
-  const { promise, resolve, reject } = Promise.withResolvers<Opened>()
+  const { promise, resolve, reject } = Promise.withResolvers<OpenedMessage>()
   const exited = new Promise<void>((resolveExit) => worker.once('exit', () => resolveExit()))
   worker.once('error', reject)
   worker.once('exit', () => reject(new Error('the thread of the store ended before it was ready')))

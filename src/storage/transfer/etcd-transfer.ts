@@ -60,7 +60,7 @@ export class EtcdSource implements Source {
           lease,
         }
       })
-      size.saw(
+      size.record(
         entries.length,
         entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0),
       )
@@ -111,13 +111,16 @@ export class EtcdTarget implements Target {
   }
 }
 
-type Preparing = {
+type PrepareOptions = {
   readonly range: KeyRange
   readonly dump: DumpFile
   readonly options: ImportOptions
 }
 
-async function prepare(client: EtcdClient, { range, dump, options }: Preparing): Promise<void> {
+async function prepare(
+  client: EtcdClient,
+  { range, dump, options }: PrepareOptions,
+): Promise<void> {
   const [from, to] = [toBytes(range.from), toBytes(range.to)]
   const { kvs } = await client.kv.range({ key: markerKey })
   const isResumed = kvs[0]?.value.toString() === dump.summary.sha256

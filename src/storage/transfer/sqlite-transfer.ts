@@ -210,7 +210,7 @@ async function fill(
   const db = new DatabaseSync(file)
   try {
     db.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -${IMPORT_CACHE_KIB}`)
-    const add = new Adding(db, nowMs)
+    const add = new VersionWriter(db, nowMs)
     let keys = 0
     for await (const page of dump.pages()) {
       db.exec('BEGIN')
@@ -233,7 +233,7 @@ async function fill(
   flush(file)
 }
 
-class Adding {
+class VersionWriter {
   readonly #version: StatementSync
   readonly #current: StatementSync
   readonly #grant: StatementSync

@@ -1,7 +1,7 @@
 /** Sends findings again, such as fuzz has written them, and prints what still differs. */
 import { readFileSync } from 'node:fs'
 import { parseLines } from './data.ts'
-import { child, textAt } from './places.ts'
+import { child, textAt } from './json-positions.ts'
 import { Runner } from './runner.ts'
 import { Servers } from './servers.ts'
 import { isStep } from './step.ts'

@@ -3,7 +3,7 @@ import { sortManagedFields } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { Normaliser } from '../../recorded/compat/normalise.ts'
 import { isKnownWarning, withoutKnown } from './known.ts'
-import { child, textAt, valueAt } from './places.ts'
+import { child, textAt, valueAt } from './json-positions.ts'
 import type { Answer } from './step.ts'
 
 const NODE_PORT_MIN = 30_000

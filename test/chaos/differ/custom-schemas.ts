@@ -3,7 +3,7 @@ import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json
 import type { Choices } from './choices.ts'
 import { customValue, words } from './custom-values.ts'
 import { Expressions, type Grammar, type Scope } from './expressions.ts'
-import { textAt } from './places.ts'
+import { textAt } from './json-positions.ts'
 import type { Values } from './values.ts'
 
 export class SchemaMaker {

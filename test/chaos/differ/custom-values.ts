@@ -2,7 +2,7 @@
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { Lists } from './data.ts'
-import { textAt } from './places.ts'
+import { textAt } from './json-positions.ts'
 import type { Values } from './values.ts'
 
 export const words: Lists = new Lists('custom.json')

@@ -4,15 +4,15 @@
  */
 import { diff } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
-import { type Place, places, valueAt } from './places.ts'
+import { type JsonPosition, places, valueAt } from './json-positions.ts'
 import type { Step } from './step.ts'
 
 export type KnownText = { readonly row: string; readonly what: RegExp; readonly by: string }
 export type KnownDifference = {
   readonly row: string
-  readonly holds: (compared: Compared) => boolean
+  readonly holds: (compared: ComparedStep) => boolean
 }
-export type Compared = { readonly step: Step; readonly want: Json; readonly got: Json }
+export type ComparedStep = { readonly step: Step; readonly want: Json; readonly got: Json }
 
 /** In the messages of errors. */
 export const knownTexts: readonly KnownText[] = [
@@ -188,7 +188,7 @@ const causesOf = (answer: Json): readonly Json[] => {
 const NOT_CHECKED = 'some validation rules were not checked'
 const bareAddress = /must be of type mac: \\+"(?:[0-9a-f]{12}|[0-9a-f]{16}|[0-9a-f]{40})\\+"/i
 
-const hasBoth = ({ value }: Place): boolean =>
+const hasBoth = ({ value }: JsonPosition): boolean =>
   isRecord(value) &&
   Object.keys(value).some(
     (key) => key.startsWith(DELETE) && Object.hasOwn(value, key.slice(DELETE.length)),
@@ -206,7 +206,7 @@ export const NOT_ENFORCED_ROW =
 export const isKnownWarning = (warning: string): boolean =>
   warning.includes('is stored but not enforced')
 
-export const isKnown = (compared: Compared): boolean =>
+export const isKnown = (compared: ComparedStep): boolean =>
   knownDifferences.some(({ holds }) => holds(compared))
 
 export function withoutKnown(value: Json, key = ''): Json {

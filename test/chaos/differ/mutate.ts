@@ -1,7 +1,7 @@
 /** Changes objects at random, guided by their schema where there is one. */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
-import { deleteAt, type Path, places, setAt, valueAt } from './places.ts'
+import { deleteAt, type Path, places, setAt, valueAt } from './json-positions.ts'
 import type { Schemas } from './schemas.ts'
 import type { Edit } from './step.ts'
 import type { Values } from './values.ts'

@@ -5,7 +5,7 @@ import { orderOf } from './compare.ts'
 import { isKnown } from './known.ts'
 import { namespaces, Session } from './session.ts'
 import { changesOutcome, signatureOf } from './signature.ts'
-import type { Case, Received, Step } from './step.ts'
+import type { Case, ReceivedAnswers, Step } from './step.ts'
 import type { Target } from './target.ts'
 
 export type Difference = {
@@ -83,7 +83,7 @@ export class Runner {
 
 function iterate(
   steps: Case | readonly Step[],
-): (received: Received | undefined) => Step | undefined {
+): (received: ReceivedAnswers | undefined) => Step | undefined {
   if (!('next' in steps)) {
     let index = 0
     return () => steps[index++]

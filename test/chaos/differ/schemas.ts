@@ -1,7 +1,7 @@
 /** The OpenAPI v3 documents that the reference publishes: what fields a kind has, and values of them. */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
-import { child, type Path, textAt, valueAt } from './places.ts'
+import { child, type Path, textAt, valueAt } from './json-positions.ts'
 import type { Variables } from './step.ts'
 import type { Target } from './target.ts'
 import type { Values } from './values.ts'
@@ -62,7 +62,7 @@ export class Schemas {
   }
 
   /** A value of the schema; the deeper, the fewer fields. */
-  make(choices: Choices, given: Json | undefined, of: Wanted): Json {
+  make(choices: Choices, given: Json | undefined, of: FieldRequest): Json {
     const { name, depth, density = sparse } = of
     const schema = this.#resolve(given)
     if (schema === undefined) return this.#values.any(choices)
@@ -91,7 +91,11 @@ export class Schemas {
   }
 }
 
-export type Wanted = { readonly name: string; readonly depth: number; readonly density?: Density }
+export type FieldRequest = {
+  readonly name: string
+  readonly depth: number
+  readonly density?: Density
+}
 
 /** Schemas that hold themselves would never end. */
 const DEPTH_MIN = -3

@@ -5,7 +5,7 @@ import { readSet } from '../../clients/every-kind.ts'
 import { mediaType } from '../../recorded/compat/client.ts'
 import { asRecorded, isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import { loadScenarios } from '../../recorded/compat/scenarios.ts'
-import { textAt } from './places.ts'
+import { textAt } from './json-positions.ts'
 
 /** Longer ones are about limits of length, and slow. */
 const LENGTH_MAX = 6_000

@@ -1,7 +1,7 @@
 /** One server during one case: sends its steps, remembers the answers that later steps quote, and clears up. */
 import type { Json } from '../../recorded/compat/json.ts'
 import { Comparer } from './compare.ts'
-import { valueAt } from './places.ts'
+import { valueAt } from './json-positions.ts'
 import type { Answer, Step, Variables } from './step.ts'
 import type { Target } from './target.ts'
 

@@ -2,7 +2,7 @@
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { causesOf } from './compare.ts'
 import { statusOf } from './known.ts'
-import { textAt } from './places.ts'
+import { textAt } from './json-positions.ts'
 import type { Step } from './step.ts'
 
 const SHOWN_LENGTH_MAX = 260

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../recorded/compat/json.ts'
 import { type Choices, choicesOf } from './choices.ts'
-import { deleteAt, places, setAt } from './places.ts'
+import { deleteAt, places, setAt } from './json-positions.ts'
 import { fill, fillTarget, type Variables } from './step.ts'
 
 const variables: Variables = {

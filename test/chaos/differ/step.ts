@@ -1,6 +1,6 @@
 /** What a case is made of: requests as data, so that they can be stored, sent again and made smaller. */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
-import { deleteAt, type Path, setAt, valueAt } from './places.ts'
+import { deleteAt, type Path, setAt, valueAt } from './json-positions.ts'
 
 /**
  * In all texts `$ns` stands for the case's namespace and `${id.path}` for a value of an earlier answer of the same server.
@@ -29,10 +29,10 @@ export type Answer = {
   readonly body: Json
 }
 
-export type Received = Answer & { readonly keelson: Answer }
+export type ReceivedAnswers = Answer & { readonly keelson: Answer }
 
 /** Gets the reference's answer to each step that it yields, and Keelson's. */
-export type Case = Generator<Step, void, Received>
+export type Case = Generator<Step, void, ReceivedAnswers>
 
 export type Variables = { readonly ns: string; readonly answers: Map<string, Json> }
 

@@ -13,13 +13,13 @@ import { startTestServer } from '../../integration/support.ts'
 const BODY_BYTES = 3 * 1024 * 1024 - 4096
 const TRIES = 3
 
-type Sent = {
+type SentBody = {
   readonly method: string
   readonly path: string
   readonly type: string
   readonly text: string
 }
-type Case = Omit<Sent, 'type' | 'method'> & { readonly type?: string; readonly method?: string }
+type Case = Omit<SentBody, 'type' | 'method'> & { readonly type?: string; readonly method?: string }
 
 const seeds: { readonly [kind: string]: Json } = {
   ConfigMap: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } },
@@ -240,7 +240,7 @@ const cases: { readonly [name: string]: Case } = {
 }
 
 function serveCalls(port: NonNullable<typeof parentPort>): void {
-  port.on('message', ({ url, method, path, type, text }: Sent & { readonly url: string }) => {
+  port.on('message', ({ url, method, path, type, text }: SentBody & { readonly url: string }) => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': type }
     const call = request(
       `${url}${path}`,
@@ -263,7 +263,7 @@ function serveCalls(port: NonNullable<typeof parentPort>): void {
 async function measure(wanted: string): Promise<void> {
   await using server = await startTestServer()
   const worker = new Worker(new URL(import.meta.url))
-  const send = async (sent: Sent): Promise<string> => {
+  const send = async (sent: SentBody): Promise<string> => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage({ ...sent, url: server.url })
     const [answer]: unknown[] = await once(worker, 'message')
@@ -281,7 +281,7 @@ async function measure(wanted: string): Promise<void> {
       }),
     )
   }
-  const told: { readonly ms: number; readonly text: string }[] = []
+  const reported: { readonly ms: number; readonly text: string }[] = []
   for (const [name, { method, type: given, ...rest }] of Object.entries(cases)) {
     if (!name.includes(wanted)) continue
     let ms = Infinity
@@ -297,9 +297,9 @@ async function measure(wanted: string): Promise<void> {
       })
       ms = Math.min(ms, took)
     }
-    told.push({ ms, text: `${ms.toFixed(0).padStart(6)} ms ${name} (${answer})` })
+    reported.push({ ms, text: `${ms.toFixed(0).padStart(6)} ms ${name} (${answer})` })
   }
-  for (const { text } of told.toSorted((one, other) => other.ms - one.ms)) console.log(text)
+  for (const { text } of reported.toSorted((one, other) => other.ms - one.ms)) console.log(text)
   await worker.terminate()
 }
 

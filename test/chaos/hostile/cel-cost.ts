@@ -357,7 +357,7 @@ setFlagsFromString('--expose-gc')
 /** What rules before have left would be collected during the turns of this one. */
 const collectGarbage: () => void = runInNewContext('gc')
 
-export type Measured = {
+export type RuleCost = {
   readonly rule: string
   readonly turnMs: number
   readonly totalMs: number
@@ -365,7 +365,7 @@ export type Measured = {
 }
 
 /** Undefined: it is refused before it could run. */
-export function measure(rule: string): Measured | undefined {
+export function measure(rule: string): RuleCost | undefined {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('no type')
   const compiled = compile(rule, withVariables(kubernetesEnvironment('1.33'), { self: type }))
@@ -390,7 +390,7 @@ export function measure(rule: string): Measured | undefined {
     if (result === undefined) continue
     if ('question' in result) {
       elsewhere++
-      result.tell(result.question.answer())
+      result.resume(result.question.answer())
       continue
     }
     const outcome = 'error' in result ? result.error : result.value === true ? 'true' : 'false'
@@ -399,7 +399,7 @@ export function measure(rule: string): Measured | undefined {
   }
 }
 
-export function measureCompile(rule: string): Measured {
+export function measureCompile(rule: string): RuleCost {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('no type')
   const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
@@ -426,7 +426,7 @@ export function measureCompile(rule: string): Measured {
         totalMs,
         about: `compile, ${value.slice(0, 100)}`,
       }
-    value?.tell(value.question.answer())
+    value?.resume(value.question.answer())
   }
 }
 

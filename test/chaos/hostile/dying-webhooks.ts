@@ -212,7 +212,7 @@ async function reconfigured(client: Client, random: Random, signal: AbortSignal)
   }
 }
 
-type Measured = {
+type Measurement = {
   readonly inspector: Inspector
   readonly before: number
   readonly turnMs: number
@@ -231,7 +231,7 @@ async function settledGrowth(inspector: Inspector, before: number): Promise<numb
 
 async function judge(
   verdict: Verdict,
-  { inspector, before, turnMs, log }: Measured,
+  { inspector, before, turnMs, log }: Measurement,
 ): Promise<void> {
   const grown = await settledGrowth(inspector, before)
   const statuses = [...verdict.statuses]

@@ -125,7 +125,7 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
 
   const latenciesMs = witness.latenciesMs.sort((a, b) => a - b)
   const filesLeft = openFiles(server.pid) - filesBefore
-  const measured: Measured = {
+  const measured: Measurement = {
     seconds,
     begun,
     memoryBefore,
@@ -143,7 +143,7 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
   return verdict
 }
 
-type Measured = {
+type Measurement = {
   readonly seconds: number
   /** Requests that attacks began. */
   readonly begun: number
@@ -155,7 +155,7 @@ type Measured = {
   readonly latenciesMs: readonly number[]
 }
 
-function report({ pid }: ApiServerProcess, verdict: Verdict, measured: Measured): void {
+function report({ pid }: ApiServerProcess, verdict: Verdict, measured: Measurement): void {
   const { seconds, begun, memoryBefore, memoryAfter, quietMs, latenciesMs } = measured
   const statuses = [...verdict.statuses]
     .sort(([a], [b]) => a - b)
@@ -176,7 +176,7 @@ function report({ pid }: ApiServerProcess, verdict: Verdict, measured: Measured)
 const ms = (sorted: readonly number[], share: number): string =>
   `${quantile(sorted, share).toFixed(1)} ms`
 
-function judge(server: ApiServerProcess, verdict: Verdict, measured: Measured): void {
+function judge(server: ApiServerProcess, verdict: Verdict, measured: Measurement): void {
   const growth = measured.memoryAfter - measured.memoryBefore
   if (growth > GROWTH_BYTES_MAX) verdict.fault(`memory grew by ${megabytes(growth)}`)
   const { latenciesMs } = measured
@@ -286,12 +286,12 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
   await Promise.all(Array.from({ length: LANES }, (_, at) => lane(`lane ${at}`)))
 }
 
-type Siege = { readonly random: Random; readonly rounds: number; readonly verdict: Verdict }
+type FuzzRun = { readonly random: Random; readonly rounds: number; readonly verdict: Verdict }
 
 /** All at once, each twice, round after round; comes back with how many requests they began. */
 async function runAttacks(
   server: ApiServerProcess,
-  { random, rounds, verdict }: Siege,
+  { random, rounds, verdict }: FuzzRun,
 ): Promise<number> {
   const port = Number(new URL(server.url).port)
   let begun = 0

@@ -232,18 +232,18 @@ async function serve(): Promise<void> {
   process.send?.({ port: listener.port })
 }
 
-type Held = { readonly live: number; readonly resident: number }
+type MemoryUse = { readonly live: number; readonly resident: number }
 
 async function startTarget(): Promise<
-  Disposable & { readonly port: number; readonly measure: () => Promise<Held> }
+  Disposable & { readonly port: number; readonly measure: () => Promise<MemoryUse> }
 > {
   const child = fork(import.meta.filename, ['--serve'])
-  const [told]: { port: number }[] = await once(child, 'message')
+  const [reported]: { port: number }[] = await once(child, 'message')
   return {
-    port: told?.port ?? 0,
+    port: reported?.port ?? 0,
     measure: async () => {
       child.send('measure')
-      const [held]: Held[] = await once(child, 'message')
+      const [held]: MemoryUse[] = await once(child, 'message')
       if (held === undefined) throw new Error('the target does not say what it holds')
       return held
     },

@@ -33,14 +33,14 @@ export type HostilePorts = {
   readonly plain: number
 }
 
-type Told = { readonly ports: HostilePorts; readonly caBundle: string }
+type WebhookInfo = { readonly ports: HostilePorts; readonly caBundle: string }
 
 export class HostileWebhook implements AsyncDisposable {
   readonly ports: HostilePorts
   readonly caBundle: string
   readonly #child: ChildProcess
 
-  private constructor(child: ChildProcess, { ports, caBundle }: Told) {
+  private constructor(child: ChildProcess, { ports, caBundle }: WebhookInfo) {
     this.#child = child
     this.ports = ports
     this.caBundle = caBundle
@@ -50,9 +50,9 @@ export class HostileWebhook implements AsyncDisposable {
     const child = fork(import.meta.filename, ['--serve'], {
       env: { ...process.env, NODE_OPTIONS: '' },
     })
-    const [told]: Told[] = await once(child, 'message')
-    if (told === undefined) throw new Error('the webhook did not start')
-    return new HostileWebhook(child, told)
+    const [reported]: WebhookInfo[] = await once(child, 'message')
+    if (reported === undefined) throw new Error('the webhook did not start')
+    return new HostileWebhook(child, reported)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

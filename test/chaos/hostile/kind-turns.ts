@@ -27,9 +27,12 @@ const [wanted = '', mib = '3', , under = ''] = process.argv.slice(2)
 const BYTES = Number(mib) * (1 << 20) - 4096
 
 type Path = readonly string[]
-type Found = { readonly path: Path; readonly schema: Extract<Schema, { type: 'list' | 'map' }> }
+type CollectionField = {
+  readonly path: Path
+  readonly schema: Extract<Schema, { type: 'list' | 'map' }>
+}
 
-function listsOf(schema: Schema, path: Path, seen: ReadonlySet<Struct>): Found[] {
+function listsOf(schema: Schema, path: Path, seen: ReadonlySet<Struct>): CollectionField[] {
   if (path.length > DEPTH_MAX) return []
   if (schema.type === 'list') return [{ path, schema }, ...listsOf(schema.of, [...path, '0'], seen)]
   if (schema.type === 'map') return [{ path, schema }, ...listsOf(schema.of, [...path, 'k'], seen)]
@@ -75,7 +78,7 @@ function formsOf(schema: Schema): readonly ((at: number) => Json)[] {
 
 const size = (value: Json): number => JSON.stringify(value).length + 1
 
-function filled({ type }: Found['schema'], make: (at: number) => Json): Json {
+function filled({ type }: CollectionField['schema'], make: (at: number) => Json): Json {
   let bytes = 0
   if (type === 'list') {
     const items: Json[] = []
@@ -100,12 +103,12 @@ function withAt(value: Json | undefined, [step, ...rest]: Path, put: Json): Json
   return { ...fields, [step]: withAt(fields[step], rest, put) }
 }
 
-const told: { readonly ms: number; readonly text: string }[] = []
+const reported: { readonly ms: number; readonly text: string }[] = []
 
-type Measured<T> = { readonly made: T; readonly longestMs: number; readonly totalMs: number }
+type Measurement<T> = { readonly made: T; readonly longestMs: number; readonly totalMs: number }
 
 /** Runs the work in parts, as the server does, and measures the longest one and all together. */
-function measured<T>(work: () => T): Measured<T> {
+function measured<T>(work: () => T): Measurement<T> {
   const slices = new Slices(systemTime, { isExpensive: true })
   const steps = parts(work, slices)
   let [longestMs, totalMs] = [0, 0]
@@ -134,7 +137,7 @@ function timed<T>(what: string, work: () => T): T {
   }
   const [longest, total] = [best.longestMs, best.totalMs].map((ms) => ms.toFixed(0).padStart(6))
   if (isLong())
-    told.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in all: ${what}` })
+    reported.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in all: ${what}` })
   return best.made
 }
 
@@ -175,4 +178,4 @@ for (const { resource, object } of await loadSeeds()) {
     }
   }
 }
-for (const { text } of told.toSorted((one, other) => other.ms - one.ms)) console.log(text)
+for (const { text } of reported.toSorted((one, other) => other.ms - one.ms)) console.log(text)

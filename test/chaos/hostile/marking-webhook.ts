@@ -96,8 +96,8 @@ type Reply = ServerResponse | Http2ServerResponse
 
 function serve({ at, port, isHttp2, certificate, journal }: MarkingOptions): void {
   let mode: Mode = 'right'
-  process.on('message', (told: { readonly mode?: Mode }) => {
-    if (told.mode !== undefined) mode = told.mode
+  process.on('message', (reported: { readonly mode?: Mode }) => {
+    if (reported.mode !== undefined) mode = reported.mode
   })
   process.on('disconnect', () => process.exit())
 

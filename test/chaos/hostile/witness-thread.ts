@@ -17,10 +17,10 @@ export async function startWitness(
   const worker = new Worker(new URL(import.meta.url), { workerData: { url, paths } })
   await once(worker, 'message')
   return async () => {
-    const told = once(worker, 'message')
+    const reported = once(worker, 'message')
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage('stop')
-    const [testimony]: Testimony[] = await told
+    const [testimony]: Testimony[] = await reported
     await worker.terminate()
     if (testimony === undefined) throw new Error('the witness said nothing')
     return testimony

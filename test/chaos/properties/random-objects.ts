@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Fields } from '../../../src/api/object.ts'
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { customResources } from '../../../src/registry/custom/custom-resource.ts'
-import { readDefinition } from '../../../src/registry/custom/definition.ts'
+import { readCrd } from '../../../src/registry/custom/crd.ts'
 import type { Resource } from '../../../src/registry/resource.ts'
 import type { Random } from '../simulation/random.ts'
 
@@ -296,7 +296,7 @@ const versionOf = (name: string, openAPIV3Schema: Fields): Fields => ({
   schema: { openAPIV3Schema },
 })
 const wheels = customResources(
-  readDefinition({
+  readCrd({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'wheels.example.com' },

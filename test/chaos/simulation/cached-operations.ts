@@ -15,7 +15,7 @@ import {
   noteUnforeseen,
   PAGE_ITEMS,
   prefix,
-  type Weighted,
+  type WeightedOperation,
 } from './operations.ts'
 import type { Random } from './random.ts'
 
@@ -24,7 +24,7 @@ const BACK_MAX = [5, 20, 60]
 /** What a slow filter takes for an object, at the most. */
 const SLOWNESS_MS = 40
 
-export const cachedReads: readonly Weighted[] = [
+export const cachedReads: readonly WeightedOperation[] = [
   { weight: 8, run: getLatest },
   { weight: 2, run: getAny },
   { weight: 2, run: getAtLeast },
@@ -37,13 +37,13 @@ export const cachedReads: readonly Weighted[] = [
 ]
 
 /** What somebody does who goes through long lists. */
-export const pagedReads: readonly Weighted[] = [
+export const pagedReads: readonly WeightedOperation[] = [
   { weight: 3, run: listSelectedInPages },
   { weight: 1, run: listExactly },
 ]
 
 /** What somebody does who only looks at what there is; without the database, too. */
-export const skims: readonly Weighted[] = [{ weight: 1, run: skim }]
+export const skims: readonly WeightedOperation[] = [{ weight: 1, run: skim }]
 
 /** What a write may start from, half of the time: the cached object, however old. */
 export async function readForWrite(

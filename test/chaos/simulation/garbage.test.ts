@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GarbageWorld } from './virtual/garbage-world.ts'
+import { GarbageSimulation } from './virtual/garbage-simulation.ts'
 import { guardRealTime } from './virtual/real-time-guard.ts'
 
 /** No run comes near this; one that does goes round in circles. */
@@ -15,7 +15,7 @@ async function simulate(seed: number) {
   const touched: string[] = []
   using guard = guardRealTime((what) => touched.push(what))
   void guard
-  const world = new GarbageWorld(seed)
+  const world = new GarbageSimulation(seed)
   const faults = await world.time.run(world.run(), limits)
   return {
     faults: [...faults, ...touched],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { History } from './history.ts'
 import { judge } from './judge.ts'
-import { encodeValue, Model, type Reading, type WriteOutcome } from './model.ts'
+import { encodeValue, Model, type ReadResult, type WriteOutcome } from './model.ts'
 
 type Step = {
   readonly key?: string
@@ -161,7 +161,7 @@ describe('writes', () => {
 describe('readings', () => {
   const first = { key: 'a', tag: 'w.0', revision: 2 }
   const second = { key: 'a', tag: 'w.1', revision: 4 }
-  const cases: readonly { name: string; reading: Reading; fault: RegExp | undefined }[] = [
+  const cases: readonly { name: string; reading: ReadResult; fault: RegExp | undefined }[] = [
     {
       name: 'a read of the last value is well',
       reading: { scope: { key: 'a' }, floor: 4, revision: undefined, items: [second] },

@@ -10,7 +10,7 @@ import {
   type Item,
   type ListScope,
   type Model,
-  type Reading,
+  type ReadResult,
   tagOf,
   type Write,
 } from './model.ts'
@@ -131,7 +131,7 @@ function judgeDeletes(writes: readonly Write[], history: History): string[] {
   return faults
 }
 
-function judgeReading(reading: Reading, history: History): string[] {
+function judgeReading(reading: ReadResult, history: History): string[] {
   if ('prefix' in reading.scope) return judgeList(reading, reading.scope, history)
   const { key } = reading.scope
   const item = reading.items[0]
@@ -169,7 +169,7 @@ function judgeUndated(
     : [`stale: ${what}, but it was replaced at ${next.revision}`]
 }
 
-function judgeList(reading: Reading, scope: ListScope, history: History): string[] {
+function judgeList(reading: ReadResult, scope: ListScope, history: History): string[] {
   const { prefix, from = prefix, to, selects } = scope
   const { revision, floor, items } = reading
   if (revision === undefined) return [`a list of ${prefix} has no revision`]

@@ -10,7 +10,7 @@ import {
   operate,
   prefix,
   reads,
-  type Weighted,
+  type WeightedOperation,
   writes,
 } from './operations.ts'
 import type { Random } from './random.ts'
@@ -22,7 +22,7 @@ import { keepWatching } from './watcher.ts'
 const CLIENTS_PER_REPLICA: readonly {
   readonly kind: string
   readonly count: number
-  readonly choices: readonly Weighted[]
+  readonly choices: readonly WeightedOperation[]
 }[] = [
   { kind: 'writer', count: 4, choices: writes },
   { kind: 'reader', count: 1, choices: reads },
@@ -123,7 +123,7 @@ export class Load {
     return { name: fullName, store, reader, model: this.#model, random, time: systemTime, cached }
   }
 
-  async #repeat(client: Client, choices: readonly Weighted[]): Promise<void> {
+  async #repeat(client: Client, choices: readonly WeightedOperation[]): Promise<void> {
     const pace = client.random.fork('pace')
     while (!this.#writing.signal.aborted) {
       await operate(client, choices)

@@ -38,7 +38,7 @@ export type ListScope = {
 }
 
 /** An answer about one key (`key`) or all keys of a prefix (`prefix`). */
-export type Reading = {
+export type ReadResult = {
   readonly scope: { readonly key: string } | ListScope
   /** The oldest revision whose state the answer may show. */
   readonly floor: number
@@ -49,7 +49,7 @@ export type Reading = {
 
 export class Model {
   readonly #writes: Write[] = []
-  readonly #readings: Reading[] = []
+  readonly #readings: ReadResult[] = []
   readonly #faults: string[] = []
   #acknowledged = 0
   #isClosed = false
@@ -64,7 +64,7 @@ export class Model {
     return this.#writes
   }
 
-  get readings(): readonly Reading[] {
+  get readings(): readonly ReadResult[] {
     return this.#readings
   }
 
@@ -95,7 +95,7 @@ export class Model {
     }
   }
 
-  noteReading(reading: Reading): void {
+  noteReading(reading: ReadResult): void {
     if (!this.#isClosed) this.#readings.push(reading)
   }
 

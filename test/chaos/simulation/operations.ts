@@ -6,7 +6,7 @@ import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { Time } from '../../../src/lib/time/timers.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../../src/storage/keys.ts'
-import type { Current, Store, Stored } from '../../../src/storage/store.ts'
+import type { Current, Store, StoredValue } from '../../../src/storage/store.ts'
 import { printObject, toObject } from './form.ts'
 import {
   decodeValue,
@@ -49,9 +49,9 @@ export type Client = {
 
 export type Operation = (client: Client) => Promise<void>
 
-export type Weighted = { readonly weight: number; readonly run: Operation }
+export type WeightedOperation = { readonly weight: number; readonly run: Operation }
 
-export const writes: readonly Weighted[] = [
+export const writes: readonly WeightedOperation[] = [
   { weight: 5, run: create },
   { weight: 12, run: update },
   { weight: 2, run: updateIfThere },
@@ -59,14 +59,17 @@ export const writes: readonly Weighted[] = [
   { weight: 3, run: remove },
 ]
 
-export const reads: readonly Weighted[] = [
+export const reads: readonly WeightedOperation[] = [
   { weight: 6, run: get },
   { weight: 2, run: list },
   { weight: 1, run: listInPages },
 ]
 
 /** Runs one operation by chance. Fails only on what no part may do: throw something unforeseen, or hang. */
-export async function operate(client: Client, choices: readonly Weighted[]): Promise<void> {
+export async function operate(
+  client: Client,
+  choices: readonly WeightedOperation[],
+): Promise<void> {
   const run = choose(client.random, choices)
   const timer = client.time.after(OPERATION_MS_MAX, () => {
     client.model.noteFault(`${client.name}: ${run.name} has not ended after ${OPERATION_MS_MAX} ms`)
@@ -78,7 +81,7 @@ export async function operate(client: Client, choices: readonly Weighted[]): Pro
   }
 }
 
-function choose(random: Random, choices: readonly Weighted[]): Operation {
+function choose(random: Random, choices: readonly WeightedOperation[]): Operation {
   let left = random.next() * choices.reduce((sum, choice) => sum + choice.weight, 0)
   for (const { weight, run } of choices) {
     left -= weight
@@ -91,13 +94,13 @@ async function create(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
   const tag = model.newTag(client.name)
-  const tell = model.beginWrite(key, tag)
+  const report = model.beginWrite(key, tag)
   try {
     const revision = await store.create(key, encodeValue({ tag, after: null }))
     expectOwn(client, { key, revision, value: { tag, after: null } })
-    tell({ outcome: 'acknowledged', revision, previousRevision: 0 })
+    report({ outcome: 'acknowledged', revision, previousRevision: 0 })
   } catch (error) {
-    tell(outcomeOf(client, 'create', error))
+    report(outcomeOf(client, 'create', error))
   }
 }
 
@@ -106,7 +109,7 @@ async function update(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
   const tag = model.newTag(client.name)
-  const tell = model.beginWrite(key, tag)
+  const report = model.beginWrite(key, tag)
   try {
     const result = await store.update(
       key,
@@ -117,13 +120,13 @@ async function update(client: Client): Promise<void> {
     )
     const { revision, previous } = result
     expectOwn(client, { key, revision, value: { tag, after: previous?.object.tag ?? null } })
-    tell({
+    report({
       outcome: 'acknowledged',
       revision: result.revision,
       previousRevision: result.previous?.revision ?? 0,
     })
   } catch (error) {
-    tell(outcomeOf(client, 'update', error))
+    report(outcomeOf(client, 'update', error))
   }
 }
 
@@ -133,7 +136,7 @@ async function updateIfThere(client: Client): Promise<void> {
   const key = random.pick(keys)
   const tag = model.newTag(client.name)
   const { floor } = model
-  const tell = model.beginWrite(key, tag)
+  const report = model.beginWrite(key, tag)
   try {
     const result = await store.update(
       key,
@@ -143,14 +146,14 @@ async function updateIfThere(client: Client): Promise<void> {
         return { put: encodeValue({ tag, after: current.object.tag }) }
       },
     )
-    tell({
+    report({
       outcome: 'acknowledged',
       revision: result.revision,
       previousRevision: result.previous?.revision ?? 0,
     })
   } catch (error) {
     noteAbsence(client, { key, floor, error })
-    tell(outcomeOf(client, 'updateIfThere', error))
+    report(outcomeOf(client, 'updateIfThere', error))
   }
 }
 
@@ -177,16 +180,16 @@ async function remove(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
   const { floor } = model
-  const tell = model.beginWrite(key, undefined)
+  const report = model.beginWrite(key, undefined)
   try {
     const { revision, previous } = await store.delete(key, {
       decode,
       cached: await client.cached(key),
     })
-    tell({ outcome: 'acknowledged', revision, previousRevision: previous.revision })
+    report({ outcome: 'acknowledged', revision, previousRevision: previous.revision })
   } catch (error) {
     noteAbsence(client, { key, floor, error })
-    tell(outcomeOf(client, 'remove', error))
+    report(outcomeOf(client, 'remove', error))
   }
 }
 
@@ -300,8 +303,8 @@ function expectOwn(
   reader.expect(own.key, own.revision, object, printObject(object))
 }
 
-function toItem(stored: Stored): Item {
+function toItem(stored: StoredValue): Item {
   return { key: stored.key, revision: stored.revision, tag: decodeValue(stored.value).tag }
 }
 
-export const decode = (stored: Stored): Value => decodeValue(stored.value)
+export const decode = (stored: StoredValue): Value => decodeValue(stored.value)

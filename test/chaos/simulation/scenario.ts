@@ -1,7 +1,7 @@
 /** What a scenario is, and how one is run: load, disturbance, recovery, judgement. */
 import { findLeaks, measureFootprint } from '../../support/harness/leaks.ts'
 import { Random } from './random.ts'
-import { startWorld, type World } from './world.ts'
+import { startWorld, type Simulation } from './simulation.ts'
 
 /** What a closed world may leave behind in memory: compiled code, pools and caches of the runtime. */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024
@@ -14,7 +14,7 @@ export type Scenario = {
   readonly replicas: number
   readonly etcdArgs?: readonly string[]
   /** One disturbance and its end. Called again and again while the load runs; every fault is healed when it returns. */
-  readonly disturb: (world: World, random: Random) => Promise<void>
+  readonly disturb: (world: Simulation, random: Random) => Promise<void>
 }
 
 export type Verdict = { readonly faults: readonly string[]; readonly figures: string }

@@ -1,5 +1,5 @@
 /**
- * The deterministic simulation: `npm run simulate`. Each seed is a world of its own (virtual/sim-world.ts); all cores are used.
+ * The deterministic simulation: `npm run simulate`. Each seed is a world of its own (virtual/cluster-simulation.ts); all cores are used.
  *
  *   --seed S       the first seed; alone: this one seed, with the way to its failure
  *   --seeds N      so many seeds

@@ -97,8 +97,8 @@ class Writer {
 }
 
 /** Goes on from the last event that it was told. */
-class Follower {
-  readonly told: Write[] = []
+class EventReader {
+  readonly received: Write[] = []
   readonly faults: string[] = []
   readonly #client: SoakClient
   #version: number
@@ -129,7 +129,7 @@ class Follower {
     if (write.version <= this.#version)
       this.faults.push(`${write.name} ${write.value} was told again`)
     this.#version = write.version
-    this.told.push(write)
+    this.received.push(write)
   }
 }
 
@@ -169,7 +169,7 @@ async function main(): Promise<void> {
   const writes = done.writers.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0)
   const refusals = done.writers.reduce((sum, writer) => sum + writer.refusals, 0)
   console.log(
-    `${counts.join(', ')}; ${writes} writes, ${refusals} refused or not answered, ${done.follower.told.length} events`,
+    `${counts.join(', ')}; ${writes} writes, ${refusals} refused or not answered, ${done.follower.received.length} events`,
   )
   for (const fault of found) console.log(`FAIL ${fault}`)
   if (found.length > 0)
@@ -180,9 +180,9 @@ async function main(): Promise<void> {
   rmSync(folder, { recursive: true })
 }
 
-type Done = {
+type RunResult = {
   readonly writers: readonly Writer[]
-  readonly follower: Follower
+  readonly follower: EventReader
   readonly faults: readonly string[]
   readonly state: readonly Write[]
 }
@@ -190,12 +190,12 @@ type Done = {
 async function run(
   server: ApiServerProcess,
   parts: { readonly control: string; readonly random: Random },
-): Promise<Done> {
+): Promise<RunResult> {
   const clients = Array.from({ length: WRITERS + 1 }, () => new SoakClient(server.url))
   const [watching, ...writing] = clients
   if (watching === undefined) throw new Error('there is a client')
   const { body } = await watching.call('GET', `${path}?labelSelector=app%3Dstore-faults`)
-  const follower = new Follower(
+  const follower = new EventReader(
     watching,
     readObject(body).metadata.resourceVersion === ''
       ? 0
@@ -217,12 +217,12 @@ async function run(
   const newest = Math.max(0, ...state.map(({ version }) => version))
   for (
     const lateMs = performance.now() + END_MS_MAX;
-    (follower.told.at(-1)?.version ?? 0) < newest;
+    (follower.received.at(-1)?.version ?? 0) < newest;
     await sleep(20)
   ) {
     if (performance.now() < lateMs) continue
     follower.faults.push(
-      `the watcher is at ${follower.told.at(-1)?.version}, the list at ${newest}`,
+      `the watcher is at ${follower.received.at(-1)?.version}, the list at ${newest}`,
     )
     break
   }
@@ -244,23 +244,23 @@ async function readState(client: SoakClient): Promise<readonly Write[]> {
 }
 
 /** What cannot be true. */
-function judge({ writers, follower, state }: Done): string[] {
+function judge({ writers, follower, state }: RunResult): string[] {
   const found = [...follower.faults]
-  const told = new Map(follower.told.map((write) => [write.version, write]))
+  const reported = new Map(follower.received.map((write) => [write.version, write]))
   for (const { name, acknowledged } of writers) {
     let before = 0
     for (const { value, version } of acknowledged) {
       if (version <= before)
         found.push(`${name} ${value} was acknowledged at ${version}, after ${before}`)
       before = version
-      const event = told.get(version)
+      const event = reported.get(version)
       if (event?.name !== name || event.value !== value)
         found.push(`${name} ${value} at ${version} was not told to the watcher`)
     }
     const now = state.find((write) => write.name === name)
     if (acknowledged.length > 0 && (now === undefined || now.version < before))
       found.push(`${name} is behind ${before}`)
-    const last = follower.told.filter((write) => write.name === name).at(-1)
+    const last = follower.received.filter((write) => write.name === name).at(-1)
     if (last?.version !== now?.version)
       found.push(`${name} is at ${now?.version}, the watcher was told ${last?.version}`)
   }

@@ -15,8 +15,8 @@ export type SoakObject = {
 }
 export type Answer = { readonly status: number; readonly body: Json }
 
-type Sent = { readonly body?: unknown; readonly type?: string }
-type Opened = {
+type RequestOptions = { readonly body?: unknown; readonly type?: string }
+type OpenedStream = {
   readonly stream: ClientHttp2Stream
   readonly text: Readable
   readonly status: number
@@ -67,7 +67,11 @@ export class SoakClient implements Disposable {
     this.#session?.destroy()
   }
 
-  async #open(method: string, path: string, { body, type }: Sent = {}): Promise<Opened> {
+  async #open(
+    method: string,
+    path: string,
+    { body, type }: RequestOptions = {},
+  ): Promise<OpenedStream> {
     const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#token}` }
     const stream = this.#connected().request(
       body === undefined ? headers : { ...headers, 'content-type': type },

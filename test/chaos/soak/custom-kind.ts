@@ -50,9 +50,9 @@ export function definitionOf(
   }
 }
 
-export type Seen = { readonly value: string; readonly resourceVersion: string }
+export type SeenObject = { readonly value: string; readonly resourceVersion: string }
 
-export function readSeen(object: unknown): Seen & { readonly name: string } {
+export function readSeen(object: unknown): SeenObject & { readonly name: string } {
   const { metadata, spec } = fieldsOf(JSON.parse(JSON.stringify(object)))
   const { name, resourceVersion } = fieldsOf(metadata)
   const { value, text } = fieldsOf(spec)
@@ -66,7 +66,7 @@ export function readSeen(object: unknown): Seen & { readonly name: string } {
 export const bodyOf = (
   plural: string,
   version: Version,
-  { name, value, resourceVersion }: Partial<Seen> & { name: string },
+  { name, value, resourceVersion }: Partial<SeenObject> & { name: string },
 ): Fields => ({
   apiVersion: `${GROUP}/${version}`,
   kind: `K${plural}`,
@@ -109,7 +109,7 @@ export async function call(
 
 /** Writes objects of its own in any version through any replica, and knows what they must be. */
 export class KindWriter {
-  readonly known = new Map<string, Seen | undefined>()
+  readonly known = new Map<string, SeenObject | undefined>()
   acknowledged = 0
   doubtful = 0
   readonly #run: Run
@@ -195,7 +195,7 @@ export class KindWriter {
 
 /** Lists and follows one version through one replica; goes on from where it was, and lists again when it is told to. */
 export class KindWatcher {
-  readonly state = new Map<string, Seen>()
+  readonly state = new Map<string, SeenObject>()
   readonly path: string
   events = 0
   lists = 0

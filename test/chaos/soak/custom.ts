@@ -272,13 +272,13 @@ async function dying(
   }
 }
 
-type Judged = {
+type JudgedRun = {
   readonly kinds: readonly string[]
   readonly writers: readonly KindWriter[]
   readonly watchers: readonly KindWatcher[]
 }
 
-async function judge(run: Run, { kinds, writers, watchers }: Judged): Promise<readonly Check[]> {
+async function judge(run: Run, { kinds, writers, watchers }: JudgedRun): Promise<readonly Check[]> {
   const checks: Check[] = []
   for (const [at, plural] of kinds.entries()) {
     const own = writers.slice(at * WRITERS_PER_KIND, (at + 1) * WRITERS_PER_KIND)
@@ -308,16 +308,16 @@ async function judge(run: Run, { kinds, writers, watchers }: Judged): Promise<re
   return checks
 }
 
-type Held = { readonly value: string; readonly resourceVersion: string }
+type HeldObject = { readonly value: string; readonly resourceVersion: string }
 
 function differenceOf(
-  known: ReadonlyMap<string, Held | undefined>,
-  found: ReadonlyMap<string, Held>,
+  known: ReadonlyMap<string, HeldObject | undefined>,
+  found: ReadonlyMap<string, HeldObject>,
 ): string | undefined {
-  for (const [name, told] of known) {
+  for (const [name, reported] of known) {
     const item = found.get(name)
-    if (item?.resourceVersion !== told?.resourceVersion || item?.value !== told?.value)
-      return `${name}: told ${JSON.stringify(told)}, found ${JSON.stringify(item)}`
+    if (item?.resourceVersion !== reported?.resourceVersion || item?.value !== reported?.value)
+      return `${name}: told ${JSON.stringify(reported)}, found ${JSON.stringify(item)}`
   }
   return known.size === found.size ? undefined : `${found.size} objects instead of ${known.size}`
 }

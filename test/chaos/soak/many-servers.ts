@@ -37,7 +37,7 @@ const atOnce = Math.min(total, Number(values['at-once']))
 const starting = Number(values.starting)
 
 /** One of them, that answers. */
-type Started = {
+type StartedServer = {
   readonly startMs: number
   /** Fails if it cannot be written to. */
   readonly write: () => Promise<void>
@@ -47,7 +47,7 @@ type Started = {
 }
 
 type Kind = AsyncDisposable & {
-  readonly start: () => Promise<Started>
+  readonly start: () => Promise<StartedServer>
   /** Of all that are alive. */
   readonly memoryMiB: () => number
   /** How many the product itself says are alive; what is wrong when all are stopped. */
@@ -57,7 +57,7 @@ type Kind = AsyncDisposable & {
 
 async function main(): Promise<void> {
   await using kind = values.kind === 'testing' ? clustersHere() : await processes()
-  const alive: Started[] = []
+  const alive: StartedServer[] = []
   const startTimes: number[] = []
   const stopTimes: number[] = []
   let begun = 0
@@ -92,7 +92,11 @@ async function main(): Promise<void> {
   if (left.length > 0) process.exitCode = 1
 }
 
-async function tellOfAll(kind: Kind, started: readonly Started[], beganMs: number): Promise<void> {
+async function tellOfAll(
+  kind: Kind,
+  started: readonly StartedServer[],
+  beganMs: number,
+): Promise<void> {
   // Others are being started meanwhile.
   const alive = [...started]
   const asking = performance.now()
@@ -159,7 +163,7 @@ async function startDev(
   program: string,
   env: NodeJS.ProcessEnv,
   alive: Set<ChildProcess>,
-): Promise<Started> {
+): Promise<StartedServer> {
   const startedMs = performance.now()
   const child = spawn(program, ['dev', '--ephemeral', '--secure-port=0'], {
     env,
@@ -167,19 +171,19 @@ async function startDev(
   })
   alive.add(child)
   child.once('exit', () => alive.delete(child))
-  let told = ''
+  let reported = ''
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+    stream.setEncoding('utf8').on('data', (text: string) => (reported += text))
   await until(
     () => {
-      if (child.exitCode !== null) throw new Error(`a server ended: ${told}`)
-      return told.includes('kubectl get ns')
+      if (child.exitCode !== null) throw new Error(`a server ended: ${reported}`)
+      return reported.includes('kubectl get ns')
     },
     'a server is ready',
     START_MS_MAX,
   )
-  const port = Number(/serving at https:\/\/[^:]+:(\d+)/.exec(told)?.[1])
-  const folder = dirname(/KUBECONFIG=(\S+)/.exec(told)?.[1] ?? '')
+  const port = Number(/serving at https:\/\/[^:]+:(\d+)/.exec(reported)?.[1])
+  const folder = dirname(/KUBECONFIG=(\S+)/.exec(reported)?.[1] ?? '')
   const file = (name: string): Buffer => readFileSync(join(folder, name))
   const admin = { port, ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') }
   const call = async (options: RequestOptions, wanted: number, body?: string): Promise<void> => {
@@ -188,7 +192,7 @@ async function startDev(
     } catch (error) {
       const state = child.exitCode ?? child.signalCode ?? 'alive'
       throw new Error(
-        `the server of process ${child.pid} (${state}) did not answer; it said: ${told}`,
+        `the server of process ${child.pid} (${state}) did not answer; it said: ${reported}`,
         {
           cause: error,
         },

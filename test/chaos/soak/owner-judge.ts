@@ -1,6 +1,6 @@
 /** What happened to objects that own each other, in the order of revisions, and what of it was wrong. */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../src/api/object.ts'
-import type { FollowedEvent } from './followed-events.ts'
+import type { StreamedEvent } from './event-stream.ts'
 
 export type Meta = {
   readonly name: string
@@ -22,7 +22,7 @@ export class OwnerJudge {
   /** The uids of those that were deleted in the foreground. */
   readonly #waited = new Set<string>()
 
-  see({ type, object }: FollowedEvent): void {
+  see({ type, object }: StreamedEvent): void {
     const metadata = readMeta(object)
     const { uid } = metadata
     // What happens to an object that is being deleted already does not matter any more.
@@ -70,7 +70,7 @@ export class OwnerJudge {
 }
 
 /** The parse boundary: every object has the first three. */
-function readMeta({ metadata }: FollowedEvent['object']): Meta {
+function readMeta({ metadata }: StreamedEvent['object']): Meta {
   const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } =
     fieldsOf(metadata)
   const owners = itemsOf(ownerReferences).map((owner) => ({

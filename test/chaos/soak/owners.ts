@@ -16,7 +16,7 @@ import { ADMIN_TOKEN, type ApiServerProcess } from '../../support/harness/api-se
 import { type EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 import { startKeelson } from '../../support/harness/keelson.ts'
 import { SoakClient } from './client.ts'
-import { followEvents } from './followed-events.ts'
+import { followEvents } from './event-stream.ts'
 import { OwnerJudge } from './owner-judge.ts'
 import { configMaps, OwnerLoad } from './owner-load.ts'
 

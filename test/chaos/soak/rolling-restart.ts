@@ -73,7 +73,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
     delaySeconds,
     calmSeconds = CALM_SECONDS,
     args = [],
-    tell = () => undefined,
+    tell: report = () => undefined,
   } = options
   await using etcd = await startEtcd()
   const ports = await freePorts(replicas)
@@ -92,19 +92,19 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
   await balancer.listen()
   await until(() => ports.every((port) => balancer.isReady(port)), 'all replicas are ready')
   const load = stack.use(await Load.start(balancer.url, options))
-  tell('under load')
+  report('under load')
   await load.answers(calmSeconds)
   const ends: RollingResult['ends'][number][] = []
   for (const [at, server] of servers.entries()) {
     load.endedAtMs.length = 0
-    tell(`restarts ${at + 1} of ${servers.length}: ${load.progress}`)
+    report(`restarts ${at + 1} of ${servers.length}: ${load.progress}`)
     await server.restart('SIGTERM', STOP_MS_MAX)
     const ended = load.endedAtMs.toSorted((one, other) => one - other)
     ends.push({ count: ended.length, ms: (ended.at(-1) ?? 0) - (ended[0] ?? 0) })
     await until(() => balancer.isReady(ports[at] ?? 0), 'the replica is ready again')
     await load.answers(calmSeconds)
   }
-  tell('ends')
+  report('ends')
   return { ...(await load.end()), ends }
 }
 

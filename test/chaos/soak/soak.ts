@@ -155,13 +155,13 @@ function judgeWriters(writers: readonly Writer[], items: readonly SoakObject[]):
   const there = new Map(items.map((item) => [item.metadata.name, item]))
   const faults: string[] = []
   for (const { known } of writers) {
-    for (const [name, told] of known) {
+    for (const [name, reported] of known) {
       const item = there.get(name)
       const isSame =
-        item?.metadata.resourceVersion === told?.resourceVersion &&
-        item?.data?.value === told?.value
+        item?.metadata.resourceVersion === reported?.resourceVersion &&
+        item?.data?.value === reported?.value
       if (!isSame)
-        faults.push(`${name}: told ${JSON.stringify(told)}, found ${JSON.stringify(item)}`)
+        faults.push(`${name}: told ${JSON.stringify(reported)}, found ${JSON.stringify(item)}`)
     }
   }
   return faults

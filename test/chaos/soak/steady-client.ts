@@ -9,8 +9,8 @@ const TRIES_MAX = 50
 const RETRY_MS = 200
 const ANSWER_MS_MAX = 60_000
 
-export type Answered = { readonly status: number; readonly text: string }
-type Outcome = Answered & { readonly retryAfter: string | undefined }
+export type HttpAnswer = { readonly status: number; readonly text: string }
+type Outcome = HttpAnswer & { readonly retryAfter: string | undefined }
 
 export class SteadyClient implements Disposable {
   /** Requests that were repeated since nobody had begun with them, and those that were told to come again. */
@@ -33,7 +33,7 @@ export class SteadyClient implements Disposable {
   }
 
   /** Fails if the request may have been begun and was not answered. */
-  async call(method: string, path: string, body?: unknown): Promise<Answered> {
+  async call(method: string, path: string, body?: unknown): Promise<HttpAnswer> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const session = await this.#connected()
       if (session === undefined) {

@@ -148,7 +148,7 @@ async function raiseRevision(cluster: Cluster): Promise<void> {
   await Promise.all(Array.from({ length: PUTS_AT_ONCE }, lane))
 }
 
-type Hit = {
+type Outage = {
   readonly hit: Side
   readonly spared: Side
   readonly random: Random
@@ -161,7 +161,7 @@ const doubtful = ({ writers }: Side): number =>
   writers.reduce((sum, writer) => sum + writer.doubtful, 0)
 
 /** One fault and its end. Returns what went wrong where nothing should. */
-async function disturb(name: string, { hit, spared, random, admin }: Hit): Promise<string[]> {
+async function disturb(name: string, { hit, spared, random, admin }: Outage): Promise<string[]> {
   const faults: string[] = []
   const [doubtfulBefore, writtenBefore] = [doubtful(spared), acknowledged(spared)]
   let isOver = false
@@ -225,8 +225,8 @@ async function judge(side: Side, admin: SoakClient): Promise<string[]> {
     if (stored.get(name) !== metadata.resourceVersion)
       faults.push(`${name}: stored at ${stored.get(name)}`)
   }
-  for (const { known, faults: told } of side.writers) {
-    faults.push(...told)
+  for (const { known, faults: reported } of side.writers) {
+    faults.push(...reported)
     for (const [name, one] of known) {
       const item = listed.get(name)
       if (item?.metadata.resourceVersion !== one?.resourceVersion) {

@@ -9,10 +9,12 @@ const PAUSE_MS = 300
 const RETRY_MS = 100
 
 /** What the server last said of an object; deleted is undefined. */
-export type Known = { readonly value: string; readonly resourceVersion: string } | undefined
+export type AcknowledgedState =
+  | { readonly value: string; readonly resourceVersion: string }
+  | undefined
 
 export class Writer {
-  readonly known = new Map<string, Known>()
+  readonly known = new Map<string, AcknowledgedState>()
   acknowledged = 0
   doubtful = 0
   readonly faults: string[] = []

@@ -39,8 +39,8 @@ export async function fetchModule({
   version,
 }: Pick<FieldPackage, 'module' | 'version'>): Promise<string> {
   const { stdout } = await run('go', ['mod', 'download', '-json', `${module}@${version}`])
-  const told: unknown = JSON.parse(stdout)
-  const dir = isRecord(told) ? told['Dir'] : undefined
+  const reported: unknown = JSON.parse(stdout)
+  const dir = isRecord(reported) ? reported['Dir'] : undefined
   if (typeof dir !== 'string') throw new Error(`${module}@${version} cannot be had: ${stdout}`)
   return dir
 }

@@ -25,7 +25,7 @@ export function sampleOf(schema: Fields, form: SampleForm): Sample {
   }
 }
 
-type Place = { readonly path: string; readonly depth: number; readonly index: number }
+type SamplePoint = { readonly path: string; readonly depth: number; readonly index: number }
 
 class Sampler {
   readonly #form: SampleForm
@@ -36,7 +36,7 @@ class Sampler {
     this.#unknown = unknown
   }
 
-  value(plain: Fields, place: Place): unknown {
+  value(plain: Fields, place: SamplePoint): unknown {
     const schema = withFirstBranches(plain)
     const { enum: allowed } = schema
     if (schema['default'] !== undefined && place.index === 0) return schema['default']
@@ -61,18 +61,18 @@ class Sampler {
     }
   }
 
-  #intOrString(schema: Fields, place: Place): unknown {
+  #intOrString(schema: Fields, place: SamplePoint): unknown {
     return typeof schema['pattern'] === 'string' ? this.#text(schema, place) : 1 + place.index
   }
 
-  #text(schema: Fields, { path, index }: Place): string {
+  #text(schema: Fields, { path, index }: SamplePoint): string {
     const sample = sampleText(schema, index)
     if ('text' in sample) return sample.text
     this.#unknown.push(`${path}: ${sample.unknown}`)
     return ''
   }
 
-  #object(schema: Fields, { path, depth, index }: Place): Fields {
+  #object(schema: Fields, { path, depth, index }: SamplePoint): Fields {
     if (depth > DEPTH_MAX) return {}
     const isFull = this.#form === 'full' && depth < FULL_DEPTH_MAX
     const required = namesIn(schema['required'])
@@ -105,7 +105,7 @@ class Sampler {
     return made
   }
 
-  #array(schema: Fields, { path, depth }: Place): unknown[] {
+  #array(schema: Fields, { path, depth }: SamplePoint): unknown[] {
     const isFull = this.#form === 'full' && depth < FULL_DEPTH_MAX
     const length = Math.max(numberIn(schema, 'minItems'), isFull ? 1 : 0)
     const items = fields(schema['items'])

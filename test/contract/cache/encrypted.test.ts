@@ -60,7 +60,7 @@ test('an event whose value has to be asked for is not overtaken, and is seen', a
   await cache.start()
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
-  engine.tell(scripted.put('a', 'secret'), scripted.put('b', 'plain'))
+  engine.emit(scripted.put('a', 'secret'), scripted.put('b', 'plain'))
   assert.equal(reader.known()?.size, 1, 'nothing is seen before it')
   const { items } = await reader.list(range, 'latest')
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('one that cannot be read, even by asking, is hidden from those who accept a
   await cache.start()
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
-  engine.tell(scripted.put('b', 'broken'))
+  engine.emit(scripted.put('b', 'broken'))
   await assert.rejects(reader.list(range, 'latest'), {
     code: 'corrupt',
     message: /^unable to transform key ".*b": no such key$/,
@@ -98,7 +98,7 @@ test('one that cannot be read, even by asking, is hidden from those who accept a
   assert.deepEqual(await cache.check(), [], 'the comparison knows of it')
   assert.notEqual(watcher.state, 'closed', 'a watcher sees nothing of it')
   const unreadableAt = engine.revision
-  engine.tell(scripted.put('b', 'readable'))
+  engine.emit(scripted.put('b', 'readable'))
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
   // Only the database knows the state of then; this one has no history.
   assert.equal((await reader.list(range, { exactly: unreadableAt })).state, undefined)
@@ -112,8 +112,8 @@ test('a page is refused for what is in it, and is not the last one before what c
   scripted.put('a', 'first')
   await cache.start()
   await reader.list(range, 'any')
-  engine.tell(scripted.put('b', 'broken'))
-  engine.tell(scripted.put('c', 'broken'))
+  engine.emit(scripted.put('b', 'broken'))
+  engine.emit(scripted.put('c', 'broken'))
   const page = await reader.list(range, 'latest', { limit: 1 })
   assert.deepEqual([page.items.length, page.more], [1, true])
   await assert.rejects(reader.list(range, 'latest', { limit: 2 }), (error) => {
@@ -132,7 +132,7 @@ test('one that could be read before lets the watchers go', async () => {
   await cache.start()
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
-  engine.tell(scripted.put('a', 'broken'))
+  engine.emit(scripted.put('a', 'broken'))
   // Nobody may take the object for deleted, not even who accepts any state.
   for (const at of ['latest', 'any'] as const) {
     await assert.rejects(reader.list(range, at), (error) => {
@@ -144,7 +144,7 @@ test('one that could be read before lets the watchers go', async () => {
     })
   }
   assert.equal(watcher.state, 'closed', 'it must not be told that the object is gone')
-  engine.tell(scripted.put('a', 'third'))
+  engine.emit(scripted.put('a', 'third'))
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
 })
 
@@ -194,7 +194,7 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
     revision: engine.revision,
     createRevision: 0,
   } as const
-  engine.tell({ ...gone, value: Buffer.alloc(0) })
+  engine.emit({ ...gone, value: Buffer.alloc(0) })
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
   assert.deepEqual(shownIn(watcher.take()), [['DELETED', 'old']])
 })
@@ -276,7 +276,7 @@ test('watchers that may know an object which cannot be read list again when it i
   scripted.put('a', 'first')
   await cache.start()
   await reader.list(range, 'any')
-  engine.tell(scripted.put('a', 'broken'))
+  engine.emit(scripted.put('a', 'broken'))
   await assert.rejects(reader.list(range, 'latest'), { code: 'corrupt' })
   const watcher = await reader.watch({ range, start: { after: engine.revision } })
   engine.replace(engine.revision + 1)
@@ -286,7 +286,7 @@ test('watchers that may know an object which cannot be read list again when it i
     revision: engine.revision,
     createRevision: 0,
   } as const
-  engine.tell({ ...gone, value: Buffer.alloc(0) })
+  engine.emit({ ...gone, value: Buffer.alloc(0) })
   assert.equal((await reader.list(range, 'latest')).items.length, 0)
   assert.equal(watcher.state, 'closed')
 })
@@ -324,7 +324,7 @@ test('while the plugin is away, events of others do not hold up the answer', asy
   let isOver = false
   const events = async (): Promise<void> => {
     for (let n = 0; !isOver; n++) {
-      engine.tell(scripted.put(`e-${n % 10}`, 'other'))
+      engine.emit(scripted.put(`e-${n % 10}`, 'other'))
       await sleep(1)
     }
   }
@@ -351,13 +351,13 @@ test('a watch that begins with the objects is refused if one of them cannot be r
   for (const initial of ['any', 'latest'] as const) {
     await assert.rejects(reader.watch({ range, start: { initial } }), { code: 'busy' })
   }
-  const told: string[] = []
+  const reported: string[] = []
   const onUnreadable = (key: string, state: string): void =>
-    void told.push(`${key.slice(range.from.length)} ${state}`)
+    void reported.push(`${key.slice(range.from.length)} ${state}`)
   const watcher = await reader.watch({ range, start: { initial: 'latest' }, onUnreadable })
-  engine.tell(scripted.put('c', 'broken'))
+  engine.emit(scripted.put('c', 'broken'))
   await assert.rejects(reader.get(`${range.from}c`, 'latest'), { code: 'corrupt' })
-  assert.deepEqual(told, ['b unreadable', 'c unreadable'])
+  assert.deepEqual(reported, ['b unreadable', 'c unreadable'])
   watcher.close()
 })
 
@@ -369,7 +369,7 @@ test('one that could be read before is not hidden when it is written again', asy
   await cache.start()
   await reader.list(range, 'any')
   for (const value of ['broken', 'broken again']) {
-    engine.tell(scripted.put('a', value))
+    engine.emit(scripted.put('a', value))
     for (const at of ['latest', 'any'] as const)
       await assert.rejects(reader.list(range, at), { code: 'corrupt' }, value)
   }
@@ -386,10 +386,10 @@ test('who may know one that cannot be read any more has to list again when it go
       scripted.put('a', isListed ? 'broken' : 'first')
       await cache.start()
       await reader.list(range, 'any').catch(() => undefined)
-      if (!isListed) engine.tell(scripted.put('a', 'broken'))
+      if (!isListed) engine.emit(scripted.put('a', 'broken'))
       await assert.rejects(reader.list(range, 'latest'))
       const watcher = await reader.watch({ range, start: { after: engine.revision } })
-      if (end === 'readable') engine.tell(scripted.put('a', 'third'))
+      if (end === 'readable') engine.emit(scripted.put('a', 'third'))
       else {
         engine.replace(engine.revision + 1, [other])
         const gone = {
@@ -398,7 +398,7 @@ test('who may know one that cannot be read any more has to list again when it go
           revision: engine.revision,
           createRevision: 0,
         } as const
-        engine.tell({ ...gone, value: Buffer.alloc(0) })
+        engine.emit({ ...gone, value: Buffer.alloc(0) })
       }
       assert.equal((await reader.list(range, 'latest')).items.length, end === 'readable' ? 2 : 1)
       assert.equal(watcher.state, 'closed', `${isListed ? 'listed' : 'shown'}, ${end}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { At } from '../../../src/storage/cache/fresh-state.ts'
+import type { Freshness } from '../../../src/storage/cache/fresh-state.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 test('a list shows the state of its revision, whatever happens while it is waited for', async () => {
@@ -9,13 +9,17 @@ test('a list shows the state of its revision, whatever happens while it is waite
   scripted.put('a', 'x')
   await cache.start()
   await reader.list(range, 'any')
-  engine.tell(scripted.put('a', 'x'))
-  const ways: (() => At)[] = [() => 'any', () => 'latest', () => ({ exactly: engine.revision })]
+  engine.emit(scripted.put('a', 'x'))
+  const ways: (() => Freshness)[] = [
+    () => 'any',
+    () => 'latest',
+    () => ({ exactly: engine.revision }),
+  ]
   for (const way of ways) {
     const asked = way()
     const listing = reader.list(range, asked)
     for (let i = 0; i < 20; i++) {
-      engine.tell(scripted.put('a', 'x'))
+      engine.emit(scripted.put('a', 'x'))
       await Promise.resolve()
     }
     const { revision, items } = await listing
@@ -28,7 +32,7 @@ test('a list shows the state of its revision, whatever happens while it is waite
   }
   const getting = reader.get(scripted.key('a'), 'any')
   for (let i = 0; i < 20; i++) {
-    engine.tell(scripted.put('a', 'x'))
+    engine.emit(scripted.put('a', 'x'))
     await Promise.resolve()
   }
   const { revision, item } = await getting

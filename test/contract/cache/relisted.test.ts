@@ -17,8 +17,8 @@ test('a page that was selected while the resource listed itself again is no stat
   for (let i = 0; i < OBJECTS; i++) scripted.put(nameOf(i), 'old')
   await cache.start()
   await reader.list(range, 'any')
-  engine.tell(scripted.put(nameOf(0), 'old'))
-  engine.tell(scripted.put(nameOf(1), 'old')) // the ring ends at 2
+  engine.emit(scripted.put(nameOf(0), 'old'))
+  engine.emit(scripted.put(nameOf(1), 'old')) // the ring ends at 2
   let seen = 0
   const paged = reader.list(range, 'any', {
     limit: 1,
@@ -31,7 +31,7 @@ test('a page that was selected while the resource listed itself again is no stat
   engine.sink.onCompacted(0, engine.revision + 1_000)
   assert.equal((await paged).more, true)
   while (engine.streams.length < 2) await sleep(1)
-  for (let i = 0; i < OBJECTS; i++) engine.tell(scripted.put(nameOf(i), 'new'))
+  for (let i = 0; i < OBJECTS; i++) engine.emit(scripted.put(nameOf(i), 'new'))
   assert.equal((await reader.list(range, 'latest')).items.length, OBJECTS)
   const { items } = await reader.list(range, { exactly: engine.revision - OBJECTS + 2 })
   assert.equal(items.filter((item) => item.peek()['value'] === 'new').length, 2)

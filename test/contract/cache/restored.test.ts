@@ -15,7 +15,7 @@ test('a database that went back is another one: everything is read anew, and cli
   scripted.put('a', 'old')
   await cache.start()
   const watcher = await reader.watch({ range, start: { initial: 'latest' } })
-  engine.tell(scripted.put('b', 'old'), scripted.put('c', 'old'))
+  engine.emit(scripted.put('b', 'old'), scripted.put('c', 'old'))
   const lost = engine.revision
   const life = cache.databaseLife
   engine.replace(5, [{ key: key('x'), revision: 4, createRevision: 4, value: encode('x', 'new') }])
@@ -30,7 +30,7 @@ test('a database that went back is another one: everything is read anew, and cli
   assert.equal(engine.streams.at(-1)?.after, 5, 'the feed goes on from there')
   await assert.rejects(reader.watch({ range, start: { after: lost } }), { code: 'compacted' })
   const anew = await reader.watch({ range, start: { after: listed.revision } })
-  engine.tell(scripted.put('y', 'new'))
+  engine.emit(scripted.put('y', 'new'))
   assert.deepEqual(
     anew.take().map((event) => [event.type, event.revision]),
     [['ADDED', 6]],
@@ -47,7 +47,7 @@ test('a write to the database before this one, acknowledged late, is not taken f
   scripted.put('a', 'old')
   await cache.start()
   await reader.list(range, 'latest')
-  engine.tell(scripted.put('b', 'old'), scripted.put('c', 'old'))
+  engine.emit(scripted.put('b', 'old'), scripted.put('c', 'old'))
   engine.replace(5)
   await reader.list(range, 'latest')
   const watcher = await reader.watch({ range, start: { initial: 'latest' } })
@@ -62,7 +62,7 @@ test('a write to the database before this one, acknowledged late, is not taken f
     headBytes: 1,
     versionAt: 1,
   })
-  engine.tell(scripted.put('y', 'new'))
+  engine.emit(scripted.put('y', 'new'))
   const { item } = await reader.get(key('y'), { atLeast: 6 })
   assert.equal(item?.revision, 6)
   assert.equal(item?.object()['value'], 'new')
@@ -119,7 +119,7 @@ test('a member that lags, and a proof that the feed has overtaken, are no other 
   }
   const listing = reader.list(range, 'latest')
   await sleep(5)
-  engine.tell(scripted.put('b', '1'))
+  engine.emit(scripted.put('b', '1'))
   engine.heal()
   assert.equal((await listing).items.length, 2)
   assert.equal(watcher.state, 'replaying')

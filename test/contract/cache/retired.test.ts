@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { At } from '../../../src/storage/cache/fresh-state.ts'
+import type { Freshness } from '../../../src/storage/cache/fresh-state.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { form } from '../../support/harness/plain-cache.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
@@ -23,7 +23,7 @@ test('who began before a definition changed is answered as it was defined then',
   engine.heal()
   assert.equal((await filling).items.length, 1)
   const { revision } = engine
-  const ways: At[] = ['any', 'latest', { atLeast: revision }, { exactly: revision }]
+  const ways: Freshness[] = ['any', 'latest', { atLeast: revision }, { exactly: revision }]
   for (const at of ways) {
     const listed = await reader.list(range, at)
     assert.deepEqual([listed.items.length, listed.revision], [1, revision], JSON.stringify(at))

@@ -5,7 +5,7 @@ import { parseLabelSelector } from '../../../src/api/label-selector.ts'
 import { type KubeObject, textOf } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/storage/cache/facts.ts'
 import type { Item, Matches } from '../../../src/storage/cache/item.ts'
-import type { At } from '../../../src/storage/cache/fresh-state.ts'
+import type { Freshness } from '../../../src/storage/cache/fresh-state.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { ListResult } from '../../../src/storage/cache/store-lists.ts'
 import { selects } from '../../../src/storage/cache/selector.ts'
@@ -200,7 +200,7 @@ test('an index of a label leads lists and all their pages to what they show, as 
     await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
   const by = [{ label: 'on', value: 'n1' }]
   let looked = 0
-  const list = async (from: string, at: At, limit = 0): Promise<ListResult> => {
+  const list = async (from: string, at: Freshness, limit = 0): Promise<ListResult> => {
     looked = 0
     const onNode1 = withLabel('on=n1')
     const matches: Matches = (item) => {

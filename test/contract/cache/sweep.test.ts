@@ -4,10 +4,10 @@ import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 import { until } from '../../support/harness/until.ts'
 
 test('an error that nobody foresaw while a resource is compared is told, and ends nothing', async () => {
-  const told: string[] = []
+  const reported: string[] = []
   await using scripted = new ScriptedCache({
     checkEveryMs: 0,
-    log: (level, message) => void told.push(`${level} ${message}`),
+    log: (level, message) => void reported.push(`${level} ${message}`),
   })
   const { cache, engine, reader, range } = scripted
   await cache.start()
@@ -15,9 +15,9 @@ test('an error that nobody foresaw while a resource is compared is told, and end
   engine.range = () => Promise.reject(new TypeError('of the engine'))
   await until(() => {
     cache.sweep()
-    return told.includes('error a comparison with the database failed')
+    return reported.includes('error a comparison with the database failed')
   }, 'it is told')
   // Unhandled rejections would have ended this process by now.
   await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.ok(told.length > 0)
+  assert.ok(reported.length > 0)
 })

@@ -48,14 +48,14 @@ test('a stream that needs progress goes to a member that tells it right, or ends
   await using old = await startOld('3.5.7')
   await using etcd = await startEtcd()
   await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })
-  const told: number[] = []
+  const reported: number[] = []
   const stream = both.watch.open({
-    onProgressAll: (revision) => told.push(revision),
+    onProgressAll: (revision) => reported.push(revision),
     onEnd: () => undefined,
   })
   const ignore = { onEvents: () => undefined, onCanceled: () => undefined }
   stream.create({ key: Buffer.from('a') }, { ...ignore, onCreated: () => stream.requestProgress() })
-  await until(() => told.length > 0, 'progress')
+  await until(() => reported.length > 0, 'progress')
   stream.close()
   deepEqual(old.paths, ['/etcdserverpb.Maintenance/Status'])
 

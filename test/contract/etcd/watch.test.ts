@@ -22,11 +22,11 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-type Ended = { readonly error: GrpcError | undefined }
+type EndedWatch = { readonly error: GrpcError | undefined }
 
 class Recorder {
   readonly progress: number[] = []
-  readonly ends: Ended[] = []
+  readonly ends: EndedWatch[] = []
   readonly stream: WatchStream
 
   constructor(options: { readonly requireLeader?: boolean } = {}) {
@@ -37,12 +37,12 @@ class Recorder {
     })
   }
 
-  watch(create: WatchCreate): Watched {
-    return new Watched(this.stream, create)
+  watch(create: WatchCreate): RecordedWatch {
+    return new RecordedWatch(this.stream, create)
   }
 }
 
-class Watched {
+class RecordedWatch {
   readonly created: number[] = []
   readonly calls: { readonly events: readonly EtcdEvent[]; readonly headerRevision: number }[] = []
   readonly progress: number[] = []
@@ -219,28 +219,28 @@ test('a handler that throws ends the stream with its error', async () => {
 test('a stream closed from a handler tells nothing more', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w10/a'), value: bytes('v') })
-  const told: string[] = []
+  const reported: string[] = []
   const stream = client.watch.open({
-    onProgressAll: () => told.push('progress'),
-    onEnd: () => told.push('end'),
+    onProgressAll: () => reported.push('progress'),
+    onEnd: () => reported.push('end'),
   })
   for (let count = 0; count < 5; count++) {
     stream.create(
       { key: bytes('w10/a'), startRevision: revision },
       {
         onEvents: () => {
-          told.push('events')
+          reported.push('events')
           stream.close()
         },
-        onCanceled: () => told.push('canceled'),
+        onCanceled: () => reported.push('canceled'),
       },
     )
   }
   for (let count = 0; count < 5; count++) stream.requestProgress()
-  await until(() => told.includes('end'), 'the end')
+  await until(() => reported.includes('end'), 'the end')
   await kv.put({ key: bytes('w10/a'), value: bytes('v') })
-  deepEqual(told.filter((one) => one !== 'progress').slice(-2), ['events', 'end'])
-  equal(told.at(-1), 'end')
+  deepEqual(reported.filter((one) => one !== 'progress').slice(-2), ['events', 'end'])
+  equal(reported.at(-1), 'end')
 })
 
 test('a live watch follows a busy writer', async () => {

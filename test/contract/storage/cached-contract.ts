@@ -1,7 +1,7 @@
 /** Which writes may end on cached state: only those that won their compare. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Current, Store, Stored } from '../../../src/storage/store.ts'
+import type { Current, Store, StoredValue } from '../../../src/storage/store.ts'
 import {
   bytes,
   decode,
@@ -9,10 +9,10 @@ import {
   type GetSubject,
   newFolder,
   newStore,
-  Observed,
+  ObservedEngine,
 } from './subject.ts'
 
-const decodeLater = async (stored: Stored): Promise<string> => {
+const decodeLater = async (stored: StoredValue): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve))
   return decode(stored)
 }
@@ -148,7 +148,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
   })
 
   test('the cache has nothing, and nothing is there: created in one transaction', async () => {
-    const engine = new Observed(subject().engine)
+    const engine = new ObservedEngine(subject().engine)
     const result = await newStore(engine).update(
       `${newFolder()}a`,
       { decode, cached: 'absent' },
@@ -174,10 +174,10 @@ export function cachedAbsenceTests(subject: GetSubject): void {
 async function twoStates(subject: GetSubject): Promise<{
   key: string
   old: Current<string>
-  engine: Observed
+  engine: ObservedEngine
   store: Store
 }> {
-  const engine = new Observed(subject().engine)
+  const engine = new ObservedEngine(subject().engine)
   const store = newStore(engine)
   const key = `${newFolder()}a`
   await store.create(key, bytes('old'))

@@ -13,11 +13,11 @@ export const IN_FLIGHT_MAX = 8
 /** `what` identifies the value (`valueOf`); '-' is a deletion. */
 export type Write = { readonly revision: number; readonly key: string; readonly what: string }
 
-export type Checked = { readonly revision: number; readonly state: readonly Write[] }
+export type CheckedHistory = { readonly revision: number; readonly state: readonly Write[] }
 
 export type Expected = {
   /** Of the last check. */
-  readonly checked: Checked
+  readonly checked: CheckedHistory
   /** Since then, by the process that made that check: whoever opens the store checks it before it writes. */
   readonly acknowledged: readonly Write[]
   /** The number of the process that reads this: no two processes write the same value. */
@@ -78,7 +78,10 @@ export function tell(text: string): void {
   }
 }
 
-export async function checkHistory(store: StoreReading, expected: Expected): Promise<Checked> {
+export async function checkHistory(
+  store: StoreReading,
+  expected: Expected,
+): Promise<CheckedHistory> {
   const { checked, acknowledged } = expected
   const { revision } = store
   const newest = acknowledged.reduce(
@@ -86,13 +89,13 @@ export async function checkHistory(store: StoreReading, expected: Expected): Pro
     checked.revision,
   )
   assert.ok(revision >= newest, `the store is at ${revision}, and ${newest} was acknowledged`)
-  const told = new Map(acknowledged.map((write) => [write.revision, write]))
-  assert.equal(told.size, acknowledged.length, 'no revision was acknowledged twice')
+  const reported = new Map(acknowledged.map((write) => [write.revision, write]))
+  assert.equal(reported.size, acknowledged.length, 'no revision was acknowledged twice')
   assert.ok(
     acknowledged.every((write) => write.revision > checked.revision),
     'no revision was used again',
   )
-  const untold = revision - checked.revision - told.size
+  const untold = revision - checked.revision - reported.size
   assert.ok(untold <= IN_FLIGHT_MAX, `${untold} writes that nobody has told`)
 
   const start = Math.max(checked.revision, store.compacted)
@@ -102,7 +105,7 @@ export async function checkHistory(store: StoreReading, expected: Expected): Pro
   let last = start
   for (const event of await store.eventsAfter(start)) {
     assert.equal(event.revision, ++last, 'every revision is there, once')
-    const write = told.get(last)
+    const write = reported.get(last)
     if (write !== undefined)
       assert.deepEqual(event, write, 'what was acknowledged is what is there')
     if (event.what === '-') state.delete(event.key)
@@ -131,16 +134,16 @@ function checkCompacted(
   start: number,
 ): void {
   const before = acknowledged.filter(({ revision }) => revision <= start)
-  const told = new Set(before.map(({ revision }) => revision))
+  const reported = new Set(before.map(({ revision }) => revision))
   const lastOf = mapOf([...checked.state, ...before.toSorted((a, b) => a.revision - b.revision)])
-  const untold = start - checked.revision - told.size
+  const untold = start - checked.revision - reported.size
   let others = 0
   for (const [key, write] of lastOf) {
     const found = state.get(key)
     if (found?.revision === write.revision) assert.deepEqual(found, write)
     else if (found !== undefined || write.what !== '-') {
       assert.ok(
-        found === undefined || (found.revision > write.revision && !told.has(found.revision)),
+        found === undefined || (found.revision > write.revision && !reported.has(found.revision)),
         `${key} is lost`,
       )
       others++
@@ -148,7 +151,10 @@ function checkCompacted(
   }
   for (const [key, { revision }] of state) {
     if (lastOf.has(key)) continue
-    assert.ok(revision > checked.revision && !told.has(revision), `${key} was written by nobody`)
+    assert.ok(
+      revision > checked.revision && !reported.has(revision),
+      `${key} was written by nobody`,
+    )
     others++
   }
   assert.ok(

@@ -14,8 +14,8 @@ export function engineFeedTests(subject: GetSubject): void {
     await store.update(`${folder}a`, { decode }, () => ({ put: bytes('two') }))
     await store.delete(`${folder}a`, { decode })
     await store.create(`${folder}a`, bytes('three'))
-    const told = ['put after nothing', 'put after one', 'delete after two', 'put after nothing']
-    assert.deepEqual(await withPrevious(subject, folder, after, 4), told)
+    const reported = ['put after nothing', 'put after one', 'delete after two', 'put after nothing']
+    assert.deepEqual(await withPrevious(subject, folder, after, 4), reported)
   })
 
   test('what was there before is told when it is the revision compacted to', async () => {
@@ -40,7 +40,7 @@ async function withPrevious(
   const stream = subject().engine.openFeed(
     [{ ...rangeOf(folder), after }],
     {
-      onEvents: (_, told) => events.push(...told),
+      onEvents: (_, reported) => events.push(...reported),
       onProgress: () => undefined,
       onCompacted: () => undefined,
       onEnd: () => undefined,

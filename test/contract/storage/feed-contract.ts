@@ -61,11 +61,11 @@ export function feedEventTests(subject: GetSubject): void {
     ])
     for (const name of names) await store.create(`${folder}${name}/2`, bytes(2))
     await feed.reach(await engine.latest())
-    const told = (range: number) =>
+    const reported = (range: number) =>
       feed.events
         .filter((event) => event.range === range)
         .map(({ key }) => key.slice(folder.length))
-    assert.deepEqual([told(0), told(1), told(2)], [['a/1', 'a/2'], ['b/2'], ['c/2']])
+    assert.deepEqual([reported(0), reported(1), reported(2)], [['a/1', 'a/2'], ['b/2'], ['c/2']])
   })
 }
 

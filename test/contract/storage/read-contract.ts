@@ -12,7 +12,7 @@ import {
   type GetSubject,
   newFolder,
   newStore,
-  Observed,
+  ObservedEngine,
   text,
 } from './subject.ts'
 
@@ -41,7 +41,7 @@ export function readTests(subject: GetSubject): void {
   })
 
   test('a create costs one transaction and no read', async () => {
-    const engine = new Observed(subject().engine)
+    const engine = new ObservedEngine(subject().engine)
     await newStore(engine).create(`${newFolder()}a`, bytes('one'))
     assert.deepEqual(engine.calls, { range: 0, change: 1, latest: 0 })
   })

@@ -36,10 +36,10 @@ for (let n = 0; ; n++) {
   const before = database.revision
   // Commits of one to eight writes.
   const writes = 1 + ((n + life) % IN_FLIGHT_MAX)
-  const told = database.commit(() =>
+  const reported = database.commit(() =>
     Array.from({ length: writes }, (_, writer) => write(n, writer)),
   )
-  tell(told.join(''))
+  tell(reported.join(''))
   const { revision } = database
   if (isPassed(COMPACTED_EVERY, before, revision)) database.compact(revision - 1)
   if (database.isSweepDue) database.sweep()

@@ -13,7 +13,7 @@ import { after, test } from 'node:test'
 import { build } from 'esbuild'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
 import {
-  type Checked,
+  type CheckedHistory,
   checkHistory,
   type Expected,
   type Write,
@@ -114,16 +114,16 @@ async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]
   child.stdout.setEncoding('latin1')
   child.stdout.on('data', (text: string) => {
     const now = performance.now()
-    const told = (rest + text).split('\n')
-    rest = told.pop() ?? ''
+    const reported = (rest + text).split('\n')
+    rest = reported.pop() ?? ''
     if (lines.length === 0) {
       openedMs = now
       if (moment.when === 'opening') killIn(moment.share * openingMs[kind])
     }
-    if (lines.length <= 1 && lines.length + told.length > 1) {
+    if (lines.length <= 1 && lines.length + reported.length > 1) {
       openingMs[kind] += (now - openedMs - openingMs[kind]) / 10
     }
-    lines.push(...told)
+    lines.push(...reported)
     if (lines.length >= 2 + writesMax) killIn(Math.random() * LIVES_MS_MAX)
   })
   const [, [code, signal]] = await Promise.all([once(child.stdout, 'close'), once(child, 'exit')])
@@ -141,7 +141,7 @@ function writeOf(line: string): Write {
 
 class Folder {
   readonly #path: string
-  #checked: Checked = { revision: 1, state: [] }
+  #checked: CheckedHistory = { revision: 1, state: [] }
   #acknowledged: readonly Write[] = []
   #lives = 0
 

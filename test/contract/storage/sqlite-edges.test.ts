@@ -85,9 +85,9 @@ test('the log grows while another program reads the file, and not for ever', () 
 
 test('a log that grows since another program reads is told of, and that it is short again', async () => {
   const folder = newPath()
-  const told: string[] = []
+  const reported: string[] = []
   const log: Log = (level, message, fields) => {
-    told.push(`${level} ${message}`)
+    reported.push(`${level} ${message}`)
     if (level === 'warn') assert.ok(Number(fields?.['bytes']) > LONG_LOG_BYTES)
   }
   await using engine = await SqliteEngine.open({ folder, isDurable: false, log })
@@ -103,12 +103,12 @@ test('a log that grows since another program reads is told of, and that it is sh
     reader.prepare('SELECT count(*) FROM current').get()
     while (writes < 70) await write(1_000_000)
     assert.ok((await engine.size()) > LONG_LOG_BYTES)
-    await until(() => write().then(() => told.length === 1), 'it is told')
+    await until(() => write().then(() => reported.length === 1), 'it is told')
   }
-  await until(() => write().then(() => told.length === 2), 'it is told')
+  await until(() => write().then(() => reported.length === 2), 'it is told')
   const long =
     "warn SQLite's log grows and cannot be written back: does another program read the file all the time?"
-  assert.deepEqual(told, [long, "info SQLite's log is short again"])
+  assert.deepEqual(reported, [long, "info SQLite's log is short again"])
 })
 
 test('a folder that is not found by its name any more is written and read', async () => {

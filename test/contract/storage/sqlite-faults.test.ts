@@ -12,7 +12,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PATIENCE_MS } from '../../support/harness/until.ts'
 import { canPreload } from './preload.ts'
-import type { Answered, Told } from './sqlite-subject.ts'
+import type { WriterAnswer, WriterCommand } from './sqlite-subject.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-faults-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -55,10 +55,10 @@ class StoreProcess implements AsyncDisposable {
     this.#child = child
   }
 
-  async tell(told: Told): Promise<Answered> {
+  async tell(reported: WriterCommand): Promise<WriterAnswer> {
     const answered = once(this.#child, 'message')
-    this.#child.send(told)
-    const [answer]: Answered[] = await answered
+    this.#child.send(reported)
+    const [answer]: WriterAnswer[] = await answered
     assert.ok(answer !== undefined)
     return answer
   }
@@ -234,7 +234,7 @@ test('a small disk gets full, and has space again', {
   await using store = await StoreProcess.start(['unshare', '-rm', 'sh', '-c', run])
   await store.put('/f/0')
   await store.tell({ op: 'fill' })
-  let [puts, refusal]: [number, Answered | undefined] = [1, undefined]
+  let [puts, refusal]: [number, WriterAnswer | undefined] = [1, undefined]
   // What is left of SQLite's log takes some more.
   for (; puts < 1000 && refusal === undefined; puts++) {
     const answer = await store.tell({ op: 'put', key: `/f/${puts}`, bytes: 20_000 })

@@ -11,11 +11,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type {
   FeedEvent,
-  Found,
+  RangeResult,
   Key,
   RangeQuery,
   Revision,
-  Versioned,
+  VersionedValue,
 } from '../../../src/storage/engine.ts'
 import { isCode } from '../../../src/storage/errors.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
@@ -43,7 +43,7 @@ type Version = {
 type Row = readonly [key: Key, revision: Revision, created: Revision, digest: string]
 type Event = readonly [key: Key, revision: Revision, digest: string | undefined]
 
-const rowOf = ({ key, revision, createRevision, value }: Versioned): Row => [
+const rowOf = ({ key, revision, createRevision, value }: VersionedValue): Row => [
   key,
   revision,
   createRevision,
@@ -90,8 +90,12 @@ class Model {
   }
 }
 
-type Read = { readonly query: RangeQuery; readonly found: Found; readonly rows: readonly Row[] }
-type Acknowledged = {
+type ReadRecord = {
+  readonly query: RangeQuery
+  readonly found: RangeResult
+  readonly rows: readonly Row[]
+}
+type AcknowledgedWrite = {
   readonly key: Key
   readonly revision: Revision
   readonly digest: string | undefined
@@ -125,11 +129,11 @@ class Stress {
   }
 
   /** Returns what was read, for a second look. */
-  async round(): Promise<readonly Read[]> {
+  async round(): Promise<readonly ReadRecord[]> {
     const random = this.#random
     const begun = await this.#engine.latest()
-    const writes: Promise<Acknowledged | undefined>[] = []
-    const reads: Promise<Read | undefined>[] = []
+    const writes: Promise<AcknowledgedWrite | undefined>[] = []
+    const reads: Promise<ReadRecord | undefined>[] = []
     const work: (() => void)[] = [
       ...this.#someKeys(WRITES).map((key) => () => void writes.push(this.#write(key))),
       ...Array.from({ length: READS }, () => () => void reads.push(this.#read(begun))),
@@ -156,7 +160,7 @@ class Stress {
     return found
   }
 
-  check({ query, found, rows }: Read): void {
+  check({ query, found, rows }: ReadRecord): void {
     const { limit = 0, countOnly = false, keysOnly = false } = query
     const expected = this.#model.rows(query, found.revision)
     assert.equal(found.count, expected.length)
@@ -175,13 +179,13 @@ class Stress {
   async replay(): Promise<void> {
     const latest = await this.#engine.latest()
     const after = Math.max(1, this.#compacted)
-    const told: FeedEvent[] = []
+    const reported: FeedEvent[] = []
     const reached = Promise.withResolvers<void>()
     const stream = this.#engine.openFeed(
       [{ ...whole, after }],
       {
         onEvents: (_, events) => {
-          told.push(...events)
+          reported.push(...events)
           if ((events.at(-1)?.revision ?? 0) >= latest) reached.resolve()
         },
         onProgress: () => reached.resolve(),
@@ -195,14 +199,14 @@ class Stress {
     await reached.promise
     reached.promise.catch(() => undefined)
     stream.close()
-    for (const event of told) {
+    for (const event of reported) {
       const previous = before.get(event.key)
       assert.deepEqual(event.previous && rowOf(event.previous), previous)
       if (event.type === 'delete') before.delete(event.key)
       else before.set(event.key, rowOf({ ...event }))
     }
     assert.deepEqual([...before.values()].toSorted(byKey), this.#model.rows(whole, latest))
-    this.counts.replayed += told.length
+    this.counts.replayed += reported.length
   }
 
   /** Each once: what another writer has done to it is not known before the end of the round. */
@@ -212,7 +216,7 @@ class Stress {
     return [...keys]
   }
 
-  async #write(key: Key): Promise<Acknowledged | undefined> {
+  async #write(key: Key): Promise<AcknowledgedWrite | undefined> {
     const random = this.#random
     const expected = this.#model.latest(key)
     const isDeletion = expected > 0 && random.chance(0.2)
@@ -227,7 +231,7 @@ class Stress {
   }
 
   /** Undefined: cancelled, or compacted meanwhile. */
-  async #read(begun: Revision): Promise<Read | undefined> {
+  async #read(begun: Revision): Promise<ReadRecord | undefined> {
     const random = this.#random
     const [from, to] = [random.between(0, KEYS), random.between(0, KEYS)].toSorted((a, b) => a - b)
     const revision = random.chance(0.4)
@@ -281,7 +285,7 @@ test(`what ranges, feeds and compactions show at once is what was acknowledged (
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   const stress = new Stress(engine, new Random(SEED))
   const endMs = performance.now() + SECONDS * 1000
-  let earlier: readonly Read[] = []
+  let earlier: readonly ReadRecord[] = []
   do {
     const reads = await stress.round()
     for (const { found, rows } of earlier) assert.deepEqual(found.values.map(rowOf), rows)

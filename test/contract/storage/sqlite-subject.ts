@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 
-export type Told =
+export type WriterCommand =
   | { readonly op: 'put'; readonly key: string; readonly bytes?: number }
   | { readonly op: 'list' | 'fill' | 'free' | 'log' }
 
-export type Answered =
+export type WriterAnswer =
   | { readonly revision: number }
   | { readonly keys: readonly string[]; readonly revision: number }
   | { readonly code: string; readonly ambiguous: boolean; readonly message: string }
@@ -24,19 +24,23 @@ const engine = await SqliteEngine.open({
   log: (level, message) => lines.push(`${level} ${message}`),
 })
 
-async function answer(told: Told): Promise<Answered> {
-  if (told.op === 'log') return { lines }
-  if (told.op === 'list') {
+async function answer(reported: WriterCommand): Promise<WriterAnswer> {
+  if (reported.op === 'log') return { lines }
+  if (reported.op === 'list') {
     const { values, revision } = await engine.range({ from: '/f/', to: '/f0' })
     return { keys: values.map(({ key }) => key), revision }
   }
-  if (told.op === 'put') {
-    const put = Buffer.alloc(told.bytes ?? 100, 'x')
-    const { won, revision } = await engine.change({ key: told.key, expected: 0, write: { put } })
-    if (!won) throw new Error(`${told.key} is there`)
+  if (reported.op === 'put') {
+    const put = Buffer.alloc(reported.bytes ?? 100, 'x')
+    const { won, revision } = await engine.change({
+      key: reported.key,
+      expected: 0,
+      write: { put },
+    })
+    if (!won) throw new Error(`${reported.key} is there`)
     return { revision }
   }
-  if (told.op === 'free') rmSync(filler)
+  if (reported.op === 'free') rmSync(filler)
   else fill()
   return { done: true }
 }
@@ -52,8 +56,8 @@ function fill(): void {
   }
 }
 
-process.on('message', (told: Told) => {
-  answer(told).then(
+process.on('message', (reported: WriterCommand) => {
+  answer(reported).then(
     (answered) => process.send?.(answered),
     (error: unknown) => {
       if (!(error instanceof StorageError)) throw error

@@ -27,13 +27,13 @@ const checked = await checkHistory(store, expected)
 tell(`checked ${JSON.stringify(checked)}\n`)
 await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, (_, writer) => write(writer)))
 
-type Followed = { readonly after: number; readonly writes: readonly Write[] }
+type WatchedRange = { readonly after: number; readonly writes: readonly Write[] }
 
 /** What happened after a revision, or, if that is compacted, after the oldest that is not: as a client finds it. */
-function follow(after: number): Promise<Followed> {
+function follow(after: number): Promise<WatchedRange> {
   const writes: Write[] = []
   if (after === revision) return Promise.resolve({ after, writes })
-  const { promise, resolve, reject } = Promise.withResolvers<Followed>()
+  const { promise, resolve, reject } = Promise.withResolvers<WatchedRange>()
   const feed = engine.openFeed([{ ...crashRange, after }], {
     onEvents: (_, events) => {
       writes.push(...events.map(writeOf))

@@ -12,7 +12,7 @@ import type {
 } from '../../../src/storage/engine.ts'
 import { StorageError, type StorageErrorCode } from '../../../src/storage/errors.ts'
 import { Leases } from '../../../src/storage/leases.ts'
-import { Store, type Stored } from '../../../src/storage/store.ts'
+import { Store, type StoredValue } from '../../../src/storage/store.ts'
 import { identity, type Transformer } from '../../../src/storage/transform.ts'
 import { PATIENCE_MS } from '../../support/harness/until.ts'
 
@@ -33,7 +33,8 @@ export const newStore = (engine: Engine, transformer: Transformer = identity): S
     leases: new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options)),
   })
 
-export const text = (stored: Stored | undefined): string | undefined => stored?.value.toString()
+export const text = (stored: StoredValue | undefined): string | undefined =>
+  stored?.value.toString()
 
 export const bytes = (content: string | number): Buffer => Buffer.from(String(content))
 
@@ -53,10 +54,10 @@ export const failsWith =
     return true
   }
 
-export const decode = (stored: Stored): string => stored.value.toString()
+export const decode = (stored: StoredValue): string => stored.value.toString()
 
 /** The engine itself, with its calls counted and, where told so, something done before a change. */
-export class Observed implements Engine {
+export class ObservedEngine implements Engine {
   readonly calls = { range: 0, change: 0, latest: 0 }
   beforeChange: ((change: ConditionalWrite) => void | Promise<void>) | undefined
   readonly #engine: Engine
@@ -92,7 +93,7 @@ export class Observed implements Engine {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-export type Told = {
+export type ReceivedEvent = {
   readonly range: number
   readonly key: string
   readonly type: 'put' | 'delete'
@@ -103,7 +104,7 @@ export type Told = {
 
 /** A feed that writes down what it is told; values are copied, as the seam asks for. */
 export class Recorder implements Disposable {
-  readonly calls: Told[][] = []
+  readonly calls: ReceivedEvent[][] = []
   readonly progress: Revision[] = []
   readonly compacted: { range: number; oldest: Revision }[] = []
   readonly ends: (Error | undefined)[] = []
@@ -118,7 +119,7 @@ export class Recorder implements Disposable {
     })
   }
 
-  get events(): Told[] {
+  get events(): ReceivedEvent[] {
     return this.calls.flat()
   }
 
@@ -148,7 +149,7 @@ export class Recorder implements Disposable {
   }
 }
 
-function told(range: number, event: FeedEvent): Told {
+function told(range: number, event: FeedEvent): ReceivedEvent {
   const { key, type, revision, createRevision } = event
   return { range, key, type, revision, createRevision, value: event.value.toString() }
 }

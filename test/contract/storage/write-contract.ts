@@ -6,7 +6,7 @@ import type { Engine } from '../../../src/storage/engine.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { Leases } from '../../../src/storage/leases.ts'
-import { type Current, type Decision, Store, type Stored } from '../../../src/storage/store.ts'
+import { type Current, type Decision, Store, type StoredValue } from '../../../src/storage/store.ts'
 import { identity } from '../../../src/storage/transform.ts'
 import {
   bytes,
@@ -15,7 +15,7 @@ import {
   type GetSubject,
   newFolder,
   newStore,
-  Observed,
+  ObservedEngine,
   text,
 } from './subject.ts'
 
@@ -92,7 +92,7 @@ export function concurrencyTests(subject: GetSubject): void {
   })
 
   test('a decision that always comes second ends with a conflict', async () => {
-    const engine = new Observed(subject().engine)
+    const engine = new ObservedEngine(subject().engine)
     const store = new Store(engine, {
       transformer: identity,
       leases: new Leases((ttlSeconds) => engine.grantLease(ttlSeconds)),
@@ -189,7 +189,7 @@ export function leaseTests(subject: GetSubject): void {
 
 export function failureTests(subject: GetSubject): void {
   test('a write of unknown fate is reported as such and not tried again', async () => {
-    const engine = new Observed(subject().engine)
+    const engine = new ObservedEngine(subject().engine)
     const store = newStore(engine)
     const key = `${newFolder()}a`
     await store.create(key, bytes('one'))
@@ -254,7 +254,7 @@ export function failureTests(subject: GetSubject): void {
   })
 }
 
-async function readable(engine: Engine, key: string): Promise<Stored | undefined> {
+async function readable(engine: Engine, key: string): Promise<StoredValue | undefined> {
   for (let attempt = 0; ; attempt++) {
     try {
       return (await newStore(engine).get(key)).found

@@ -62,19 +62,19 @@ async function main(): Promise<void> {
     const installed = performance.now()
     console.log(`${install}: ${((installed - began) / 1000).toFixed(1)} s`)
     server = start(serve, checkout, env)
-    let told = ''
+    let reported = ''
     for (const stream of [server.stdout, server.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => (told += text))
+      stream?.setEncoding('utf8').on('data', (text: string) => (reported += text))
     const running = server
     await until(
       () => {
-        assert.equal(running.exitCode, null, told)
-        return told.includes('kubectl get ns')
+        assert.equal(running.exitCode, null, reported)
+        return reported.includes('kubectl get ns')
       },
       'it says what to type next',
       READY_MS_MAX,
     )
-    const url = /serving at (\S+)/.exec(told)?.[1] ?? ''
+    const url = /serving at (\S+)/.exec(reported)?.[1] ?? ''
     const folder = join(checkout, '.keelson')
     await until(
       () => answers(`${url}/api/v1/namespaces/default`, folder),
@@ -82,7 +82,7 @@ async function main(): Promise<void> {
       READY_MS_MAX,
     )
     console.log(`${serve}: answers after ${Math.round(performance.now() - installed)} ms`)
-    console.log(told.trimEnd())
+    console.log(reported.trimEnd())
   } finally {
     if (server !== undefined && server.exitCode === null) {
       const gone = once(server, 'exit')
@@ -128,13 +128,13 @@ function start(command: string, cwd: string, env: NodeJS.ProcessEnv): ChildProce
 
 async function type(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   const child = start(command, cwd, env)
-  let told = ''
+  let reported = ''
   for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text: string) => (told += text))
+    stream?.setEncoding('utf8').on('data', (text: string) => (reported += text))
   const tooLate = setTimeout(() => child.kill('SIGKILL'), COMMAND_MS_MAX)
   const [status] = await once(child, 'close')
   clearTimeout(tooLate)
-  assert.equal(status, 0, `${command}\n${told}`)
+  assert.equal(status, 0, `${command}\n${reported}`)
 }
 
 function answers(url: string, folder: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { startEtcd } from '../../support/harness/etcd.ts'
 import { startReference } from '../../support/harness/reference.ts'
 import { clients } from '../support.ts'
-import { type Ask, configOf, namespace, phases, play, type Shown } from './sequences.ts'
+import { type Ask, configOf, namespace, phases, play, type StepResult } from './sequences.ts'
 
 if (!process.argv.includes('--reference')) {
   console.error('say --reference: this starts kube-apiserver once for each phase')
@@ -21,7 +21,7 @@ await using etcd = await startEtcd()
 await using engine = new EtcdEngine(
   new EtcdClient({ endpoints: [etcd.clientUrl], clock: systemClock, log: silent }),
 )
-const recorded: { [phase: string]: Shown[] } = {}
+const recorded: { [phase: string]: StepResult[] } = {}
 for (const phase of phases) {
   const config = configOf(phase)
   const path = join(folder, 'config.json')

@@ -15,7 +15,7 @@ export type Ask = (call: {
 }) => Promise<Answer>
 
 /** What a step has shown, without what differs from run to run. */
-export type Shown = { readonly step: string; readonly [what: string]: unknown }
+export type StepResult = { readonly step: string; readonly [what: string]: unknown }
 
 type Step =
   | { readonly do: 'create' | 'same'; readonly name: string }
@@ -161,13 +161,13 @@ export const configOf = ({ resources }: Phase): string | undefined =>
       })
 
 /** The namespace must be there. */
-export async function play({ steps }: Phase, ask: Ask, engine: EtcdEngine): Promise<Shown[]> {
-  const shown: Shown[] = []
+export async function play({ steps }: Phase, ask: Ask, engine: EtcdEngine): Promise<StepResult[]> {
+  const shown: StepResult[] = []
   for (const step of steps) shown.push(...(await playStep(step, ask, engine)))
   return shown
 }
 
-async function playStep(step: Step, ask: Ask, engine: EtcdEngine): Promise<Shown[]> {
+async function playStep(step: Step, ask: Ask, engine: EtcdEngine): Promise<StepResult[]> {
   const { name } = step
   const label = `${step.do} ${name}`
   if (step.do === 'create') {
@@ -195,7 +195,7 @@ async function playStep(step: Step, ask: Ask, engine: EtcdEngine): Promise<Shown
 }
 
 /** Nothing here deletes what can be read but for the object itself. */
-async function playVerbs(name: string, ask: Ask): Promise<Shown[]> {
+async function playVerbs(name: string, ask: Ask): Promise<StepResult[]> {
   const one = `${path}/${name}`
   const body = object(name)
   const merge = 'application/merge-patch+json'
@@ -219,7 +219,7 @@ async function playVerbs(name: string, ask: Ask): Promise<Shown[]> {
     'delete collection': { method: 'DELETE', path: `${path}?dryRun=All` },
     delete: { method: 'DELETE', path: one },
   }
-  const shown: Shown[] = []
+  const shown: StepResult[] = []
   for (const [what, call] of Object.entries(calls)) {
     const answer = await ask(call)
     shown.push({ step: `${what} ${name}`, status: answer.status, ...bodyOf(answer.text) })

@@ -59,7 +59,7 @@ type Value = {
   readonly doubleValue?: number
 }
 type Pair = { readonly key: string; readonly value: Value }
-type Exported = {
+type ExportRequest = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes?: readonly Pair[] }
     readonly scopeSpans: readonly { readonly spans: readonly ExportedSpan[] }[]
@@ -91,7 +91,7 @@ const attributesOf = (pairs: readonly Pair[] = []): ReceivedSpan['attributes'] =
     }),
   )
 
-const readExport = ({ resourceSpans }: Exported): ReceivedSpan[] =>
+const readExport = ({ resourceSpans }: ExportRequest): ReceivedSpan[] =>
   resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map((span) => ({

@@ -7,9 +7,11 @@ import { clients, startTestServer } from '../support.ts'
 import { type Answers, type Ask, askFor } from './ask.ts'
 import { storedValues } from './values.ts'
 
-type Recorded = { readonly [name: string]: { readonly json: Answers; readonly protobuf?: Answers } }
+type RecordedAnswers = {
+  readonly [name: string]: { readonly json: Answers; readonly protobuf?: Answers }
+}
 
-const recorded: Recorded = JSON.parse(
+const recorded: RecordedAnswers = JSON.parse(
   readFileSync(new URL('answers.json', import.meta.url), 'utf8'),
 )
 

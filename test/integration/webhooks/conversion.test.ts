@@ -118,7 +118,7 @@ suite('conversion', { concurrency: true, timeout: 300_000 }, () => {
 })
 
 /** Who was added and deleted, by a watch or by an informer. */
-type Seen = { readonly added: Set<string>; readonly deleted: Set<string> }
+type SeenNames = { readonly added: Set<string>; readonly deleted: Set<string> }
 
 /** An informer lists, and watches from there. */
 function follow(
@@ -126,8 +126,8 @@ function follow(
   query: string,
   isInformer: boolean,
   parts: AsyncDisposableStack,
-): Seen {
-  const seen: Seen = { added: new Set(), deleted: new Set() }
+): SeenNames {
+  const seen: SeenNames = { added: new Set(), deleted: new Set() }
   const watch = async (): Promise<void> => {
     let from = ''
     if (isInformer) {

@@ -4,7 +4,7 @@ import { type Fields, textOf } from '../../../src/api/object.ts'
 import { type Answer, dataOf, definitions, type Fixture, messageOf, type Reach } from './fixture.ts'
 
 /** A webhook besides what all have. */
-export type Registered = {
+export type WebhookRegistration = {
   readonly path: string
   readonly rules: readonly Fields[]
   readonly reach?: Reach
@@ -47,7 +47,7 @@ export class Scope implements AsyncDisposable {
     for (const { path } of this.#ended) await this.fixture.call({ method: 'DELETE', path })
   }
 
-  webhook(name: string, { path, rules, reach, more = {} }: Registered): Fields {
+  webhook(name: string, { path, rules, reach, more = {} }: WebhookRegistration): Fields {
     return {
       name: `${name}.example.com`,
       clientConfig: this.fixture.clientConfig(path, reach),

@@ -6,9 +6,13 @@ import type { FiledScenario } from './scenarios.ts'
 
 export type StepDifference = { readonly step: string; readonly differences: readonly string[] }
 
-type Named = { readonly id: string; readonly file: string; readonly section?: string | undefined }
+type NamedScenario = {
+  readonly id: string
+  readonly file: string
+  readonly section?: string | undefined
+}
 
-export type Outcome = Named &
+export type Outcome = NamedScenario &
   (
     | { readonly outcome: 'no recording' }
     | { readonly outcome: 'same'; readonly steps: number }

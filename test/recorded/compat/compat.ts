@@ -102,13 +102,13 @@ function updatePassing(outcomes: readonly Outcome[]): boolean {
 }
 
 /** `again`: it is to be run once more, after all others, on a server of its own. */
-type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
+type OnDone = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
 /** Runs the scenarios on the server that the options choose: on one for each way that it has to be set up. */
 async function runAll(
   chosen: readonly FiledScenario[],
   options: Options,
-  done: Done,
+  done: OnDone,
 ): Promise<void> {
   // With a listener of our own the process lives long enough to end the servers that it started.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
@@ -201,7 +201,7 @@ type Run = {
 async function runGroup(
   chosen: readonly FiledScenario[],
   { target, companions, parallel, interrupted }: Run,
-  done: Done,
+  done: OnDone,
 ): Promise<void> {
   using client = createClient(target)
   const waiting = chosen.values()

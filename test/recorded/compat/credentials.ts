@@ -6,15 +6,15 @@ import { isRecord } from './json.ts'
 import type { AskOptions, CertificateOptions, Variables } from './steps.ts'
 import { fill } from './template.ts'
 
-type Asking = { readonly companions: Companions; readonly variables: Variables }
+type CredentialContext = { readonly companions: Companions; readonly variables: Variables }
 
-type Sent = {
+type SentCredentials = {
   /** Undefined: the client's own; null: none. */
   readonly authorization?: string | null
   readonly certificate?: IssuedCertificate | undefined
 }
 
-export function credentialsOf(as: AskOptions['as'], asking: Asking): Sent {
+export function credentialsOf(as: AskOptions['as'], asking: CredentialContext): SentCredentials {
   if (as === undefined) return {}
   if (as === null) return { authorization: null }
   if (typeof as === 'string') return { authorization: `Bearer ${as}-token` }
@@ -26,7 +26,10 @@ export function credentialsOf(as: AskOptions['as'], asking: Asking): Sent {
 }
 
 /** A text stands for itself, filled. */
-export function tokenOf(token: TokenOptions | string, { companions, variables }: Asking): string {
+export function tokenOf(
+  token: TokenOptions | string,
+  { companions, variables }: CredentialContext,
+): string {
   if (typeof token === 'string') return String(fill(token, variables))
   const claims = fill(token.claims ?? {}, variables)
   return companions.token(

@@ -36,16 +36,16 @@ export type ExtensionRequest = {
 
 export type ExtensionAnswer = (request: ExtensionRequest, callCount: number) => unknown
 
-type Served = { readonly answer: ExtensionAnswer; calls: number }
+type ServedAnswer = { readonly answer: ExtensionAnswer; calls: number }
 
 export class ExtensionServer implements AsyncDisposable {
   readonly port: number
   /** In base64. */
   readonly caBundle: string
   readonly #server: Server
-  readonly #served: Map<string, Served>
+  readonly #served: Map<string, ServedAnswer>
 
-  private constructor(server: Server, served: Map<string, Served>, authority: Authority) {
+  private constructor(server: Server, served: Map<string, ServedAnswer>, authority: Authority) {
     const address = server.address()
     if (typeof address !== 'object' || address === null)
       throw new Error('the extension server has no port')
@@ -56,7 +56,7 @@ export class ExtensionServer implements AsyncDisposable {
   }
 
   static async start(): Promise<ExtensionServer> {
-    const served = new Map<string, Served>()
+    const served = new Map<string, ServedAnswer>()
     const authority = new Authority('extension-ca')
     const contexts = certificates(authority, new Authority('other-ca'))
     const own = authority.issue({
@@ -125,7 +125,7 @@ function certificates(trusted: Authority, other: Authority): (name: string) => S
 }
 
 async function answer(
-  served: ReadonlyMap<string, Served>,
+  served: ReadonlyMap<string, ServedAnswer>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

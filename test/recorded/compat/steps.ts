@@ -3,7 +3,7 @@
  * Paths, queries, headers and bodies may hold $ns, and ${stepId.json.path} to reuse an earlier answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Wanted } from '../../support/harness/issued-certificate.ts'
+import type { IssueOptions } from '../../support/harness/issued-certificate.ts'
 import type { ExtensionAnswer } from './extension.ts'
 import type { TokenOptions } from './issuers.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -13,7 +13,7 @@ import type { Normaliser } from './normalise.ts'
 export type Variables = Record<string, unknown>
 
 /** A client certificate; its texts may hold $ns. Further options are those of `test/support/harness/issued-certificate.ts`. */
-export type CertificateOptions = Wanted & {
+export type CertificateOptions = IssueOptions & {
   /** client: of client-ca.pem; proxy: of proxy-ca.pem; unknown: of another one with the name of the first. Absent: client. */
   readonly ca?: 'client' | 'proxy' | 'unknown'
 }

@@ -113,12 +113,12 @@ const bodyBytes = (body: unknown): string | Buffer | undefined =>
     ? body
     : JSON.stringify(body)
 
-type Sent = {
+type SentRequest = {
   readonly headers: Record<string, HeaderValue>
   readonly certificate: HttpRequest['certificate']
 }
 
-function sentWith(step: AskOptions, session: Session): Sent {
+function sentWith(step: AskOptions, session: Session): SentRequest {
   const { authorization, certificate } = credentialsOf(step.as, session)
   const headers = {
     accept: 'application/json',

@@ -10,9 +10,9 @@ const file = (fields: Fields): string =>
 const plugin = (name: string, configuration: Json): string =>
   file({ plugins: [{ name, configuration }] })
 
-type Enabled = readonly [string, { readonly 'enable-admission-plugins': string }]
+type EnabledPlugins = readonly [string, { readonly 'enable-admission-plugins': string }]
 
-const enabling = (name: string, text: string): Enabled => [
+const enabling = (name: string, text: string): EnabledPlugins => [
   text,
   { 'enable-admission-plugins': name },
 ]
@@ -31,7 +31,7 @@ const quota = (fields: Fields): string =>
     ...fields,
   })
 
-const events = (fields: Fields): Enabled =>
+const events = (fields: Fields): EnabledPlugins =>
   enabling(
     'EventRateLimit',
     plugin('EventRateLimit', {
@@ -41,7 +41,7 @@ const events = (fields: Fields): Enabled =>
     }),
   )
 
-const tolerations = (fields: Fields): Enabled =>
+const tolerations = (fields: Fields): EnabledPlugins =>
   enabling(
     'PodTolerationRestriction',
     plugin('PodTolerationRestriction', {
@@ -51,7 +51,7 @@ const tolerations = (fields: Fields): Enabled =>
     }),
   )
 
-const image = (fields: Fields): Enabled =>
+const image = (fields: Fields): EnabledPlugins =>
   enabling(
     'ImagePolicyWebhook',
     plugin('ImagePolicyWebhook', {
@@ -59,10 +59,10 @@ const image = (fields: Fields): Enabled =>
     }),
   )
 
-const imagePath = (path: string): Enabled =>
+const imagePath = (path: string): EnabledPlugins =>
   enabling('ImagePolicyWebhook', file({ plugins: [{ name: 'ImagePolicyWebhook', path }] }))
 
-const selector = (configuration: Json): Enabled =>
+const selector = (configuration: Json): EnabledPlugins =>
   enabling('PodNodeSelector', plugin('PodNodeSelector', configuration))
 
 const webhooks = (name: string, kubeConfigFile: string): string =>

@@ -1,7 +1,7 @@
 /** What a server says about itself: its version, its resources with what each can do, and its gates. */
 import { clients } from '../../integration/support.ts'
 
-export type Served = {
+export type ServedApi = {
   readonly version: { readonly [field: string]: string }
   /** `apps/v1 deployments`: verbs and kind. */
   readonly resources: readonly string[]
@@ -18,7 +18,7 @@ const fields = [
   'minCompatibilityMinor',
 ]
 
-export async function servedOf(url: string): Promise<Served> {
+export async function servedOf(url: string): Promise<ServedApi> {
   const make = clients['HTTP/2']
   if (make === undefined) throw new Error('there is a client')
   await using client = make(url)

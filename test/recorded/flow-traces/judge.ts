@@ -8,7 +8,7 @@ const REQUESTS_MIN = 30
 
 export type Verdict = { readonly lines: readonly string[]; readonly faults: readonly string[] }
 
-type Counted = { served: number; refused: number }
+type RequestCounts = { served: number; refused: number }
 
 const keelson = 'Keelson'
 const reference = 'reference'
@@ -75,8 +75,8 @@ const isRefused = ({ status }: Outcome): boolean => status === 429
 function countBy(
   outcomes: readonly Outcome[],
   keyOf: (outcome: Outcome) => string,
-): Map<string, Counted> {
-  const counts = new Map<string, Counted>()
+): Map<string, RequestCounts> {
+  const counts = new Map<string, RequestCounts>()
   for (const outcome of outcomes) {
     // What failed otherwise, mostly since the machine stood still, says nothing of flow control.
     if (![200, 201, 404, 429].includes(outcome.status)) continue
@@ -88,13 +88,13 @@ function countBy(
   return counts
 }
 
-const totalOf = (counts: ReadonlyMap<string, Counted>): number =>
+const totalOf = (counts: ReadonlyMap<string, RequestCounts>): number =>
   Math.max(
     1,
     [...counts.values()].reduce((sum, { served }) => sum + served, 0),
   )
 
-const refusedPart = ({ served, refused }: Counted): number =>
+const refusedPart = ({ served, refused }: RequestCounts): number =>
   refused / Math.max(1, served + refused)
 
 const percent = (part: number): string => `${(part * 100).toFixed(1)} %`

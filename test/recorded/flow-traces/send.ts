@@ -1,9 +1,9 @@
 /** Sends a trace to a server, each request at its time, and tells what became of it. */
 import { type ClientHttp2Session, connect } from 'node:http2'
-import type { Arrival } from './traces.ts'
+import type { TraceRequest } from './traces.ts'
 
 export type Outcome = {
-  readonly arrival: Arrival
+  readonly arrival: TraceRequest
   readonly status: number
   /** The uid of its priority level. */
   readonly level: string
@@ -23,7 +23,7 @@ export class Sender implements Disposable {
     )
   }
 
-  async send(arrivals: readonly Arrival[]): Promise<readonly Outcome[]> {
+  async send(arrivals: readonly TraceRequest[]): Promise<readonly Outcome[]> {
     const startMs = performance.now()
     return Promise.all(
       arrivals.map(async (arrival) => {
@@ -36,7 +36,7 @@ export class Sender implements Disposable {
     )
   }
 
-  call({ user, method, path, body, isWatch = false }: Omit<Arrival, 'atMs'>): Promise<Answer> {
+  call({ user, method, path, body, isWatch = false }: Omit<TraceRequest, 'atMs'>): Promise<Answer> {
     const session = this.#sessions[this.#next++ % SESSIONS]
     if (session === undefined) throw new Error('there are sessions')
     const headers = {

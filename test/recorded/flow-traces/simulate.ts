@@ -14,7 +14,7 @@ import { requestInfo } from '../../../src/request/filters/request-info.ts'
 import { Metrics } from '../../../src/lib/telemetry/metrics.ts'
 import { SteppedTime } from '../../support/harness/stepped-time.ts'
 import { SERVICE_MS } from './delaying-authorizer.ts'
-import { type Arrival, createTraces, users } from './traces.ts'
+import { type TraceRequest, createTraces, users } from './traces.ts'
 
 /** As run.ts. */
 const SEATS = 30
@@ -45,7 +45,7 @@ for (const { object: wanted } of flowControlObjects) {
 const counts = new Map<string, { served: number; refused: number }>()
 const never = new AbortController().signal
 
-async function serve({ user: name, method, path }: Arrival): Promise<void> {
+async function serve({ user: name, method, path }: TraceRequest): Promise<void> {
   const [bare = '', query = ''] = path.split('?')
   const parameters = new URLSearchParams(query)
   const info = requestInfo({ method, path: bare, query: parameters })

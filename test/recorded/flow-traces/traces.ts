@@ -5,7 +5,7 @@
 import type { Fields } from '../../../src/api/object.ts'
 import { Random } from '../../chaos/simulation/random.ts'
 
-export type Arrival = {
+export type TraceRequest = {
   readonly atMs: number
   readonly user: string
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -15,7 +15,7 @@ export type Arrival = {
   readonly isWatch?: boolean
 }
 
-export type Trace = { readonly name: string; readonly arrivals: readonly Arrival[] }
+export type Trace = { readonly name: string; readonly arrivals: readonly TraceRequest[] }
 
 /** The name of each user, and its groups. Each has its name as token. */
 export const users: ReadonlyMap<string, readonly string[]> = new Map([
@@ -65,11 +65,11 @@ const create = {
 /** The rates below are those at which a service time of 100 ms fills the levels; requests last two and a half times as long. */
 const RATE = 0.4
 
-type Sent = Omit<Arrival, 'atMs' | 'user'>
+type RequestTemplate = Omit<TraceRequest, 'atMs' | 'user'>
 
 const named = (pattern: RegExp): string[] => [...users.keys()].filter((name) => pattern.test(name))
 
-const trace = (name: string, ...parts: readonly (readonly Arrival[])[]): Trace => ({
+const trace = (name: string, ...parts: readonly (readonly TraceRequest[])[]): Trace => ({
   name,
   arrivals: parts.flat().toSorted((one, other) => one.atMs - other.atMs),
 })
@@ -80,10 +80,10 @@ export function createTraces(seed: number): readonly Trace[] {
   const stream = (
     names: readonly string[],
     perSecond: number,
-    sent: Sent,
+    sent: RequestTemplate,
     { fromMs = 0, toMs = TRACE_MS } = {},
   ) => {
-    const arrivals: Arrival[] = []
+    const arrivals: TraceRequest[] = []
     for (let atMs = fromMs; ; ) {
       atMs += (-Math.log(1 - random.next()) * 1000) / (perSecond * RATE)
       if (atMs >= toMs) return arrivals

@@ -39,14 +39,14 @@ const allVersions = [
     .join(',')}`,
 ]
 
-export type Recorded = {
+export type GoldenRecording = {
   readonly stored: readonly StoredRow[]
   readonly keys: Readonly<Record<string, readonly string[]>>
   readonly documents: ReadonlyMap<string, Json>
 }
 
 /** `served`: which versions, and so which of the objects. */
-export async function record(served: 'default' | 'all'): Promise<Recorded> {
+export async function record(served: 'default' | 'all'): Promise<GoldenRecording> {
   const args = served === 'all' ? allVersions : []
   const rows = readSet(set).filter(({ isDefault }) => isDefault === (served === 'default'))
   await using etcd = await startEtcd()

@@ -1,5 +1,5 @@
 /** Reads the Prometheus text format: what is said about each metric, and its samples. */
-export type Described = {
+export type MetricDescription = {
   readonly type: string
   readonly stability?: string
   readonly labels: readonly string[]
@@ -33,7 +33,7 @@ export function readSamples(text: string): Sample[] {
 }
 
 /** Metrics that have a sample, by name. */
-export function describeMetrics(text: string): { [name: string]: Described } {
+export function describeMetrics(text: string): { [name: string]: MetricDescription } {
   const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
   )

@@ -45,14 +45,14 @@ const template = (name: string): object => ({
   template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
 })
 
-type Asked = {
+type ExerciseRequest = {
   readonly method: string
   readonly path: string
   readonly body?: unknown
   readonly type?: string
 }
 
-const requests: { readonly [name: string]: Asked } = {
+const requests: { readonly [name: string]: ExerciseRequest } = {
   create: { method: 'POST', path: `${templates}?fieldManager=m`, body: template('a') },
   get: { method: 'GET', path: `${templates}/a` },
   'get, any version': { method: 'GET', path: `${templates}/a?resourceVersion=0` },
@@ -88,7 +88,10 @@ const requests: { readonly [name: string]: Asked } = {
 export async function exercise(client: Client, { spans }: Receiver): Promise<Traced> {
   await using hook = await startHook()
   const ids = new Map<string, string>()
-  const ask = async (name: string, { method, path, body, type = json }: Asked): Promise<void> => {
+  const ask = async (
+    name: string,
+    { method, path, body, type = json }: ExerciseRequest,
+  ): Promise<void> => {
     const id = (ids.size + 1).toString(16).padStart(32, 'a')
     ids.set(name, id)
     await client.request({
@@ -112,7 +115,7 @@ export async function exercise(client: Client, { spans }: Receiver): Promise<Tra
       body: JSON.stringify(hook.configuration(kind)),
     })
   }
-  const hooked: Asked = { method: 'POST', path: templates, body: template('hooked') }
+  const hooked: ExerciseRequest = { method: 'POST', path: templates, body: template('hooked') }
   for (let tries = 0; hook.kinds.size < 2 && tries < TRIES_MAX; tries++) {
     ids.delete('create, with webhooks')
     await client.request({ method: 'DELETE', path: `${templates}/hooked` })

@@ -32,8 +32,8 @@ export class AttackedServer implements Disposable {
 
   static async start(): Promise<AttackedServer> {
     const child = fork(import.meta.filename, ['--serve'])
-    const [told]: { readonly port: number }[] = await once(child, 'message')
-    return new AttackedServer(child, told?.port ?? 0)
+    const [reported]: { readonly port: number }[] = await once(child, 'message')
+    return new AttackedServer(child, reported?.port ?? 0)
   }
 
   async usage(): Promise<Usage> {

@@ -28,7 +28,7 @@ export type Subject = {
   readonly uid?: string
 }
 
-export type Wanted = Subject & {
+export type IssueOptions = Subject & {
   /** The extended key usages; none: the certificate has no such extension. Absent: client. */
   readonly usage?: readonly ('client' | 'server')[]
   /** DNS names and IPv4 addresses. */
@@ -67,7 +67,7 @@ export class Authority {
     this.certificatePem = this.#signed(this.#name, publicKey, [isAuthority], {})
   }
 
-  issue(wanted: Wanted): IssuedCertificate {
+  issue(wanted: IssueOptions): IssuedCertificate {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const { usage = ['client'], hosts = [] } = wanted
     const extensions = [
@@ -95,7 +95,7 @@ export class Authority {
     subject: Buffer,
     publicKey: KeyObject,
     extensions: readonly Buffer[],
-    { beginsIn = -HOUR_S, endsIn = DAY_S }: Wanted,
+    { beginsIn = -HOUR_S, endsIn = DAY_S }: IssueOptions,
   ): string {
     const algorithm = sequence(objectId(oid.ecdsaWithSha256))
     const body = sequence(

@@ -18,7 +18,7 @@ import { changeJson, jsonForm, writeJson } from '../../chaos/simulation/virtual/
 
 export const root = '/registry/'
 
-export type JsonControlPlaneParts = {
+export type JsonControlPlaneOptions = {
   readonly cache: Cache
   readonly store: Store
   readonly registry: Registry
@@ -29,11 +29,11 @@ export type JsonControlPlaneParts = {
 type Decide = (object: KubeObject) => KubeObject | 'delete' | 'unchanged' | number
 
 export class JsonControlPlane {
-  readonly #parts: JsonControlPlaneParts
+  readonly #options: JsonControlPlaneOptions
   readonly #readers = new Map<string, Reader>()
 
-  constructor(parts: JsonControlPlaneParts) {
-    this.#parts = parts
+  constructor(options: JsonControlPlaneOptions) {
+    this.#options = options
   }
 
   readonly accessOf = (
@@ -42,7 +42,7 @@ export class JsonControlPlane {
     const keys = new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
     const reader =
       this.#readers.get(keys.prefix) ??
-      this.#parts.cache.resource({ ...jsonForm, name: resource.plural, prefix: keys.prefix })
+      this.#options.cache.resource({ ...jsonForm, name: resource.plural, prefix: keys.prefix })
     this.#readers.set(keys.prefix, reader)
     return { keys, reader }
   }
@@ -50,7 +50,7 @@ export class JsonControlPlane {
   /** Fails with a StorageError. */
   async create(resource: Resource, object: KubeObject): Promise<void> {
     const { namespace, name = '' } = object.metadata
-    await this.#parts.store.create(
+    await this.#options.store.create(
       this.accessOf(resource).keys.key(namespace, name),
       writeJson(object),
     )
@@ -60,7 +60,7 @@ export class JsonControlPlane {
   async remove(resource: Resource, namespace: string | undefined, name: string): Promise<void> {
     const { keys, reader } = this.accessOf(resource)
     await changeJson(
-      { store: this.#parts.store, reader },
+      { store: this.#options.store, reader },
       keys.key(namespace, name),
       () => 'delete',
     )
@@ -86,7 +86,7 @@ export class JsonControlPlane {
     const rest = parts.slice(group === '' ? 1 : 2)
     const isNamespaced = rest[1] === 'namespaces' && rest.length > 4
     const [plural = '', name = ''] = rest.slice(isNamespaced ? 3 : 1)
-    const resource = this.#parts.registry.find({ group, version: rest[0] ?? '', plural })
+    const resource = this.#options.registry.find({ group, version: rest[0] ?? '', plural })
     const namespace = isNamespaced ? rest[2] : undefined
     return resource && { resource, key: this.accessOf(resource).keys.key(namespace, name) }
   }
@@ -111,7 +111,7 @@ export class JsonControlPlane {
     const { reader } = this.accessOf(resource)
     let refused: number | undefined
     try {
-      const version = await changeJson({ store: this.#parts.store, reader }, key, (object) => {
+      const version = await changeJson({ store: this.#options.store, reader }, key, (object) => {
         const decided = decide(object)
         refused = typeof decided === 'number' ? decided : undefined
         return typeof decided === 'number' || decided === 'unchanged' ? undefined : decided
@@ -136,7 +136,7 @@ export class JsonControlPlane {
       metadata.deletionTimestamp !== undefined &&
       finalizers.join(' ') === (metadata.finalizers ?? []).join(' ')
     if (isSame) return 'unchanged'
-    const deletionTimestamp = metadata.deletionTimestamp ?? this.#parts.now()
+    const deletionTimestamp = metadata.deletionTimestamp ?? this.#options.now()
     return { ...object, metadata: { ...metadata, finalizers, deletionTimestamp } }
   }
 }

@@ -51,8 +51,8 @@ export class Kubectl implements AsyncDisposable {
   }
 
   /** One that goes on until it is told to end. */
-  follow(...args: readonly string[]): Following {
-    return new Following([...this.#flags, ...args])
+  follow(...args: readonly string[]): KubectlWatch {
+    return new KubectlWatch([...this.#flags, ...args])
   }
 
   /** Objects are written as JSON, text as it is. */
@@ -67,7 +67,7 @@ export class Kubectl implements AsyncDisposable {
   }
 }
 
-export class Following implements AsyncDisposable {
+export class KubectlWatch implements AsyncDisposable {
   readonly #child
   #out = ''
 

@@ -36,7 +36,7 @@ export class OpenIdProvider implements AsyncDisposable {
   readonly #port: number
   readonly #options: OpenIdProviderOptions
   readonly #tls: { readonly cert: string; readonly key: string }
-  readonly #stored = new Map<string, Stored>()
+  readonly #stored = new Map<string, StoredEntity>()
   #keys: JWK[] = []
   #listener: RequestListener = () => undefined
   #server: Server | undefined
@@ -168,27 +168,27 @@ export class OpenIdProvider implements AsyncDisposable {
   }
 }
 
-type Stored = { readonly [name: string]: unknown }
+type StoredEntity = { readonly [name: string]: unknown }
 
 /** What the provider keeps of logins, which outlives its keys. Nothing expires within a test. */
 class Adapter {
   readonly #name: string
-  readonly #stored: Map<string, Stored>
+  readonly #stored: Map<string, StoredEntity>
 
-  constructor(name: string, stored: Map<string, Stored>) {
+  constructor(name: string, stored: Map<string, StoredEntity>) {
     this.#name = name
     this.#stored = stored
   }
 
-  async upsert(id: string, payload: Stored): Promise<void> {
+  async upsert(id: string, payload: StoredEntity): Promise<void> {
     this.#stored.set(`${this.#name} ${id}`, payload)
   }
 
-  async find(id: string): Promise<Stored | undefined> {
+  async find(id: string): Promise<StoredEntity | undefined> {
     return this.#stored.get(`${this.#name} ${id}`)
   }
 
-  async findByUid(uid: string): Promise<Stored | undefined> {
+  async findByUid(uid: string): Promise<StoredEntity | undefined> {
     const keys = [...this.#stored].filter(([key]) => key.startsWith(`${this.#name} `))
     return keys.find(([, payload]) => payload['uid'] === uid)?.[1]
   }

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 /** Far longer than npm takes on a busy machine. */
 const NPM_MS_MAX = 300_000
 
-export type Packed = {
+export type PackedPackage = {
   readonly tarball: string
   readonly bytes: number
   /** Paths in the package. */
@@ -38,7 +38,7 @@ export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => 
 })
 
 /** From a copy: what npm builds before it packs does not come into this checkout. */
-export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<Packed> {
+export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<PackedPackage> {
   const copy = join(dir, 'checkout')
   for (const name of [
     'package.json',
@@ -58,9 +58,9 @@ export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<
     env,
     timeout: NPM_MS_MAX,
   })
-  const [told] = readPacked(JSON.parse(stdout.slice(stdout.indexOf('['))))
-  if (told === undefined) throw new Error(`npm pack told nothing: ${stdout}`)
-  return { ...told, tarball: join(dir, told.tarball) }
+  const [reported] = readPacked(JSON.parse(stdout.slice(stdout.indexOf('['))))
+  if (reported === undefined) throw new Error(`npm pack told nothing: ${stdout}`)
+  return { ...reported, tarball: join(dir, reported.tarball) }
 }
 
 /** Into an empty folder below `dir`, whose path is returned. */
@@ -75,9 +75,9 @@ export async function installPacked(
   return folder
 }
 
-function readPacked(told: unknown): Packed[] {
-  if (!Array.isArray(told)) return []
-  return told.map((one: { filename: string; size: number; files: { path: string }[] }) => ({
+function readPacked(reported: unknown): PackedPackage[] {
+  if (!Array.isArray(reported)) return []
+  return reported.map((one: { filename: string; size: number; files: { path: string }[] }) => ({
     tarball: one.filename,
     bytes: one.size,
     files: one.files.map(({ path }) => path),

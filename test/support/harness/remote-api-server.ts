@@ -69,14 +69,14 @@ export class RemoteApiServer {
       ...more,
     }
     const object = { apiVersion: `${group}/v1`, kind: 'Thing', metadata }
-    this.#tell('ADDED', `${root}/namespaces/${metadata.namespace}/things/${name}`, object)
+    this.#emit('ADDED', `${root}/namespaces/${metadata.namespace}/things/${name}`, object)
     return object
   }
 
   remove(name: string, namespace = 'n'): void {
     const path = `${root}/namespaces/${namespace}/things/${name}`
     const object = this.objects.get(path)
-    if (object !== undefined) this.#tell('DELETED', path, object)
+    if (object !== undefined) this.#emit('DELETED', path, object)
   }
 
   /** All watches end. */
@@ -113,9 +113,9 @@ export class RemoteApiServer {
     const name = path.slice(path.lastIndexOf('/') + 1)
     if (object === undefined) return answering(404, notFound(name))
     if (method === 'DELETE') {
-      if ((object.metadata.finalizers ?? []).length === 0) this.#tell('DELETED', path, object)
+      if ((object.metadata.finalizers ?? []).length === 0) this.#emit('DELETED', path, object)
       else
-        this.#tell('MODIFIED', path, {
+        this.#emit('MODIFIED', path, {
           ...object,
           metadata: { ...object.metadata, deletionTimestamp: 'now' },
         })
@@ -129,12 +129,12 @@ export class RemoteApiServer {
       )
       const isOver =
         textsOf(finalizers).length === 0 && textOf(object.metadata.deletionTimestamp) !== ''
-      this.#tell(isOver ? 'DELETED' : 'MODIFIED', path, patched)
+      this.#emit(isOver ? 'DELETED' : 'MODIFIED', path, patched)
     }
     return answering(200, JSON.stringify(this.objects.get(path) ?? object))
   }
 
-  #tell(type: string, path: string, object: KubeObject): void {
+  #emit(type: string, path: string, object: KubeObject): void {
     if (type === 'DELETED') this.objects.delete(path)
     else this.objects.set(path, object)
     for (const watcher of this.#watchers) {

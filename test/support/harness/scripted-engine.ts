@@ -7,10 +7,10 @@ import type {
   Engine,
   FeedEvent,
   FeedListener,
-  Found,
+  RangeResult,
   Key,
   RangeQuery,
-  Versioned,
+  VersionedValue,
 } from '../../../src/storage/engine.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../../src/storage/keys.ts'
@@ -30,10 +30,10 @@ export class ScriptedEngine implements Engine {
   /** Of the streams opened so far, in that order. */
   readonly streams: { readonly sink: FeedListener; readonly after: number; isClosed: boolean }[] =
     []
-  #values = new Map<Key, Versioned>()
+  #values = new Map<Key, VersionedValue>()
   #resume: (() => void)[] = []
 
-  /** Writes, and hands back the event for `tell`. */
+  /** Writes, and hands back the event for `emit`. */
   put(key: Key, value: string): FeedEvent {
     const revision = ++this.revision
     const createRevision = this.#values.get(key)?.createRevision ?? revision
@@ -48,7 +48,7 @@ export class ScriptedEngine implements Engine {
   }
 
   /** The feed is told these events, and that this was all. */
-  tell(...events: readonly FeedEvent[]): void {
+  emit(...events: readonly FeedEvent[]): void {
     if (events.length > 0) this.sink.onEvents(0, events)
     this.sink.onProgress(this.revision)
   }
@@ -60,7 +60,7 @@ export class ScriptedEngine implements Engine {
   }
 
   /** Another database from now on. */
-  replace(revision: number, values: readonly Versioned[] = []): void {
+  replace(revision: number, values: readonly VersionedValue[] = []): void {
     this.revision = revision
     this.#values = new Map(values.map((value) => [value.key, value]))
   }
@@ -75,7 +75,7 @@ export class ScriptedEngine implements Engine {
     return this.revision
   }
 
-  async range({ from, to, revision, limit = 0 }: RangeQuery): Promise<Found> {
+  async range({ from, to, revision, limit = 0 }: RangeQuery): Promise<RangeResult> {
     await this.#answering()
     if ((revision ?? 0) > this.revision) throw new StorageError('too-new', 'a future revision')
     const all = [...this.#values.values()]

@@ -1,12 +1,12 @@
 /** Time that stands still until a test advances it; then what is due happens, in order, at its time, within the call. */
 import type { Time, Timer } from '../../../src/lib/time/timers.ts'
 
-type Due = { readonly atMs: number; readonly order: number; readonly run: () => void }
+type DueTimer = { readonly atMs: number; readonly order: number; readonly run: () => void }
 
 export class SteppedTime implements Time {
   #nowMs = 0
   #orders = 0
-  #due: Due[] = []
+  #due: DueTimer[] = []
 
   readonly monotonicMs = (): number => this.#nowMs
   readonly wallMs = (): number => Date.UTC(2026, 0, 1) + this.#nowMs

@@ -55,7 +55,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-type Ran = { readonly seconds: number; readonly suite: Suite; readonly tries: number }
+type SuiteRun = { readonly seconds: number; readonly suite: Suite; readonly tries: number }
 
 async function main(): Promise<void> {
   const program = await installPackage(dir)
@@ -99,7 +99,7 @@ async function runAgain(
   suite: SuiteToRun,
   assets: string,
   isGood: (ran: Suite) => boolean,
-): Promise<Ran> {
+): Promise<SuiteRun> {
   for (let tries = 1; ; tries++) {
     const ran = await runSuite(suite, assets)
     if (isGood(ran.suite) || tries === TRIES_MAX) return { ...ran, tries }
@@ -115,7 +115,7 @@ function isClean(ran: Suite, { reports }: SuiteToRun): boolean {
   return reports === 'go' ? !ran.specs.has(wholeSuite) : failedIn(ran) === 0
 }
 
-async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 'tries'>> {
+async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRun, 'tries'>> {
   const report = join(dir, 'report.json')
   rmSync(report, { force: true })
   const flags =
@@ -134,7 +134,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 't
     if (/^=== RUN/m.test(text)) firstMs ||= performance.now() - began
   })
   // What fails is in the report; a suite that has none has failed as a whole.
-  const { told, failure } = await running.then(
+  const { told: reported, failure } = await running.then(
     ({ stdout }) => ({ told: stdout, failure: '' }),
     (error: Error & { stdout?: string }) => ({
       told: error.stdout ?? '',
@@ -145,12 +145,12 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 't
     mkdirSync(values.logs, { recursive: true })
     writeFileSync(
       join(values.logs, `${suite.name}-${basename(assets)}-${Date.now()}.log`),
-      `${told}\n${failure}`,
+      `${reported}\n${failure}`,
     )
   }
   const seconds = (performance.now() - began) / 1000
   try {
-    if (suite.reports === 'go') return { seconds, suite: readGoTests(told, firstMs / 1000) }
+    if (suite.reports === 'go') return { seconds, suite: readGoTests(reported, firstMs / 1000) }
     return { seconds, suite: readReport(JSON.parse(readFileSync(report, 'utf8'))) }
   } catch {
     // A suite that panics outside of its specs writes none.
@@ -183,7 +183,7 @@ function count({ specs }: Suite, state: string): number {
   return [...specs.values()].filter((one) => one === state).length
 }
 
-function figures({ seconds, suite, tries }: Ran) {
+function figures({ seconds, suite, tries }: SuiteRun) {
   return {
     passed: count(suite, 'passed'),
     failed: failedIn(suite),
@@ -194,8 +194,8 @@ function figures({ seconds, suite, tries }: Ran) {
   }
 }
 
-function describe(name: string, ours: Ran, theirs: Ran | undefined): string {
-  const show = (ran: Ran): string => {
+function describe(name: string, ours: SuiteRun, theirs: SuiteRun | undefined): string {
+  const show = (ran: SuiteRun): string => {
     const { passed, failed, tries, seconds, setUpSeconds } = figures(ran)
     const again = tries === 1 ? '' : ` at try ${tries}`
     return `${passed} passed, ${failed} failed${again}, ${seconds.toFixed(1)} s, ${setUpSeconds.toFixed(2)} s of them to set up`

@@ -9,7 +9,7 @@ export type Suite = {
   readonly setUpSeconds: number
 }
 
-type Told = {
+type SpecReport = {
   readonly LeafNodeType: string
   readonly State: string
   readonly RunTime: number
@@ -23,22 +23,26 @@ const MESSAGE_CHARACTERS_MAX = 600
 
 /** Checked no further: it is written by a pinned version. */
 export function readReport(
-  report: readonly { readonly SpecReports: readonly Told[] | null }[],
+  report: readonly { readonly SpecReports: readonly SpecReport[] | null }[],
 ): Suite {
   const specs = new Map<string, string>()
   const messages = new Map<string, string>()
   let setUpNanoseconds = 0
-  for (const told of report.flatMap(({ SpecReports }) => SpecReports ?? [])) {
-    if (told.LeafNodeType === 'BeforeSuite' || told.LeafNodeType === 'SynchronizedBeforeSuite')
-      setUpNanoseconds += told.RunTime
+  for (const reported of report.flatMap(({ SpecReports }) => SpecReports ?? [])) {
+    if (
+      reported.LeafNodeType === 'BeforeSuite' ||
+      reported.LeafNodeType === 'SynchronizedBeforeSuite'
+    )
+      setUpNanoseconds += reported.RunTime
     const name = [
-      ...(told.ContainerHierarchyTexts ?? []),
-      told.LeafNodeText || told.LeafNodeType,
+      ...(reported.ContainerHierarchyTexts ?? []),
+      reported.LeafNodeText || reported.LeafNodeType,
     ].join(' ')
     // Some specs of controller-runtime have the same name: what is worst counts.
-    if (specs.get(name) === undefined || specs.get(name) === 'passed') specs.set(name, told.State)
-    if (told.Failure?.Message !== undefined)
-      messages.set(name, told.Failure.Message.slice(0, MESSAGE_CHARACTERS_MAX))
+    if (specs.get(name) === undefined || specs.get(name) === 'passed')
+      specs.set(name, reported.State)
+    if (reported.Failure?.Message !== undefined)
+      messages.set(name, reported.Failure.Message.slice(0, MESSAGE_CHARACTERS_MAX))
   }
   return { specs, messages, setUpSeconds: setUpNanoseconds / NANOSECONDS }
 }

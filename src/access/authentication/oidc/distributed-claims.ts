@@ -10,25 +10,27 @@ import { type Get, withoutPassword } from './issuer-client.ts'
 /** The verified claims of a token of any issuer. Fails with a TokenFault. */
 export type VerifyAny = (token: string) => Promise<Fields>
 
-export type DistributedParts = { readonly get: Get; readonly verify: VerifyAny }
+export type DistributedClaimsOptions = { readonly get: Get; readonly verify: VerifyAny }
 
 /** The claims with the one of this name, if an endpoint has it. */
 export async function expandClaim(
   claims: Fields,
   claim: string,
-  parts: DistributedParts,
+  options: DistributedClaimsOptions,
 ): Promise<Fields> {
   const endpoint = endpointOf(claims, claim)
   if (endpoint === undefined) return claims
   const { url, bearer } = endpoint
-  const answer = await parts.get(url, bearer === '' ? undefined : bearer).catch((error: Error) => {
-    throw new TokenFault(`while getting distributed claim ${quote(claim)}: ${error.message}`)
-  })
+  const answer = await options
+    .get(url, bearer === '' ? undefined : bearer)
+    .catch((error: Error) => {
+      throw new TokenFault(`while getting distributed claim ${quote(claim)}: ${error.message}`)
+    })
   if (answer.status < 200 || answer.status > IM_USED) {
     const what = `while getting distributed claim ${quote(claim)}: error while getting distributed claim JWT`
     throw new TokenFault(`${what}: ${answer.statusText}`)
   }
-  const distributed = await parts.verify(answer.body.toString('utf8'))
+  const distributed = await options.verify(answer.body.toString('utf8'))
   if (!Object.hasOwn(distributed, claim)) {
     const what = `jwt returned by distributed claim endpoint ${quote(withoutPassword(url))}`
     throw new TokenFault(`${what} did not contain claim: ${claim}`)

@@ -61,7 +61,7 @@ export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): vo
 export const isIssuer = (claimed: string, issuer: string): boolean =>
   claimed === issuer || (claimed === 'accounts.google.com' && issuer === `https://${claimed}`)
 
-type Registered = {
+type RegisteredClaims = {
   readonly iss: string
   readonly aud: readonly string[]
   /** Seconds since 1970. A token without it is expired. */
@@ -70,7 +70,7 @@ type Registered = {
 }
 
 /** Also the claims that are not used here must have their types, as upstream. */
-function readRegistered(claims: Fields): Registered {
+function readRegistered(claims: Fields): RegisteredClaims {
   try {
     for (const name of ['sub', 'nonce', 'at_hash'] as const) readTextField(claims, name)
     secondsOf(claims, 'iat')

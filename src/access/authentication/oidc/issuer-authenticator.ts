@@ -21,7 +21,7 @@ const TOKEN_CHARACTERS_MAX = 64 * 1024
 /** Issuers of distributed claims, of one authenticator; upstream keeps any number. */
 const CLAIM_ISSUERS_MAX = 16
 
-export type IssuerParts = {
+export type IssuerAuthenticatorOptions = {
   readonly algorithms: readonly string[]
   readonly time: Time
   readonly log: Log
@@ -37,16 +37,16 @@ export class IssuerAuthenticator implements Disposable {
   /** A label of metrics. */
   readonly issuerHash: string
   readonly #config: JwtAuthenticator
-  readonly #parts: IssuerParts
+  readonly #options: IssuerAuthenticatorOptions
   readonly #client: IssuerClient
   readonly #provider: Provider
   readonly #claimProviders = new Map<string, Provider>()
 
-  constructor(config: JwtAuthenticator, parts: IssuerParts) {
+  constructor(config: JwtAuthenticator, options: IssuerAuthenticatorOptions) {
     const { url, certificateAuthority } = config.issuer
     this.#config = config
-    this.#parts = parts
-    this.#client = new IssuerClient(certificateAuthority, parts.time)
+    this.#options = options
+    this.#client = new IssuerClient(certificateAuthority, options.time)
     this.issuerHash = `sha256:${hash('sha256', url)}`
     this.#provider = this.#discover(url, config.issuer.discoveryUrl)
   }
@@ -78,11 +78,11 @@ export class IssuerAuthenticator implements Disposable {
       this.#verify(token, jwt, url, this.#provider),
     )
     const claims = await within('oidc: could not expand distributed claims', this.#expand(verified))
-    return mapClaims(claims, this.#config, this.#parts.answer)
+    return mapClaims(claims, this.#config, this.#options.answer)
   }
 
   async #verify(token: string, jwt: Jwt, issuer: string, { keys }: Provider): Promise<Fields> {
-    const { algorithms, time } = this.#parts
+    const { algorithms, time } = this.#options
     const rules: IdTokenRules = { issuer, audiences: this.#config.issuer.audiences, algorithms }
     checkUnverified(jwt, rules, time.wallMs())
     const { keyId, algorithm } = jwt
@@ -127,7 +127,7 @@ export class IssuerAuthenticator implements Disposable {
   }
 
   #discover(issuer: string, discoveryUrl: string): Provider {
-    const { time, log } = this.#parts
+    const { time, log } = this.#options
     const onFault = (error: string): void =>
       log('error', 'oidc authenticator: initializing plugin', { issuer, error })
     return new Provider({ issuer, discoveryUrl }, { get: this.#client.get, time, onFault })

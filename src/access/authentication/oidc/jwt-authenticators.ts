@@ -9,7 +9,7 @@ import { withTimeout, type Timer } from '../../../lib/time/timers.ts'
 import type { ParseToken } from '../parse-token.ts'
 import { badToken, type TokenResult, unknownToken } from '../token-authenticator.ts'
 import { TokenFault } from './claim-values.ts'
-import { IssuerAuthenticator, type IssuerParts } from './issuer-authenticator.ts'
+import { IssuerAuthenticator, type IssuerAuthenticatorOptions } from './issuer-authenticator.ts'
 
 /** How long new authenticators may take until they are used, as upstream. */
 const REPLACE_MS_MAX = 60_000
@@ -20,10 +20,13 @@ const latencyBuckets: readonly number[] = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
 
-export type JwtParts = IssuerParts & { readonly metrics: Metrics; readonly parse: ParseToken }
+export type JwtAuthenticatorsOptions = IssuerAuthenticatorOptions & {
+  readonly metrics: Metrics
+  readonly parse: ParseToken
+}
 
 export class JwtAuthenticators implements Disposable {
-  readonly #parts: IssuerParts
+  readonly #options: IssuerAuthenticatorOptions
   readonly #latency: Histogram
   readonly #parse: ParseToken
   /** All that were not ended: those in use, those that are to replace them, and those that were replaced. */
@@ -31,10 +34,10 @@ export class JwtAuthenticators implements Disposable {
   readonly #endings = new Set<Timer>()
   #current: readonly IssuerAuthenticator[]
 
-  constructor(configs: readonly JwtAuthenticator[], parts: JwtParts) {
-    this.#parts = parts
-    this.#parse = parts.parse
-    this.#latency = parts.metrics.histogram(
+  constructor(configs: readonly JwtAuthenticator[], options: JwtAuthenticatorsOptions) {
+    this.#options = options
+    this.#parse = options.parse
+    this.#latency = options.metrics.histogram(
       {
         name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
         help: 'Latency of jwt authentication operations in seconds. This is the time spent authenticating a token for cache miss only (i.e. when the token is not found in the cache).',
@@ -51,9 +54,9 @@ export class JwtAuthenticators implements Disposable {
     if (jwt === undefined) return unknownToken
     const issuer = this.#current.find((authenticator) => authenticator.isIssuerOf(jwt))
     if (issuer === undefined) return unknownToken
-    const startMs = this.#parts.time.monotonicMs()
+    const startMs = this.#options.time.monotonicMs()
     const observe = (result: 'success' | 'failure'): void => {
-      const seconds = (this.#parts.time.monotonicMs() - startMs) / 1000
+      const seconds = (this.#options.time.monotonicMs() - startMs) / 1000
       this.#latency.with(issuer.issuerHash, result).observe(seconds)
     }
     return issuer.authenticate(token, jwt).then(
@@ -72,7 +75,7 @@ export class JwtAuthenticators implements Disposable {
   /** Fails, and leaves everything as it is, if an issuer cannot be asked for its keys in time. */
   async replace(configs: readonly JwtAuthenticator[]): Promise<void> {
     const next = this.#create(configs)
-    const { time } = this.#parts
+    const { time } = this.#options
     const discovered = Promise.all(next.map((authenticator) => authenticator.discovered)).then(
       () => true,
     )
@@ -93,7 +96,7 @@ export class JwtAuthenticators implements Disposable {
   }
 
   #create(configs: readonly JwtAuthenticator[]): readonly IssuerAuthenticator[] {
-    const created = configs.map((config) => new IssuerAuthenticator(config, this.#parts))
+    const created = configs.map((config) => new IssuerAuthenticator(config, this.#options))
     for (const authenticator of created) this.#alive.add(authenticator)
     return created
   }

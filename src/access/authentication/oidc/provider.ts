@@ -7,18 +7,18 @@ import { type Fields, isFields, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { sleep } from '../../../lib/time/timers.ts'
-import { RemoteKeys, type RemoteKeysParts, shown } from './remote-keys.ts'
+import { RemoteKeys, type RemoteKeysOptions, shown } from './remote-keys.ts'
 
 /** As upstream. */
 const RETRY_MS = 10_000
 
-export type ProviderPlace = {
+export type ProviderUrls = {
   readonly issuer: string
   /** '': the well-known path below the issuer's URL. */
   readonly discoveryUrl: string
 }
 
-export type ProviderParts = RemoteKeysParts & {
+export type OidcProviderOptions = RemoteKeysOptions & {
   /** Called with why the keys are not known yet, each time. */
   readonly onFault: (why: string) => void
 }
@@ -33,32 +33,36 @@ export class Provider implements Disposable {
   readonly tried: Promise<void>
   readonly #ended = new AbortController()
 
-  constructor(place: ProviderPlace, parts: ProviderParts) {
+  constructor(place: ProviderUrls, options: OidcProviderOptions) {
     this.fault = `oidc: authenticator for issuer ${quote(place.issuer)} is not initialized`
     const { promise, resolve } = Promise.withResolvers<void>()
     this.tried = promise
-    this.discovered = this.#discover(place, parts, resolve)
+    this.discovered = this.#discover(place, options, resolve)
     // Nobody has to wait for it.
     this.discovered.catch(() => undefined)
   }
 
   /** Fails only after the end. */
-  async #discover(place: ProviderPlace, parts: ProviderParts, onTried: () => void): Promise<void> {
+  async #discover(
+    place: ProviderUrls,
+    options: OidcProviderOptions,
+    onTried: () => void,
+  ): Promise<void> {
     const { signal } = this.#ended
     for (;;) {
       try {
-        const url = await findKeys(place, parts)
+        const url = await findKeys(place, options)
         signal.throwIfAborted()
-        this.keys = new RemoteKeys(url, parts)
+        this.keys = new RemoteKeys(url, options)
         return
       } catch (error) {
         signal.throwIfAborted()
         this.fault = messageOf(error)
-        parts.onFault(this.fault)
+        options.onFault(this.fault)
       } finally {
         onTried()
       }
-      await sleep(parts.time, RETRY_MS, signal)
+      await sleep(options.time, RETRY_MS, signal)
     }
   }
 
@@ -68,8 +72,8 @@ export class Provider implements Disposable {
 }
 
 async function findKeys(
-  { issuer, discoveryUrl }: ProviderPlace,
-  { get }: ProviderParts,
+  { issuer, discoveryUrl }: ProviderUrls,
+  { get }: OidcProviderOptions,
 ): Promise<string> {
   const wellKnown = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const { status, statusText, body } = await get(discoveryUrl === '' ? wellKnown : discoveryUrl)

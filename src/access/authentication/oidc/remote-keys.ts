@@ -20,7 +20,7 @@ const FETCH_EVERY_MS = 500
 /** Keys that are older than this, and expired, are fetched again although they verify a token. Upstream never does. */
 const REFRESH_AFTER_MS = 10 * 60_000
 
-export type RemoteKeysParts = { readonly get: Get; readonly time: Clock & Pick<Timers, 'after'> }
+export type RemoteKeysOptions = { readonly get: Get; readonly time: Clock & Pick<Timers, 'after'> }
 
 export type SignedToken = {
   readonly token: string
@@ -31,21 +31,21 @@ export type SignedToken = {
 
 export class RemoteKeys {
   readonly #url: string
-  readonly #parts: RemoteKeysParts
+  readonly #options: RemoteKeysOptions
   #keys: readonly IssuerKey[] = []
   /** Of the clock that never jumps. */
   #expiresAtMs = Number.NEGATIVE_INFINITY
   #fetchedAtMs = Number.NEGATIVE_INFINITY
   #fetching: Promise<readonly IssuerKey[]> | undefined
 
-  constructor(url: string, parts: RemoteKeysParts) {
+  constructor(url: string, options: RemoteKeysOptions) {
     this.#url = url
-    this.#parts = parts
+    this.#options = options
   }
 
   /** Undefined, or why the signature is not valid. */
   async verify(signed: SignedToken): Promise<string | undefined> {
-    const { monotonicMs } = this.#parts.time
+    const { monotonicMs } = this.#options.time
     if (await isSignedBy(this.#keys, signed)) {
       this.#refreshOld()
       return undefined
@@ -57,7 +57,7 @@ export class RemoteKeys {
   }
 
   #refreshOld(): void {
-    const now = this.#parts.time.monotonicMs()
+    const now = this.#options.time.monotonicMs()
     if (now < this.#expiresAtMs || now < this.#fetchedAtMs + REFRESH_AFTER_MS) return
     // If it fails, the next one is due after the same time: tokens are verified meanwhile.
     this.#fetchedAtMs = now
@@ -73,7 +73,7 @@ export class RemoteKeys {
   }
 
   async #fetchOnce(): Promise<readonly IssuerKey[]> {
-    const { get, time } = this.#parts
+    const { get, time } = this.#options
     const waitMs = this.#fetchedAtMs + FETCH_EVERY_MS - time.monotonicMs()
     if (waitMs > 0) await sleep(time, waitMs)
     try {

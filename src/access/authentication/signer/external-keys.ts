@@ -8,7 +8,7 @@ import { publicJwtKey } from '../../../lib/jwt.ts'
 import type { Log } from '../../../lib/telemetry/log.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { type Time, type Timer } from '../../../lib/time/timers.ts'
-import type { AccountKeys } from '../account-keys.ts'
+import type { ServiceAccountKeys } from '../service-account-keys.ts'
 import type { SignerKeys } from './messages.ts'
 
 /** After a failure, as upstream. */
@@ -19,13 +19,13 @@ const KEY_ID_CHARACTERS_MAX = 1024
 
 type ExternalKey = JwtKey & { readonly der: Buffer; readonly isExcludedFromDiscovery: boolean }
 
-type Fetched = {
+type FetchedKeys = {
   readonly keys: readonly ExternalKey[]
   readonly dataSeconds: number
   readonly refreshSeconds: number
 }
 
-export type ExternalKeysParts = {
+export type ExternalKeysOptions = {
   readonly fetch: () => Promise<SignerKeys>
   readonly time: Time
   readonly log: Log
@@ -33,8 +33,8 @@ export type ExternalKeysParts = {
   readonly onFetched: (dataSeconds: number) => void
 }
 
-export class ExternalKeys implements AccountKeys, Disposable {
-  readonly #parts: ExternalKeysParts
+export class ExternalKeys implements ServiceAccountKeys, Disposable {
+  readonly #options: ExternalKeysOptions
   #keys: readonly ExternalKey[] = []
   #refreshAtMs = 0
   #askedAtMs = Number.NEGATIVE_INFINITY
@@ -42,14 +42,14 @@ export class ExternalKeys implements AccountKeys, Disposable {
   #timer: Timer | undefined
   #isEnded = false
 
-  constructor(parts: ExternalKeysParts) {
-    this.#parts = parts
+  constructor(options: ExternalKeysOptions) {
+    this.#options = options
   }
 
   /** Fails if the signer has no valid keys. */
   async start(): Promise<void> {
     await this.#fetch()
-    this.#schedule(this.#refreshAtMs - this.#parts.time.monotonicMs())
+    this.#schedule(this.#refreshAtMs - this.#options.time.monotonicMs())
   }
 
   /** For the discovery document. */
@@ -59,7 +59,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
 
   /** For how long the published keys may be cached. */
   get cacheSeconds(): number {
-    return Math.max(0, Math.floor((this.#refreshAtMs - this.#parts.time.monotonicMs()) / 1000))
+    return Math.max(0, Math.floor((this.#refreshAtMs - this.#options.time.monotonicMs()) / 1000))
   }
 
   /**
@@ -69,7 +69,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
       await this.#fetch().catch((error: Error) =>
-        this.#parts.log('error', 'Error while syncing keys', { error: error.message }),
+        this.#options.log('error', 'Error while syncing keys', { error: error.message }),
       )
     }
     return this.#keys.some(
@@ -81,7 +81,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
     const found = this.#known(keyId)
     if (found.length > 0) return found
     const isAsked = this.#fetching !== undefined
-    const { time, log } = this.#parts
+    const { time, log } = this.#options
     if (!isAsked) {
       if (time.monotonicMs() - this.#askedAtMs < ASK_EVERY_MS) return found
       this.#askedAtMs = time.monotonicMs()
@@ -107,7 +107,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
   }
 
   async #fetchOnce(): Promise<void> {
-    const { fetch, time, onFetched } = this.#parts
+    const { fetch, time, onFetched } = this.#options
     const { keys, dataSeconds, refreshSeconds } = checked(await fetch(), this.#keys)
     this.#keys = keys
     this.#refreshAtMs = time.monotonicMs() + refreshSeconds * 1000
@@ -116,11 +116,11 @@ export class ExternalKeys implements AccountKeys, Disposable {
 
   #schedule(ms: number): void {
     if (this.#isEnded) return
-    this.#timer = this.#parts.time.after(Math.max(0, ms), () => void this.#refresh())
+    this.#timer = this.#options.time.after(Math.max(0, ms), () => void this.#refresh())
   }
 
   async #refresh(): Promise<void> {
-    const { time, log } = this.#parts
+    const { time, log } = this.#options
     try {
       await this.#fetch()
       this.#schedule(this.#refreshAtMs - time.monotonicMs())
@@ -143,7 +143,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
 function checked(
   { keys, dataSeconds, refreshSeconds }: SignerKeys,
   before: readonly ExternalKey[],
-): Fetched {
+): FetchedKeys {
   if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`)
   if (keys.length === 0) throw new Error('found no keys')
   if (dataSeconds === null) throw new Error('invalid data timestamp: proto: invalid nil Timestamp')

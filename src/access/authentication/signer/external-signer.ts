@@ -15,7 +15,7 @@ import type { Log } from '../../../lib/telemetry/log.ts'
 import type { Metrics } from '../../../lib/telemetry/metrics.ts'
 import { sleep, type Time } from '../../../lib/time/timers.ts'
 import { ExternalKeys } from './external-keys.ts'
-import { encodeSign, readKeys, readMetadata, readSigned, type SignedParts } from './messages.ts'
+import { encodeSign, readKeys, readMetadata, readSigned, type SignJwtResponse } from './messages.ts'
 import { SignerMetrics } from './signer-metrics.ts'
 
 /** Of one call. */
@@ -27,7 +27,7 @@ const KEY_ID_CHARACTERS_MAX = 1024
 /** The shortest lifetime that a token may have. */
 const SECONDS_MIN = 600
 
-export type ExternalSignerParts = {
+export type ExternalSignerOptions = {
   readonly time: Time
   readonly log: Log
   readonly metrics: Metrics
@@ -43,7 +43,7 @@ export class ExternalSigner implements Disposable {
   readonly #metrics: SignerMetrics
 
   /** `path`: of the socket; `@name`: in the abstract namespace. */
-  constructor(path: string, { time, log, metrics }: ExternalSignerParts) {
+  constructor(path: string, { time, log, metrics }: ExternalSignerOptions) {
     this.#time = time
     this.#metrics = new SignerMetrics(metrics, time)
     this.#endpoints = new Endpoints({
@@ -78,8 +78,8 @@ export class ExternalSigner implements Disposable {
       throw startFault(error)
     })
     if (this.secondsMax < SECONDS_MIN) {
-      const told = `max token life supported by external-jwt-signer (${this.secondsMax}s)`
-      throw new Error(`${told} is less than acceptable (min ${SECONDS_MIN}s)`)
+      const reported = `max token life supported by external-jwt-signer (${this.secondsMax}s)`
+      throw new Error(`${reported} is less than acceptable (min ${SECONDS_MIN}s)`)
     }
   }
 
@@ -101,7 +101,7 @@ export class ExternalSigner implements Disposable {
   }
 
   /** The header must have a type, a key and an algorithm, and nothing else. */
-  async #headerFault({ header }: SignedParts): Promise<string | undefined> {
+  async #headerFault({ header }: SignJwtResponse): Promise<string | undefined> {
     const fields = headerFields(header)
     if (fields === undefined) return 'while parsing header JSON: it is no object'
     const { alg, kid, typ, ...others } = fields

@@ -2,7 +2,7 @@
 import { bytesTag, varintTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
-export type SignedParts = {
+export type SignJwtResponse = {
   /** Both in base64url, without padding. */
   readonly header: string
   readonly signature: string
@@ -28,7 +28,7 @@ export function encodeSign(claims: string): Buffer {
   return writer.frame()
 }
 
-export function readSigned(reader: WireReader): SignedParts {
+export function readSigned(reader: WireReader): SignJwtResponse {
   let [header, signature] = ['', '']
   while (reader.more()) {
     const tag = reader.tag()

@@ -11,24 +11,28 @@ import type { User } from '../../../api/user.ts'
 import { readVerbs } from '../../../api/verbs.ts'
 import { questionOf, type Rule, ruleCovers } from '../../rbac/rule.ts'
 import { allowed, noOpinion } from '../authorizer.ts'
-import type { NodeGraph, Related } from './graph.ts'
+import type { NodeGraph, RelatedResource } from './graph.ts'
 
-export type NodeAuthorizerParts = {
+export type NodeAuthorizerOptions = {
   readonly graph: NodeGraph
   /** What every node may do: the rules of the ClusterRole system:node. */
   readonly rules: () => readonly Rule[]
   readonly gates: Gates
 }
 
-type Asked = Extract<AccessAttributes, { kind: 'resource' }>
+type ResourceAttributes = Extract<AccessAttributes, { kind: 'resource' }>
 
 /** Undefined: the fixed rules decide. */
-type Decide = (parts: NodeAuthorizerParts, node: string, asked: Asked) => AccessDecision | undefined
+type Decide = (
+  options: NodeAuthorizerOptions,
+  node: string,
+  asked: ResourceAttributes,
+) => AccessDecision | undefined
 
 const because = (reason: string): AccessDecision => ({ verdict: 'no-opinion', reason })
 
 export function authorizeNode(
-  parts: NodeAuthorizerParts,
+  options: NodeAuthorizerOptions,
   user: User,
   attributes: AccessAttributes,
 ): AccessDecision {
@@ -38,29 +42,37 @@ export function authorizeNode(
   if (attributes.kind === 'resource') {
     const { group, plural } = attributes
     const decide = decisions.get(group === '' ? plural : `${plural}.${group}`)
-    const decision = decide?.(parts, node, attributes)
+    const decision = decide?.(options, node, attributes)
     if (decision !== undefined) return decision
   }
   const question = questionOf(attributes)
-  return parts.rules().some((rule) => ruleCovers(rule, question)) ? allowed : noOpinion
+  return options.rules().some((rule) => ruleCovers(rule, question)) ? allowed : noOpinion
 }
 
 /** One named object: allowed if it is related to the node. */
-function ifRelated(node: string, { name }: Asked, isRelated: () => boolean): AccessDecision {
+function ifRelated(
+  node: string,
+  { name }: ResourceAttributes,
+  isRelated: () => boolean,
+): AccessDecision {
   if (name === '') return because('No Object name found')
   return isRelated()
     ? allowed
     : because(`no relationship found between node '${node}' and this object`)
 }
 
-function getRelated(node: string, asked: Asked, isRelated: () => boolean): AccessDecision {
+function getRelated(
+  node: string,
+  asked: ResourceAttributes,
+  isRelated: () => boolean,
+): AccessDecision {
   if (asked.verb !== 'get') return because('can only get individual resources of this type')
   if (asked.subresource !== '') return because('cannot get subresource')
   return ifRelated(node, asked, isRelated)
 }
 
 const readReferred =
-  (resource: Related): Decide =>
+  (resource: RelatedResource): Decide =>
   ({ graph }, node, asked) => {
     if (!readVerbs.has(asked.verb)) return because('can only read resources of this type')
     if (asked.subresource !== '') return because('cannot read subresource')
@@ -180,7 +192,7 @@ const authorizePods: Decide = ({ graph, gates }, node, asked) => {
 const limitsBySelectors = (gates: Gates): boolean => gates.isOn('AuthorizeNodeWithSelectors')
 
 /** Terms are joined by "and": one suffices. */
-const selectsNode = ({ selectors }: Asked, node: string): boolean =>
+const selectsNode = ({ selectors }: ResourceAttributes, node: string): boolean =>
   selectors?.().fields.some(
     ({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value === node,
   ) ?? false

@@ -8,11 +8,11 @@
 import { ownText } from '../../../lib/text/own-text.ts'
 
 /** What a pod refers to, by resource. */
-export type Related = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'
+export type RelatedResource = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'
 
 /** A reference of a pod. Namespaces have no slash, so no two objects have the same. */
 export const referenceTo = (
-  resource: Related | 'persistentvolumeclaims',
+  resource: RelatedResource | 'persistentvolumeclaims',
   namespace: string,
   name: string,
 ): string => `${resource}/${namespace}/${name}`
@@ -122,7 +122,11 @@ export class NodeGraph {
     return this.#pods.get(`${namespace}/${name}`)?.node.name === node
   }
 
-  refersTo(nodeName: string, resource: Related, { namespace, name }: NamespacedName): boolean {
+  refersTo(
+    nodeName: string,
+    resource: RelatedResource,
+    { namespace, name }: NamespacedName,
+  ): boolean {
     const node = this.#nodes.get(nodeName)
     if (node === undefined || namespace.includes('/')) return false
     const reference = referenceTo(resource, namespace, name)

@@ -1,6 +1,6 @@
 /** What the graph holds of pods, volumes, attachments and ResourceSlices. */
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
-import { contentOf } from '../../../storage/cache/followed-resource.ts'
+import { contentOf } from '../../../storage/cache/informer.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { SharedLists } from '../../../lib/collections/shared-lists.ts'
 import { mirror } from '../../../registry/kinds/core/pod/annotations.ts'
@@ -16,14 +16,17 @@ import { type PodContent, referenceTo, type VolumeContent } from './graph.ts'
 const none: readonly string[] = []
 
 /** Where an object is, and texts that many objects share. */
-export type Place = {
+export type ReadContext = {
   readonly namespace: string
   readonly name: string
   readonly shared: SharedLists
 }
 
 /** Undefined: it is not bound to a node. */
-export function readPod(item: Item, { namespace, name, shared }: Place): PodContent | undefined {
+export function readPod(
+  item: Item,
+  { namespace, name, shared }: ReadContext,
+): PodContent | undefined {
   const { spec: specField, status } = fieldsOfItem(item)
   const spec = fieldsOf(specField)
   const node = textOf(spec['nodeName'])
@@ -50,7 +53,7 @@ export function readPod(item: Item, { namespace, name, shared }: Place): PodCont
 /** Undefined: it is not bound to a claim. */
 export function readVolume(
   item: Item,
-  { shared }: Pick<Place, 'shared'>,
+  { shared }: Pick<ReadContext, 'shared'>,
 ): VolumeContent | undefined {
   const spec = fieldsOf(fieldsOfItem(item)['spec'])
   const { namespace, name } = fieldsOf(spec['claimRef'])
@@ -64,7 +67,10 @@ export function readVolume(
 }
 
 /** The node of a VolumeAttachment or a ResourceSlice; undefined: it is not that of a node. */
-export function readNodeName(item: Item, { shared }: Pick<Place, 'shared'>): string | undefined {
+export function readNodeName(
+  item: Item,
+  { shared }: Pick<ReadContext, 'shared'>,
+): string | undefined {
   const node = textOf(fieldsOf(fieldsOfItem(item)['spec'])['nodeName'])
   return node === '' ? undefined : shared.text(node)
 }

@@ -46,16 +46,16 @@ export const requestResourceValue = (checkAccess: CheckAccess, resource: Checked
   new AuthorizerValue(checkAccess, 'ResourceCheck', resource)
 
 type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
-type Asked = Omit<AccessCheck, 'verb'>
+type PartialCheck = Omit<AccessCheck, 'verb'>
 
 /** The variable `authorizer`, and each intermediate value of a check. */
 class AuthorizerValue implements Opaque {
   readonly typeName: string
   readonly stage: Stage
   readonly checkAccess: CheckAccess
-  readonly asked: Asked
+  readonly asked: PartialCheck
 
-  constructor(checkAccess: CheckAccess, stage: Stage = 'Authorizer', asked: Asked = {}) {
+  constructor(checkAccess: CheckAccess, stage: Stage = 'Authorizer', asked: PartialCheck = {}) {
     this.checkAccess = checkAccess
     this.stage = stage
     this.asked = asked
@@ -97,7 +97,7 @@ const CHECK_COST = 350_000
 type Next = {
   readonly from: Stage
   readonly to: Stage
-  readonly set: (text: string) => Asked | CelError
+  readonly set: (text: string) => PartialCheck | CelError
 }
 
 function step(name: string, { from, to, set }: Next): FunctionPart {

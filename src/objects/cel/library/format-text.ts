@@ -1,7 +1,7 @@
 /** `"%s is %d".format([...])`: the second version of upstream's function, with numbers in English. */
 import { quote } from '../../../api/quote.ts'
 import type { Call, Expr, ListExpr } from '../ast.ts'
-import type { Checked } from '../checker.ts'
+import type { CheckedExpression } from '../checker.ts'
 import { compareStrings } from '../compare.ts'
 import { formatDouble, toStringValue } from '../conversions.ts'
 import type { Meter } from '../functions.ts'
@@ -49,7 +49,7 @@ export function formatText(format: string, args: ListValue, meter: Meter): Resul
 const outOfRange = (at: number): CelError => new CelError(`index ${at} out of range`)
 
 /** Checks a format and its arguments by their types, before they are evaluated. */
-export function checkFormat(call: Call, list: ListExpr, checked: Checked): Fault[] {
+export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpression): Fault[] {
   const format: Expr | undefined = call.target
   if (format?.kind !== 'literal' || typeof format.value !== 'string') return []
   const fault = (message: string, { offset }: Expr = call): Fault[] => [{ offset, message }]
@@ -72,7 +72,7 @@ export function checkFormat(call: Call, list: ListExpr, checked: Checked): Fault
 }
 
 /** Finds the argument whose type the clause does not accept; with `%s` also inside of list and map literals. */
-function wrongPart(expr: Expr, verb: string, checked: Checked): Expr | undefined {
+function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)
   // Strings such as "NaN" represent numbers.
   const isText = type.kind === 'string' && (verb === 'e' || verb === 'f')
@@ -216,7 +216,7 @@ function hexOf(value: Value): string | undefined {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : undefined
 }
 
-type Showing = { readonly isInside: boolean; readonly meter: Meter }
+type FormatContext = { readonly isInside: boolean; readonly meter: Meter }
 
 const SHOWN_NANOS = 600
 /** To list the keys of a map from JSON, which happens once; it takes longer the more there are. */
@@ -225,7 +225,7 @@ const KEY_NANOS = 300
 const SHOWN_CHARACTER_NANOS = 50
 
 /** Inside of lists and maps strings are quoted and doubles have a decimal point. */
-function shown(value: Value, { isInside, meter }: Showing): string | CelError {
+function shown(value: Value, { isInside, meter }: FormatContext): string | CelError {
   meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
   if (value === null) return 'null'
   if (typeof value === 'string') return isInside ? quote(value) : value

@@ -64,10 +64,10 @@ const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
 /** The message is made on demand: it quotes the text, which takes long if that is long. */
-type Refused = { readonly fault: () => string }
+type ParseFault = { readonly fault: () => string }
 
-function readIp(text: string): IpValue | Refused {
-  const refuse = (why: (quoted: string) => string): Refused => ({
+function readIp(text: string): IpValue | ParseFault {
+  const refuse = (why: (quoted: string) => string): ParseFault => ({
     fault: () => {
       const quoted = quote(text)
       return `IP Address ${quoted} parse error during conversion from string: ${why(quoted)}`
@@ -83,12 +83,12 @@ function readIp(text: string): IpValue | Refused {
   return new IpValue(ip)
 }
 
-const refuseBlock = (why: () => string): Refused => ({
+const refuseBlock = (why: () => string): ParseFault => ({
   fault: () => `network address parse error during conversion from string: ${why()}`,
 })
 
-function readCidr(text: string): CidrValue | Refused {
-  const again = (why: () => string): Refused =>
+function readCidr(text: string): CidrValue | ParseFault {
+  const again = (why: () => string): ParseFault =>
     refuseBlock(
       () =>
         `network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why()}`,
@@ -116,7 +116,7 @@ function readCidr(text: string): CidrValue | Refused {
 const ADDRESS_NANOS = 3_000
 const QUOTED_CHARACTER_NANOS = 110
 
-function told(read: IpValue | CidrValue | Refused, text: string, meter: Meter): Result {
+function orCelError(read: IpValue | CidrValue | ParseFault, text: string, meter: Meter): Result {
   if (!('fault' in read)) return read
   meter.work(text.length * QUOTED_CHARACTER_NANOS)
   return new CelError(read.fault())
@@ -167,7 +167,7 @@ const isGlobalUnicast = (ip: Ip): boolean =>
   !isLinkLocalUnicast(ip) &&
   !isBroadcast(ip)
 
-const readAddress = fromText((text, meter) => told(readIp(text), text, meter))
+const readAddress = fromText((text, meter) => orCelError(readIp(text), text, meter))
 
 const addresses: readonly FunctionPart[] = [
   {
@@ -189,7 +189,7 @@ const addresses: readonly FunctionPart[] = [
     isLong: true,
     run: fromText((text, meter) => {
       const read = readIp(text)
-      return 'fault' in read ? told(read, text, meter) : formatIp(read.ip) === text
+      return 'fault' in read ? orCelError(read, text, meter) : formatIp(read.ip) === text
     }),
     estimate: (operands) => ({ cost: scaled(operands[0]?.size ?? unknownSize, 2 * TEXT_FACTOR) }),
     cost: ([text = null]) => traversal(sizeOf(text), 2 * TEXT_FACTOR),
@@ -245,7 +245,7 @@ function containsIp(block: Value, given: Value): Result {
 }
 
 function containsCidr(block: Value, given: Value, meter: Meter): Result {
-  const other = typeof given === 'string' ? told(readCidr(given), given, meter) : given
+  const other = typeof given === 'string' ? orCelError(readCidr(given), given, meter) : given
   if (other instanceof CelError) return other
   if (!(block instanceof CidrValue && other instanceof CidrValue)) return noSuchOverload
   return other.cidr.prefixBits >= block.cidr.prefixBits && contains(block.cidr, other.cidr.address)
@@ -255,7 +255,7 @@ const blocks: readonly FunctionPart[] = [
   {
     name: 'cidr',
     overloads: [global('string_to_cidr', [string], cidrType)],
-    run: fromText((text, meter) => told(readCidr(text), text, meter)),
+    run: fromText((text, meter) => orCelError(readCidr(text), text, meter)),
     ...reading,
   },
   {

@@ -2,11 +2,15 @@
 import { invalidShown } from '../../../api/field-fault.ts'
 import { goFloat } from '../../../api/go-value.ts'
 import { pathOf, valueFault } from './faults.ts'
-import type { Place } from './place.ts'
+import type { ValidationContext } from './validation-context.ts'
 import type { Checks } from './structural.ts'
 import { isInteger } from './value.ts'
 
-export function checkNumber(value: number | bigint, checks: Checks, place: Place): void {
+export function checkNumber(
+  value: number | bigint,
+  checks: Checks,
+  place: ValidationContext,
+): void {
   const {
     multipleOf,
     maximum,
@@ -41,7 +45,7 @@ const asInt64 = (limit: number): number =>
   Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND
 const INT64_BOUND = 2 ** 63
 
-function checkMultiple(value: number | bigint, factor: number, place: Place): void {
+function checkMultiple(value: number | bigint, factor: number, place: ValidationContext): void {
   const shown = printLimit(factor, isInteger(value))
   if (factor <= 0) {
     const why = `factor MultipleOf declared for ${place.name} must be positive: ${shown}`

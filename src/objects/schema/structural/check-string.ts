@@ -3,10 +3,10 @@ import { isLongPattern } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
 import { isFormat, matchesFormat } from './formats.ts'
 import { compilePattern } from './patterns.ts'
-import type { Place } from './place.ts'
+import type { ValidationContext } from './validation-context.ts'
 import type { Checks } from './structural.ts'
 
-export function checkString(value: string, checks: Checks, place: Place): void {
+export function checkString(value: string, checks: Checks, place: ValidationContext): void {
   const { format } = checks
   checkText(value, checks, place)
   if (format === undefined || !isFormat(format) || matchesFormat(value, format)) return
@@ -16,7 +16,7 @@ export function checkString(value: string, checks: Checks, place: Place): void {
 function checkText(
   value: string,
   { maxLength, minLength, pattern, isOfDefault }: Checks,
-  place: Place,
+  place: ValidationContext,
 ): void {
   const { faults } = place
   if (maxLength !== undefined && isLonger(value, maxLength))

@@ -4,7 +4,7 @@ import { checkNumber, isNearlyWhole } from './check-number.ts'
 import { checkString } from './check-string.ts'
 import { enumFault, manyFault, typeFault, valueFault } from './faults.ts'
 import { isFormat } from './formats.ts'
-import type { Place } from './place.ts'
+import type { ValidationContext } from './validation-context.ts'
 import type { Checks, Structural } from './structural.ts'
 import { typeOfValue } from './value.ts'
 
@@ -12,7 +12,7 @@ import { typeOfValue } from './value.ts'
 export function checkType(
   value: Json,
   { types, isNullable, checks }: Structural,
-  place: Place,
+  place: ValidationContext,
 ): number {
   const format =
     checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format))
@@ -44,7 +44,7 @@ const goFormats: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The keywords that apply to a value as a whole. */
-export function checkWhole(value: Json, { checks }: Structural, place: Place): void {
+export function checkWhole(value: Json, { checks }: Structural, place: ValidationContext): void {
   if (checks === undefined) return
   if (checks.enum?.has(value) === false)
     place.faults.push(enumFault(place, value, checks.enum.values))
@@ -55,7 +55,7 @@ export function checkWhole(value: Json, { checks }: Structural, place: Place): v
 export function checkItemCount(
   items: readonly Json[],
   { minItems, maxItems, uniqueItems }: Checks,
-  place: Place,
+  place: ValidationContext,
 ): void {
   const { faults } = place
   if (minItems !== undefined && items.length < minItems) {
@@ -73,7 +73,7 @@ const printJson = (value: Json): string =>
 export function checkFieldCount(
   count: number,
   { minProperties, maxProperties }: Checks,
-  place: Place,
+  place: ValidationContext,
 ): void {
   const { faults } = place
   if (minProperties !== undefined && count < minProperties) {

@@ -33,7 +33,11 @@ export function* correlatedItems(
  * Whether a value is unchanged, as far as the schema can tell: items with keys may have changed places. A field that the schema does not
  * know, such as the metadata of most objects, counts as changed.
  */
-export function* isUnchanged(value: Json, old: Json, { schema, slice }: Known): Turns<boolean> {
+export function* isUnchanged(
+  value: Json,
+  old: Json,
+  { schema, slice }: CorrelationContext,
+): Turns<boolean> {
   if (slice.isOver()) yield undefined
   if (Array.isArray(value) && Array.isArray(old))
     return yield* areItemsUnchanged(value, old, { schema, slice })
@@ -49,12 +53,12 @@ export function* isUnchanged(value: Json, old: Json, { schema, slice }: Known): 
   return true
 }
 
-type Known = { readonly schema: Structural; readonly slice: Slice }
+type CorrelationContext = { readonly schema: Structural; readonly slice: Slice }
 
 function* areItemsUnchanged(
   items: readonly Json[],
   old: readonly Json[],
-  { schema, slice }: Known,
+  { schema, slice }: CorrelationContext,
 ): Turns<boolean> {
   const { list, items: own } = schema
   if (list?.by !== 'keys' || own === undefined) return yield* isSameInTurns(items, old, slice)

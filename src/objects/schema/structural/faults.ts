@@ -3,22 +3,27 @@ import { invalidShown, notSupportedShown, tooLong, tooMany } from '../../../api/
 import { goShown } from '../../../api/go-value.ts'
 import type { Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import type { Fault, Place } from './place.ts'
+import type { Fault, ValidationContext } from './validation-context.ts'
 
 /** Upstream prints an empty path as `<nil>`. */
-export function pathOf({ prefix }: Pick<Place, 'prefix'>, name: string): string {
+export function pathOf({ prefix }: Pick<ValidationContext, 'prefix'>, name: string): string {
   const own = name.replace(/^\./, '')
   if (prefix === '') return own === '' ? '<nil>' : own
   return own === '' ? prefix : `${prefix}.${own}`
 }
 
-export function valueFault(place: Place, value: Json, why: string, name?: string): Fault {
+export function valueFault(
+  place: ValidationContext,
+  value: Json,
+  why: string,
+  name?: string,
+): Fault {
   return () =>
     invalidShown(pathOf(place, place.name), goShown(value), `${name ?? place.name} in body ${why}`)
 }
 
 export function typeFault(
-  place: Place,
+  place: ValidationContext,
   {
     wanted,
     found,
@@ -36,7 +41,7 @@ export function typeFault(
   }
 }
 
-export function enumFault(place: Place, value: Json, values: readonly Json[]): Fault {
+export function enumFault(place: ValidationContext, value: Json, values: readonly Json[]): Fault {
   return () => {
     const supported = values.map((allowed) =>
       typeof allowed === 'string' ? allowed : printJson(allowed),
@@ -48,16 +53,16 @@ export function enumFault(place: Place, value: Json, values: readonly Json[]): F
 const printJson = (value: Json): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part))
 
-export function longFault(place: Place, lengthMax: number): Fault {
+export function longFault(place: ValidationContext, lengthMax: number): Fault {
   return () => tooLong(pathOf(place, place.name), lengthMax)
 }
 
-export function manyFault(place: Place, count: number, countMax: number): Fault {
+export function manyFault(place: ValidationContext, count: number, countMax: number): Fault {
   return () => tooMany(pathOf(place, place.name), count, countMax)
 }
 
 /** Upstream loses the path of these errors; it is only in the message. */
-export function junctorFault(place: Place, why: string): Fault {
+export function junctorFault(place: ValidationContext, why: string): Fault {
   return () =>
     invalidShown(place.prefix === '' ? '<nil>' : place.prefix, '""', `${quote(place.name)} ${why}`)
 }

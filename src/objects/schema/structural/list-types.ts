@@ -30,9 +30,9 @@ function* faultsOf(value: Json, schema: Structural, slice: Slice): Turns<FieldFa
   return faults
 }
 
-type Place = { readonly path: string; readonly faults: FieldFault[]; readonly slice: Slice }
+type ListContext = { readonly path: string; readonly faults: FieldFault[]; readonly slice: Slice }
 
-function* visit(value: Json, schema: Structural, place: Place): Turns<void> {
+function* visit(value: Json, schema: Structural, place: ListContext): Turns<void> {
   if (place.faults.length >= FAULTS_MAX) return
   if (place.slice.isOver()) yield undefined
   if (Array.isArray(value)) yield* visitItems(value, schema, place)
@@ -42,7 +42,7 @@ function* visit(value: Json, schema: Structural, place: Place): Turns<void> {
 function* visitFields(
   fields: Fields,
   { properties, additional }: Structural,
-  { path, ...place }: Place,
+  { path, ...place }: ListContext,
 ): Turns<void> {
   if (properties === undefined && typeof additional !== 'object') return
   for (const name of Object.keys(fields)) {
@@ -54,7 +54,7 @@ function* visitFields(
   }
 }
 
-function* visitItems(items: readonly Json[], schema: Structural, place: Place): Turns<void> {
+function* visitItems(items: readonly Json[], schema: Structural, place: ListContext): Turns<void> {
   const { list, items: itemSchema } = schema
   if (list?.by === 'value') yield* refuseRepeated(items, keyInTurns, place)
   else if (list?.by === 'keys') {
@@ -79,7 +79,7 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
 function* refuseRepeated(
   items: readonly Json[],
   keyOf: (item: Json, slice: Slice) => Turns<string>,
-  { path, faults, slice }: Place,
+  { path, faults, slice }: ListContext,
   shown: (item: Json) => Json = (item) => item,
 ): Turns<void> {
   if (items.length < 2) return

@@ -12,10 +12,10 @@ test('a pattern that takes long to compile is asked for, and known in the next p
   const asked: string[] = []
   for (let turn = answering.next(); turn.done !== true; turn = answering.next()) {
     if (turn.value === undefined) continue
-    const { question, tell } = turn.value
+    const { question, resume: report } = turn.value
     assert.ok(question instanceof PatternQuestion)
     asked.push(question.text)
-    tell(question.pattern.startsWith('^'))
+    report(question.pattern.startsWith('^'))
   }
   assert.deepEqual(asked, ['x', 'x'])
   assert.equal(patterns.matches('x', `${long}b`), false)

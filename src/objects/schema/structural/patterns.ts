@@ -54,7 +54,7 @@ export class Patterns {
     if (this.#steps > STEPS_MAX) return false
     const question = new PatternQuestion(pattern, text, matching)
     this.#asked.push({ question, isShort })
-    this.#know(question, true)
+    this.#memoize(question, true)
     return true
   }
 
@@ -74,17 +74,18 @@ export class Patterns {
     for (const { question, isShort } of asked) {
       if (slice.isOver()) yield undefined
       if (isShort)
-        this.#know(question, compilePattern(question.pattern)?.test(question.text) === true)
+        this.#memoize(question, compilePattern(question.pattern)?.test(question.text) === true)
       else
         yield {
           question,
-          tell: (answer) => this.#know(question, !(answer instanceof CelError) && answer === true),
+          resume: (answer) =>
+            this.#memoize(question, !(answer instanceof CelError) && answer === true),
         }
     }
     return asked.length > 0
   }
 
-  #know({ pattern, text }: PatternQuestion, isMatch: boolean): void {
+  #memoize({ pattern, text }: PatternQuestion, isMatch: boolean): void {
     const texts = this.#known.get(pattern) ?? new Map<string, boolean>()
     this.#known.set(pattern, texts.set(text, isMatch))
   }

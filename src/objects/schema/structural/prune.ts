@@ -10,42 +10,50 @@ import { changedFields, changedItems } from './value.ts'
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
 /** `unknown`: the paths of dropped fields, sorted; incomplete if they are very long. */
-export type Pruned<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
+export type PrunedValue<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /** Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never changes what it is given. */
-export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
+export function pruneObject(object: Fields, schema: Structural): PrunedValue<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
   return { value, unknown: unknown.all.toSorted() }
 }
 
-export function prune(value: Json, schema: Structural): Pruned<Json> {
+export function prune(value: Json, schema: Structural): PrunedValue<Json> {
   const unknown = once('unknown fields', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
   return { value: pruned, unknown: unknown.all.toSorted() }
 }
 
-type Place = { readonly trail: Trail; readonly unknown: BoundedTexts; readonly isObject?: boolean }
+type PruneContext = {
+  readonly trail: Trail
+  readonly unknown: BoundedTexts
+  readonly isObject?: boolean
+}
 
 /** `schema` undefined: nothing is known of the value. */
-function pruneAt(value: Json, schema: Structural | undefined, place: Place): Json {
+function pruneAt(value: Json, schema: Structural | undefined, place: PruneContext): Json {
   if (Array.isArray(value)) return pruneItems(value, schema, place)
   return isFields(value) ? pruneFields(value, schema, place) : value
 }
 
-function pruneItems(items: readonly Json[], schema: Structural | undefined, place: Place): Json {
+function pruneItems(
+  items: readonly Json[],
+  schema: Structural | undefined,
+  place: PruneContext,
+): Json {
   if (schema?.keepsUnknown === true && schema.items === undefined) return items
   return changedItems(items, (item, at) => pruneBelow(item, schema?.items, { place, step: at }))
 }
 
-type Step = { readonly place: Place; readonly step: string | number }
+type Step = { readonly place: PruneContext; readonly step: string | number }
 
 function pruneBelow(value: Json, schema: Structural | undefined, { place, step }: Step): Json {
   if (typeof value !== 'object' || value === null) return value
   return pruneAt(value, schema, { trail: new Trail(place.trail, step), unknown: place.unknown })
 }
 
-function pruneFields(fields: Fields, schema: Structural | undefined, place: Place): Fields {
+function pruneFields(fields: Fields, schema: Structural | undefined, place: PruneContext): Fields {
   const isObject = schema?.isEmbedded === true || place.isObject === true
   return changedFields(fields, (value, name) =>
     isObject && isMetaField(name) ? value : pruneField(value, schema, { place, step: name }),

@@ -3,7 +3,7 @@ import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import { checkFieldCount, checkItemCount, checkType, checkWhole } from './check-value.ts'
 import type { Patterns } from './patterns.ts'
-import { type Fault, Place } from './place.ts'
+import { type Fault, ValidationContext } from './validation-context.ts'
 import { type Checks, hasJunctors, type Structural } from './structural.ts'
 import { Trail } from './trail.ts'
 
@@ -18,12 +18,20 @@ export function isQuicklyGood(
 ): boolean {
   const faults: Fault[] = []
   // One place for all values: its errors are not reported.
-  const quick = new Place(new Trail(), { prefix: '', faults, patterns, slice }, undefined)
+  const quick = new ValidationContext(
+    new Trail(),
+    { prefix: '', faults, patterns, slice },
+    undefined,
+  )
   const left = { values: VALUES_MAX }
   return fits(value, schema, { place: quick, faults, left }) && left.values >= 0
 }
 
-type Quick = { readonly place: Place; readonly faults: Fault[]; readonly left: { values: number } }
+type Quick = {
+  readonly place: ValidationContext
+  readonly faults: Fault[]
+  readonly left: { values: number }
+}
 
 /** False: it is invalid, or too large to say. */
 function fits(value: Json, schema: Structural, quick: Quick): boolean {

@@ -201,7 +201,7 @@ function keyOf({
   rules,
   checks,
   default: value,
-}: Own): string {
+}: OwnKeywords): string {
   const flags =
     (isNullable ? 1 : 0) + (keepsUnknown ? 2 : 0) + (isEmbedded ? 4 : 0) + (isAtomic ? 8 : 0)
   const start = `${types.length === 1 ? JSON.stringify(types[0]) : JSON.stringify(types)}${flags}`
@@ -225,8 +225,8 @@ const withBigInts = (_: string, value: unknown): unknown =>
 /** In a schema for its defaults, int-or-string allows anything; types, formats and patterns are taken as they are. */
 function asOfDefaults(
   schema: Fields,
-  { types, checks }: Pick<Own, 'types' | 'checks'>,
-): Partial<Own> {
+  { types, checks }: Pick<OwnKeywords, 'types' | 'checks'>,
+): Partial<OwnKeywords> {
   const type = textOf(schema['type'])
   return {
     types: types === intOrString || type === '' ? [] : [type],
@@ -236,7 +236,7 @@ function asOfDefaults(
   }
 }
 
-type Own = Omit<Structural, 'properties' | 'defaults' | 'additional' | 'items' | 'holds'>
+type OwnKeywords = Omit<Structural, 'properties' | 'defaults' | 'additional' | 'items' | 'holds'>
 
 const noDefaults: readonly FieldDefault[] = []
 
@@ -247,7 +247,7 @@ function defaultsOf(properties: ReadonlyMap<string, Structural>): readonly Field
 }
 
 function holdsOf(
-  { isEmbedded, list }: Own,
+  { isEmbedded, list }: OwnKeywords,
   parts: readonly (Structural | boolean | undefined)[],
 ): Holds {
   const below = parts.flatMap((part) => (typeof part === 'object' ? part.holds : []))
@@ -258,7 +258,7 @@ function holdsOf(
 }
 
 /** The keywords of a schema itself, without its parts. */
-function readOwn(schema: Fields): Omit<Own, 'rules'> {
+function readOwn(schema: Fields): Omit<OwnKeywords, 'rules'> {
   const given = schema['default']
   return {
     types:

@@ -2,7 +2,7 @@
  * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the schema with rules in them or below. A
  * schema is compiled once, when an object is first written.
  */
-import { type Compiled, compileInTurns, type Program } from '../../cel/compile.ts'
+import { type CompileResult, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
 import { escapeName } from '../../cel/escape.ts'
 import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
@@ -125,7 +125,7 @@ function fieldType(name: string, schema: Fields, holder: Type | undefined): Type
 export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
   typeOfSchema(schema, { name: 'selfType1', isRoot })
 
-type Typed = {
+type RuleTypeOptions = {
   readonly type: Type
   /**
    * New expressions may only use what the previous Kubernetes version supports, too; those that were accepted before may use everything.
@@ -137,11 +137,11 @@ type Typed = {
 export function* compileRule(
   given: Fields,
   schema: Fields,
-  { type, isStored, slice }: Typed,
+  { type, isStored, slice }: RuleTypeOptions,
 ): Turns<CompiledRule> {
   const rule = readRule(given)
   const oldSelf = rule.optionalOldSelf ? optional(type) : type
-  const compileText = (text: string): Turns<Compiled> => {
+  const compileText = (text: string): Turns<CompileResult> => {
     const environment = kubernetesEnvironment(isStored(text) ? '1.33' : '1.32')
     return compileInTurns(text, withVariables(environment, { self: type, oldSelf }), slice)
   }
@@ -169,7 +169,7 @@ export function* compileRule(
 }
 
 /** Whether a rule that type-checks, but cannot be run, uses oldSelf. */
-const usesOldSelf = (compiled: Compiled): boolean =>
+const usesOldSelf = (compiled: CompileResult): boolean =>
   'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')
 
 type Words = {
@@ -185,7 +185,7 @@ const messageWords: Words = {
   program: 'messageExpression',
 }
 
-function faultOf(compiled: Compiled, { wanted, what, program }: Words): string {
+function faultOf(compiled: CompileResult, { wanted, what, program }: Words): string {
   if (!('type' in compiled))
     return `${program === what ? `${what} ` : ''}compilation failed: ${compiled.fault}`
   if (compiled.type.kind !== wanted) return `${what} must evaluate to a ${wanted}`

@@ -28,7 +28,10 @@ const MESSAGE_BYTES_MAX = 5120
 /** More than the headers of a response hold. */
 const WARNINGS_MAX = 1_000
 
-export type Ran = { readonly faults: readonly FieldFault[]; readonly warnings: readonly string[] }
+export type RulesResult = {
+  readonly faults: readonly FieldFault[]
+  readonly warnings: readonly string[]
+}
 
 export type RunOptions = {
   /** The path of the value. */
@@ -41,7 +44,7 @@ export type RunOptions = {
 }
 
 /** In slices: other work runs between and within rules. */
-export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<Ran> {
+export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<RulesResult> {
   const run = newRun(options.slice)
   yield* turns(value, node, { ...options, run })
   return run
@@ -88,7 +91,7 @@ function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> 
   yield* visit(value, node, { path, old, schema, wasSame: undefined, run, isStrict })
 }
 
-type Place = {
+type RuleContext = {
   readonly path: string
   readonly old: Json | undefined
   /** Undefined only if `isStrict`. */
@@ -100,7 +103,7 @@ type Place = {
 }
 
 /** Runs the rules of a value before those of its parts. */
-function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
+function* visit(value: Json, node: RuleNode, place: RuleContext): Turns<void> {
   const { path, old, schema, run, isStrict } = place
   if (value === null || isAtEnd(run)) return
   if (run.slice.isOver()) yield undefined
@@ -150,13 +153,13 @@ function schemaOfField(schema: Structural | undefined, name: string): Structural
 const isAtEnd = ({ budget, faults, characters }: Run): boolean =>
   budget < 0 || faults.length >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
 
-type Found = Omit<Place, 'run' | 'schema' | 'isStrict'> & {
+type RuleTarget = Omit<RuleContext, 'run' | 'schema' | 'isStrict'> & {
   readonly value: Json
   readonly node: RuleNode
 }
 
 function* runOwn(
-  { value, node: { type, rules, shown }, path, old, wasSame }: Found,
+  { value, node: { type, rules, shown }, path, old, wasSame }: RuleTarget,
   run: Run,
 ): Turns<void> {
   const at = path === '' ? '<nil>' : path

@@ -25,7 +25,7 @@ function atOnce<T>(turns: Turns<T>): T {
   for (;;) {
     const { done, value } = turns.next()
     if (done === true) return value
-    value?.tell(value.question.answer())
+    value?.resume(value.question.answer())
   }
 }
 
@@ -226,7 +226,7 @@ test('texts that take long to match are asked about, once each, and give way bet
     if (turn === undefined) turnsGiven++
     else {
       asked++
-      turn.tell(turn.question.answer())
+      turn.resume(turn.question.answer())
     }
   }
   equal(asked, 3)
@@ -250,7 +250,7 @@ test('all texts of a value together may not take longer to match than one may', 
       break
     }
     asked++
-    turn?.tell(true)
+    turn?.resume(true)
   }
   ok(asked < 11)
 })

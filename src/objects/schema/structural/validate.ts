@@ -18,7 +18,7 @@ import { checkFieldCount, checkItemCount, checkType, checkWhole } from './check-
 import { correlatedItems, isUnchanged } from './correlate.ts'
 import { junctorFault, pathOf, valueFault } from './faults.ts'
 import { Patterns } from './patterns.ts'
-import { type Fault, Place } from './place.ts'
+import { type Fault, ValidationContext } from './validation-context.ts'
 import { isMetaField } from './prune.ts'
 import { isQuicklyGood } from './quick-check.ts'
 import { type Checks, hasJunctors, type Structural } from './structural.ts'
@@ -42,20 +42,24 @@ export function* validateValues(
   if (isQuicklyGood(value, schema, patterns, slice) && !(yield* patterns.answer(slice))) return []
   for (;;) {
     const faults: Fault[] = []
-    yield* visit(value, schema, new Place(new Trail(), { prefix, faults, patterns, slice }, old))
-    if (!(yield* patterns.answer(slice))) return yield* told(faults, slice)
+    yield* visit(
+      value,
+      schema,
+      new ValidationContext(new Trail(), { prefix, faults, patterns, slice }, old),
+    )
+    if (!(yield* patterns.answer(slice))) return yield* reportFaults(faults, slice)
   }
 }
 
 /** An error that several schemas of a value have, such as an alternative and the schema around it, is reported once. */
-function* told(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
+function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
   const known = new Set<string>()
   let characters = 0
-  for (const tell of faults) {
+  for (const report of faults) {
     if (characters > FAULTS_CHARACTERS_MAX) break
     if (slice.isOver()) yield undefined
-    const fault = tell()
+    const fault = report()
     characters += fault.path.length + fault.message.length
     const text = `${fault.path}: ${fault.message}`
     if (known.has(text)) continue
@@ -69,7 +73,7 @@ function* told(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
 type Count = number
 
 /** Checks a value; its errors are dropped if it has not changed. */
-function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
+function* visit(value: Json, schema: Structural, place: ValidationContext): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
   const { faults, old, slice } = place
@@ -83,7 +87,7 @@ function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
 }
 
 /** The same for a value that `isSimple`. */
-function visitSimple(value: Json, schema: Structural, place: Place): Count {
+function visitSimple(value: Json, schema: Structural, place: ValidationContext): Count {
   const start = place.faults.length
   const count = checkType(value, schema, place)
   checkWhole(value, schema, place)
@@ -95,7 +99,7 @@ function visitSimple(value: Json, schema: Structural, place: Place): Count {
 const isSimple = (value: Json, { checks }: Structural): boolean =>
   (typeof value !== 'object' || value === null) && (checks === undefined || !hasJunctors(checks))
 
-function* check(value: Json, schema: Structural, place: Place): Turns<Count> {
+function* check(value: Json, schema: Structural, place: ValidationContext): Turns<Count> {
   if (place.slice.isOver()) yield undefined
   const { checks } = schema
   let count = checkType(value, schema, place)
@@ -108,7 +112,11 @@ function* check(value: Json, schema: Structural, place: Place): Turns<Count> {
 }
 
 /** Nothing is checked beyond the last error that is reported: the object is rejected anyway. */
-function* checkItems(items: readonly Json[], schema: Structural, place: Place): Turns<Count> {
+function* checkItems(
+  items: readonly Json[],
+  schema: Structural,
+  place: ValidationContext,
+): Turns<Count> {
   const { old, faults, slice } = place
   const { items: itemSchema, checks } = schema
   let count = 0
@@ -128,7 +136,7 @@ function* checkItems(items: readonly Json[], schema: Structural, place: Place): 
   return count
 }
 
-function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<Count> {
+function* checkFields(fields: Fields, schema: Structural, place: ValidationContext): Turns<Count> {
   const { old, faults, slice } = place
   const { properties, additional, checks } = schema
   const names = Object.keys(fields)
@@ -165,12 +173,12 @@ function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<C
 function* checkJunctors(
   value: Json,
   { allOf, anyOf, oneOf, not }: Checks,
-  place: Place,
+  place: ValidationContext,
 ): Turns<Count> {
   let count = 0
-  const tried = function* (schema: Structural): Turns<Tried> {
+  const tried = function* (schema: Structural): Turns<AlternativeResult> {
     const faults: Fault[] = []
-    return { count: yield* check(value, schema, place.telling(faults)), faults }
+    return { count: yield* check(value, schema, place.withFaults(faults)), faults }
   }
   if (anyOf !== undefined) count += yield* checkAny(anyOf, tried, place)
   if (oneOf !== undefined) count += yield* checkOne(oneOf, tried, place)
@@ -181,17 +189,21 @@ function* checkJunctors(
   return count
 }
 
-type Tried = { readonly count: Count; readonly faults: readonly Fault[] }
-type Try = (schema: Structural) => Turns<Tried>
+type AlternativeResult = { readonly count: Count; readonly faults: readonly Fault[] }
+type Try = (schema: Structural) => Turns<AlternativeResult>
 
-function* checkAll(schemas: readonly Structural[], tried: Try, place: Place): Turns<Count> {
+function* checkAll(
+  schemas: readonly Structural[],
+  tried: Try,
+  place: ValidationContext,
+): Turns<Count> {
   let [count, failed] = [0, 0]
   for (const schema of schemas) {
     const result = yield* tried(schema)
     count += result.count
     if (result.faults.length === 0) continue
     failed++
-    place.tell(result.faults)
+    place.addFaults(result.faults)
   }
   if (failed > 0) {
     const none = failed === schemas.length ? '. None validated' : ''
@@ -200,21 +212,29 @@ function* checkAll(schemas: readonly Structural[], tried: Try, place: Place): Tu
   return count
 }
 
-function* checkAny(schemas: readonly Structural[], tried: Try, place: Place): Turns<Count> {
-  let best: Tried | undefined
+function* checkAny(
+  schemas: readonly Structural[],
+  tried: Try,
+  place: ValidationContext,
+): Turns<Count> {
+  let best: AlternativeResult | undefined
   for (const schema of schemas) {
     const result = yield* tried(schema)
     if (result.faults.length === 0) return result.count
     if (best === undefined || result.count > best.count) best = result
   }
   place.faults.push(junctorFault(place, 'must validate at least one schema (anyOf)'))
-  place.tell(best?.faults ?? [])
+  place.addFaults(best?.faults ?? [])
   return best?.count ?? 0
 }
 
-function* checkOne(schemas: readonly Structural[], tried: Try, place: Place): Turns<Count> {
+function* checkOne(
+  schemas: readonly Structural[],
+  tried: Try,
+  place: ValidationContext,
+): Turns<Count> {
   let valid = 0
-  let best: Tried | undefined
+  let best: AlternativeResult | undefined
   for (const schema of schemas) {
     const result = yield* tried(schema)
     if (result.faults.length === 0) valid++
@@ -225,6 +245,6 @@ function* checkOne(schemas: readonly Structural[], tried: Try, place: Place): Tu
   place.faults.push(
     junctorFault(place, `must validate one and only one schema (oneOf). Found ${found}`),
   )
-  if (valid === 0) place.tell(best?.faults ?? [])
+  if (valid === 0) place.addFaults(best?.faults ?? [])
   return best?.count ?? 0
 }

@@ -6,7 +6,7 @@ import {
   admissionEnvironment,
   PolicyVariables,
 } from '../../../objects/cel/admission.ts'
-import { type Compiled, compileInTurns } from '../../../objects/cel/compile.ts'
+import { type CompileResult, compileInTurns } from '../../../objects/cel/compile.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/types.ts'
@@ -14,7 +14,7 @@ import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/type
 /** The limit for all expressions of an object: compiling a hundred thousand characters takes tenths of a second. */
 const CHARACTERS_MAX = 256 * 1024
 
-type Wanted = {
+type ExpressionOptions = {
   /** The types that the expression may evaluate to; any, if absent. */
   readonly types?: readonly Type[]
   /** A messageExpression has no `authorizer`. */
@@ -46,7 +46,7 @@ export class Expressions {
     this.#stored = stored
   }
 
-  *check(text: string, path: string, wanted: Wanted = {}): Turns<FieldFault[]> {
+  *check(text: string, path: string, wanted: ExpressionOptions = {}): Turns<FieldFault[]> {
     const {
       types,
       hasAuthorizer = true,
@@ -75,7 +75,11 @@ export class Expressions {
     return faultsOf(compiled, path, { types: [bool], shown: text })
   }
 
-  *#compile(text: string, names: Omit<AdmissionNames, 'hasParams'>, given = text): Turns<Compiled> {
+  *#compile(
+    text: string,
+    names: Omit<AdmissionNames, 'hasParams'>,
+    given = text,
+  ): Turns<CompileResult> {
     if (this.slice.isOver()) yield undefined
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
@@ -90,9 +94,13 @@ export class Expressions {
   }
 }
 
-type Told = { readonly types: readonly Type[] | undefined; readonly shown: string }
+type ExpectedTypes = { readonly types: readonly Type[] | undefined; readonly shown: string }
 
-function faultsOf(compiled: Compiled, path: string, { types, shown }: Told): FieldFault[] {
+function faultsOf(
+  compiled: CompileResult,
+  path: string,
+  { types, shown }: ExpectedTypes,
+): FieldFault[] {
   if (!('type' in compiled))
     return [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
   const { type } = compiled

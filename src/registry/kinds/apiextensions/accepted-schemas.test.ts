@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type Fields, fieldsOf } from '../../../api/object.ts'
 import { inTurns } from '../../../objects/cel/turns.ts'
 import { AcceptedSchemas } from './accepted-schemas.ts'
-import { validateSpec } from './definition-spec.ts'
+import { validateSpec } from './crd-spec.ts'
 
 const costly = { rule: 'self.all(x, self.all(y, x == y))' }
 const list: Fields = {

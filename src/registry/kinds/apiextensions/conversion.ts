@@ -17,7 +17,7 @@ import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 
 /** The stored CRD, for an update. */
-export type Before = { readonly was: Fields; readonly isEstablished: boolean }
+export type StoredCrd = { readonly was: Fields; readonly isEstablished: boolean }
 
 const path = 'spec.conversion'
 const reviewVersions = ['v1', 'v1beta1']
@@ -26,7 +26,7 @@ const onlyWebhooks = 'should not be set when strategy is not set to Webhook'
 /** `conversion` is in its stored form. */
 export function validateConversion(
   conversion: Json | undefined,
-  before: Before | undefined,
+  before: StoredCrd | undefined,
 ): FieldFault[] {
   if (!isFields(conversion)) return []
   const { strategy, webhookClientConfig: config, conversionReviewVersions } = conversion
@@ -78,7 +78,7 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
  * The bundle of an established CRD is validated, so that its webhook is not broken by mistake; but a bundle that was invalid before may
  * stay.
  */
-function isBundleChecked(before: Before | undefined): boolean {
+function isBundleChecked(before: StoredCrd | undefined): boolean {
   if (before?.isEstablished !== true) return false
   const { webhook } = fieldsOf(before.was['conversion'])
   return (

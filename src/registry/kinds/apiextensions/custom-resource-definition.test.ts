@@ -22,12 +22,9 @@ function definitionOf(properties: Fields): KubeObject {
   }
 }
 
-const turnsOf = (definition: KubeObject): Promise<number> =>
+const turnsOf = (crd: KubeObject): Promise<number> =>
   turnsDuring(async () =>
-    assert.deepEqual(
-      await customResourceDefinitionRules.validateInSlices?.(definition, undefined),
-      [],
-    ),
+    assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(crd, undefined), []),
   )
 
 test('others get their turns while a thousand rules are compiled', async () => {
@@ -67,12 +64,9 @@ test('a definition of tens of thousands of properties holds up nobody for long',
   const properties = Object.fromEntries(
     Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { type: 'string', maxLength: at }]),
   )
-  const definition = definitionOf(properties)
+  const crd = definitionOf(properties)
   const check = async (): Promise<void> => {
-    assert.deepEqual(
-      await customResourceDefinitionRules.validateInSlices?.(definition, undefined),
-      [],
-    )
+    assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(crd, undefined), [])
   }
   // The collector may have had the garbage of another test to do.
   const ms = Math.min(

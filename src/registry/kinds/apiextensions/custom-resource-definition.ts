@@ -22,9 +22,9 @@ import type { Slice } from '../../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { withoutDash } from '../../metadata.ts'
-import { definitionDeletion } from './definition-deletion.ts'
-import { validateNames } from './definition-names.ts'
-import { validateSpec } from './definition-spec.ts'
+import { crdDeletion } from './crd-deletion.ts'
+import { validateNames } from './crd-names.ts'
+import { validateSpec } from './crd-spec.ts'
 import { fromStoredSpec, toStoredSpec } from './stored-form.ts'
 
 const WEBHOOK_PORT = 443
@@ -40,7 +40,7 @@ export const customResourceDefinitionRules: KindRules = {
   setDefaults,
   prepareCreate: (object) => withStorageVersion({ ...object, status: {} }),
   prepareUpdate: (object) => withStorageVersion(object),
-  ownDeletion: definitionDeletion,
+  ownDeletion: crdDeletion,
   validate: () => [],
   // A schema may have thousands of CEL rules and patterns to compile.
   validateInSlices: (object, current, tools) =>
@@ -218,5 +218,4 @@ function validatePreserving(object: KubeObject, current?: KubeObject): FieldFaul
   return [invalidValue('spec.preserveUnknownFields', true, why)]
 }
 
-const preserves = (definition: KubeObject): boolean =>
-  specOf(definition)['preserveUnknownFields'] === true
+const preserves = (crd: KubeObject): boolean => specOf(crd)['preserveUnknownFields'] === true

@@ -35,7 +35,7 @@ export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<bool
   return false
 }
 
-type Place = {
+type DefaultContext = {
   readonly path: string
   readonly faults: FieldFault[]
   /** The schema as it was given. */
@@ -46,7 +46,7 @@ type Place = {
   readonly slice: Slice
 }
 
-function* visit(schema: Structural, place: Place): Turns<void> {
+function* visit(schema: Structural, place: DefaultContext): Turns<void> {
   const { path, faults, slice } = place
   // As upstream, defaults in additionalProperties are not validated.
   const { default: value, items, properties, isEmbedded } = schema
@@ -80,7 +80,7 @@ function* visit(schema: Structural, place: Place): Turns<void> {
 function* validateDefault(
   value: Json,
   schema: Structural,
-  place: Place,
+  place: DefaultContext,
 ): Turns<readonly FieldFault[]> {
   const { path, metadata, isRoot, slice } = place
   const prefix = `${path}.default`
@@ -114,7 +114,11 @@ function* validateDefault(
 }
 
 /** By its schema, then by its CEL rules. */
-function* validateOwn(value: Json, schema: Structural, place: Place): Turns<readonly FieldFault[]> {
+function* validateOwn(
+  value: Json,
+  schema: Structural,
+  place: DefaultContext,
+): Turns<readonly FieldFault[]> {
   const { isRoot, slice } = place
   const path = `${place.path}.default`
   if (slice.isOver()) yield undefined

@@ -12,7 +12,7 @@ import {
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { Structural } from '../../../objects/schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
-import { validateKind } from './definition-names.ts'
+import { validateKind } from './crd-names.ts'
 
 /** `path`: that of the value. `isObject`: the value itself is an embedded resource. */
 export function validateEmbedded(
@@ -26,9 +26,13 @@ export function validateEmbedded(
   return faults
 }
 
-type Place = { readonly path: string; readonly faults: FieldFault[]; readonly isObject: boolean }
+type EmbeddedContext = {
+  readonly path: string
+  readonly faults: FieldFault[]
+  readonly isObject: boolean
+}
 
-function visit(value: Json, schema: Structural, { path, faults, isObject }: Place): void {
+function visit(value: Json, schema: Structural, { path, faults, isObject }: EmbeddedContext): void {
   if (!isObject && !schema.holds.embedded) return
   if (Array.isArray(value)) {
     const { items } = schema

@@ -98,7 +98,7 @@ const advice =
 type Cost = { readonly path: string; readonly cost: number }
 
 /** The position of a schema within the schema of the object. */
-export type RulePlace = {
+export type RulePosition = {
   readonly path: string
   readonly isRoot: boolean
   /** How many values an object can have for it; undefined: unbounded. */
@@ -119,7 +119,7 @@ export type RulePlace = {
   readonly holder: Fields | undefined
 }
 
-type Ruled = {
+type RuleContext = {
   readonly path: string
   /** The type of the value that the rule validates. */
   readonly type: Type
@@ -138,7 +138,7 @@ export class RuleChecks {
     this.#accepted = accepted
   }
 
-  *check(schema: Fields, place: RulePlace & { readonly slice: Slice }): Turns<void> {
+  *check(schema: Fields, place: RulePosition & { readonly slice: Slice }): Turns<void> {
     const rules = listOf(schema['x-kubernetes-validations'])
     if (rules.length === 0) return
     const path = `${place.path}.x-kubernetes-validations`
@@ -176,7 +176,7 @@ export class RuleChecks {
     }
   }
 
-  *#checkRule(given: Fields, compiled: CompiledRule, ruled: Ruled): Turns<void> {
+  *#checkRule(given: Fields, compiled: CompiledRule, ruled: RuleContext): Turns<void> {
     const { path, type, count, uncorrelated, slice } = ruled
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this

@@ -29,7 +29,7 @@ import {
   countBelow,
   elementsOf,
   RuleChecks,
-  type RulePlace,
+  type RulePosition,
   validateRuleFields,
 } from './expression-rules.ts'
 
@@ -65,7 +65,7 @@ export type KeywordContext = {
   readonly slice: Slice
 }
 
-type Place = RulePlace & {
+type KeywordPosition = RulePosition & {
   readonly slice: Slice
   readonly faults: FieldFault[]
   readonly rules: RuleChecks | undefined
@@ -75,7 +75,7 @@ type Place = RulePlace & {
   readonly noDefaults: string
 }
 
-function* visit(schema: Fields, place: Place): Turns<void> {
+function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
   if (place.slice.isOver()) yield undefined
   if (place.faults.length >= FAULTS_MAX) return
   const { path, faults, isRoot, isInMeta, count } = place
@@ -131,7 +131,10 @@ function* visit(schema: Fields, place: Place): Turns<void> {
 }
 
 /** Most schemas have neither rules nor keys, so that there is nothing to divide. */
-function* validateExtensions(schema: Fields, { path, slice }: Place): Turns<readonly FieldFault[]> {
+function* validateExtensions(
+  schema: Fields,
+  { path, slice }: KeywordPosition,
+): Turns<readonly FieldFault[]> {
   const validate = (): FieldFault[] => [
     ...validateLists(schema, path),
     ...validateMapType(schema, path),
@@ -142,7 +145,7 @@ function* validateExtensions(schema: Fields, { path, slice }: Place): Turns<read
 }
 
 /** Of nested lists and maps that cannot be correlated, the outermost is reported. */
-const uncorrelatedIn = (place: Place, path: string): Place =>
+const uncorrelatedIn = (place: KeywordPosition, path: string): KeywordPosition =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place
 
 const mapTypes = ['atomic', 'granular']
@@ -162,7 +165,10 @@ const unsupported = [
 /** Keywords that count as set even if they are empty. */
 const pointers: ReadonlySet<string> = new Set(['additionalItems', 'dependencies', '$ref'])
 
-function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): FieldFault[] {
+function validateOwn(
+  schema: Fields,
+  { path, isInMeta, noDefaults }: KeywordPosition,
+): FieldFault[] {
   const faults: FieldFault[] = []
   const type = textOf(schema['type'])
   const { properties, additionalProperties: additional, items } = schema

@@ -37,10 +37,10 @@ export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
 const describe = (pattern: string, path: string, { message }: CelError): FieldFault =>
   invalidValue(path, pattern, `must be a valid regular expression, but isn't: ${message}`)
 
-type Found = { readonly pattern: string; readonly at: string }
+type PatternField = { readonly pattern: string; readonly at: string }
 
 /** Yields undefined for each schema without a pattern, so that the caller can yield to the event loop. */
-function* patternsIn(schema: Fields, path: string): Generator<Found | undefined> {
+function* patternsIn(schema: Fields, path: string): Generator<PatternField | undefined> {
   const pattern = textOf(schema['pattern'])
   yield pattern === '' ? undefined : { pattern, at: `${path}.pattern` }
   for (const name of ['items', 'additionalProperties', 'not']) {

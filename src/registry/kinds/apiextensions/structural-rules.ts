@@ -47,7 +47,11 @@ export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
     .map(({ fault }) => fault)
 
 type Level = 'root' | 'item' | 'field'
-type Place = { readonly path: string; readonly faults: FieldFault[]; readonly slice: Slice }
+type StructuralContext = {
+  readonly path: string
+  readonly faults: FieldFault[]
+  readonly slice: Slice
+}
 
 const emptyType: { readonly [level in Level]: string } = {
   root: 'must not be empty at the root',
@@ -55,7 +59,11 @@ const emptyType: { readonly [level in Level]: string } = {
   field: 'must not be empty for specified object fields',
 }
 
-function* visit(schema: Fields, level: Level, { path, faults, slice }: Place): Turns<void> {
+function* visit(
+  schema: Fields,
+  level: Level,
+  { path, faults, slice }: StructuralContext,
+): Turns<void> {
   if (slice.isOver()) yield undefined
   if (faults.length >= FAULTS_MAX) return
   const { items, additionalProperties } = schema
@@ -236,7 +244,7 @@ const mustBeFalse = [
 
 function* refuseInside(
   schema: Fields,
-  { path, faults, slice }: Place,
+  { path, faults, slice }: StructuralContext,
   isTyped: boolean,
 ): Turns<void> {
   if (slice.isOver()) yield undefined
@@ -278,7 +286,7 @@ function* refuseInside(
 function* requireOutside(
   part: Fields,
   schema: Json | undefined,
-  { inner, path, faults, slice }: Place & { readonly inner: string },
+  { inner, path, faults, slice }: StructuralContext & { readonly inner: string },
 ): Turns<void> {
   if (slice.isOver()) yield undefined
   if (faults.length >= FAULTS_MAX) return

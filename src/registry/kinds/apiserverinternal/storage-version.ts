@@ -117,23 +117,23 @@ const checkPart = (
 
 /** Must be set if, and only if, all servers agree. */
 function validateCommonVersion(
-  { commonEncodingVersion: told }: Fields,
+  { commonEncodingVersion: reported }: Fields,
   servers: readonly Fields[],
 ): FieldFault[] {
   const path = 'status.commonEncodingVersion'
   const versions = new Set(servers.map(({ encodingVersion }) => textOf(encodingVersion)))
   const [common] = versions.size === 1 ? versions : []
-  if (common === undefined && told === undefined) return []
+  if (common === undefined && reported === undefined) return []
   if (common === undefined) {
     const why =
       'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet'
-    return [invalidValue(path, textOf(told), why)]
+    return [invalidValue(path, textOf(reported), why)]
   }
-  if (told === undefined)
+  if (reported === undefined)
     return [invalidShown(path, '"null"', `the common encoding version is ${common}`)]
-  return told === common
+  return reported === common
     ? []
-    : [invalidValue(path, textOf(told), `the actual common encoding version is ${common}`)]
+    : [invalidValue(path, textOf(reported), `the actual common encoding version is ${common}`)]
 }
 
 /** The path lacks the name of the list, as upstream. */

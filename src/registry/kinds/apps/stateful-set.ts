@@ -15,7 +15,7 @@ import { claimSpecWarnings } from '../core/claim-spec.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
-import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { all, faultsOf, fields, ifPresent, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import { warningsOfEach } from '../../rules/warnings.ts'
 import {
@@ -62,7 +62,7 @@ const updateStrategy: Rule = (value, path, check) => {
       )
       return
     case 'RollingUpdate':
-      fields({ partition: nonNegative, maxUnavailable: given(someUnavailable) })(
+      fields({ partition: nonNegative, maxUnavailable: ifPresent(someUnavailable) })(
         rollingUpdate,
         at,
         check,
@@ -95,12 +95,12 @@ const spec = all(
   fields({
     podManagementPolicy,
     updateStrategy,
-    persistentVolumeClaimRetentionPolicy: given(
+    persistentVolumeClaimRetentionPolicy: ifPresent(
       fields({ whenDeleted: retention, whenScaled: retention }),
     ),
     replicas: nonNegative,
     minReadySeconds: nonNegative,
-    ordinals: given(fields({ start: nonNegative })),
+    ordinals: ifPresent(fields({ start: nonNegative })),
     selector: neededSelector('statefulset'),
     serviceName: unlessEmpty(named(checkDnsLabel)),
   }),
@@ -133,7 +133,7 @@ export const statefulSetRules: KindRules = {
   },
   warnings: (object, current, gates) => {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
-    const told = [
+    const reported = [
       ...workloadWarnings(object, current, gates),
       // As upstream, the path differs between create and update.
       ...warningsOfEach(itemsOf(volumeClaimTemplates), (claim, at) =>
@@ -143,9 +143,9 @@ export const statefulSetRules: KindRules = {
         ),
       ),
     ]
-    if (numberOf(revisionHistoryLimit) >= 0) return told
+    if (numberOf(revisionHistoryLimit) >= 0) return reported
     const why = 'a negative value retains all historical revisions; a value >= 0 is recommended'
-    return [...told, `spec.revisionHistoryLimit: ${why}`]
+    return [...reported, `spec.revisionHistoryLimit: ${why}`]
   },
   status: {
     validateUpdate: countersRule(
@@ -198,9 +198,10 @@ function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   const own = fieldsOf(object['spec'])
   const strategy = fieldsOf(own['updateStrategy'])
   const { type, rollingUpdate } = strategy
-  const isTold = textOf(type) === '' || (type === 'RollingUpdate' && rollingUpdate !== undefined)
+  const isSpecified =
+    textOf(type) === '' || (type === 'RollingUpdate' && rollingUpdate !== undefined)
   const rolling = fieldsOf(rollingUpdate)
-  if (!isTold || rolling['maxUnavailable'] !== undefined) return object
+  if (!isSpecified || rolling['maxUnavailable'] !== undefined) return object
   return {
     ...object,
     spec: {

@@ -69,8 +69,8 @@ function withClaimKinds(spec: Fields): Fields {
 function withStatefulStrategy(spec: Fields): Fields {
   const strategy = fieldsOf(spec['updateStrategy'])
   const { type = 'RollingUpdate', rollingUpdate } = strategy
-  const isTold = rollingUpdate !== undefined || strategy['type'] === undefined
-  if (type !== 'RollingUpdate' || !isTold) return spec
+  const isSpecified = rollingUpdate !== undefined || strategy['type'] === undefined
+  if (type !== 'RollingUpdate' || !isSpecified) return spec
   const rolling = { partition: 0, ...fieldsOf(rollingUpdate) }
   return changed(spec, 'updateStrategy', { ...strategy, type, rollingUpdate: rolling })
 }

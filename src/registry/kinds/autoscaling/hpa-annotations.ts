@@ -22,14 +22,14 @@ export const annotationNames = ['metrics', 'behavior', 'current-metrics', 'condi
   (name) => prefix + name,
 )
 
-type Read = {
+type HpaAnnotations = {
   readonly metrics?: readonly Fields[] | undefined
   readonly behavior?: Fields | undefined
   readonly currentMetrics?: readonly Fields[] | undefined
   readonly conditions?: readonly Fields[] | undefined
 }
 
-export function readAnnotations(annotations: ObjectMeta['annotations']): Read {
+export function readAnnotations(annotations: ObjectMeta['annotations']): HpaAnnotations {
   if (annotations === undefined) return {}
   const listOf = (
     name: string,

@@ -11,7 +11,7 @@ import { checkDnsLabel, checkPathSegment } from '../../../api/names.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { checkContainerResourceName } from '../../rules/resources.ts'
-import { all, each, fields, given, needed, type Rule } from '../../rules/rule.ts'
+import { all, each, fields, ifPresent, needed, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf, positive } from '../../rules/scalars.ts'
 
 const WINDOW_SECONDS_MAX = 3600
@@ -21,12 +21,12 @@ const segment = named(checkPathSegment)
 
 const reference = fields({ kind: needed(segment), name: needed(segment) })
 
-const positiveAmount: Rule = given((value, path, { faults }) => {
+const positiveAmount: Rule = ifPresent((value, path, { faults }) => {
   if (nanosOf(textOf(value)) <= 0n)
     faults.push(invalidShown(path, goQuantity(textOf(value)), 'must be positive'))
 })
 
-const positivePercent: Rule = given((value, path, { faults }) => {
+const positivePercent: Rule = ifPresent((value, path, { faults }) => {
   if (numberOf(value) < 1)
     faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
 })
@@ -181,10 +181,10 @@ const nonNegativeAmount: Rule = (value, path, { faults }) => {
     faults.push(invalidValue(path, textOf(value), 'must be greater than or equal to 0'))
 }
 
-const scalingRules: Rule = given(
+const scalingRules: Rule = ifPresent(
   fields({
-    stabilizationWindowSeconds: given(all(windowFromZero, atMost(WINDOW_SECONDS_MAX))),
-    selectPolicy: given(oneOf('Disabled', 'Max', 'Min')),
+    stabilizationWindowSeconds: ifPresent(all(windowFromZero, atMost(WINDOW_SECONDS_MAX))),
+    selectPolicy: ifPresent(oneOf('Disabled', 'Max', 'Min')),
     policies: needed(
       each(
         fields({
@@ -195,7 +195,7 @@ const scalingRules: Rule = given(
       ),
       'must specify at least one Policy',
     ),
-    tolerance: given(nonNegativeAmount),
+    tolerance: ifPresent(nonNegativeAmount),
   }),
 )
 

@@ -23,7 +23,7 @@ import {
 import { quote } from '../../../api/quote.ts'
 import { keysOf, repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { everyItem, mapEach } from '../../../lib/scheduling/parts.ts'
-import { each, eachIn, fields, given, type Rule } from '../../rules/rule.ts'
+import { each, eachIn, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative } from '../../rules/scalars.ts'
 import { parseIndexes } from './indexes.ts'
 
@@ -153,7 +153,7 @@ function goConditions(list: Json | undefined): string {
 
 /** For an indexed Job with this many completions. */
 export function successPolicy(completions: number): Rule {
-  return given((value, path, check) => {
+  return ifPresent((value, path, check) => {
     const { rules } = fieldsOf(value)
     const at = `${path}.rules`
     if (itemsOf(rules).length === 0) {

@@ -9,7 +9,7 @@ import {
 } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
-import { all, fields, given, type Rule } from '../../rules/rule.ts'
+import { all, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import { podTemplate } from '../apps/selector-and-template.ts'
 import { podTemplateWarnings } from '../core/pod/warnings.ts'
@@ -144,7 +144,7 @@ export const jobSpec: Rule = all(
     maxFailedIndexes: nonNegative,
   }),
   neededPerIndex,
-  fields({ managedBy: given(all(domainPrefixedPath, shortEnough)) }),
+  fields({ managedBy: ifPresent(all(domainPrefixedPath, shortEnough)) }),
   completionMode,
   podFailurePolicy,
   indexedSuccess,

@@ -15,7 +15,7 @@ import { keysOf } from '../../../lib/scheduling/long-lists.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { fractionWarnings } from '../../rules/resources.ts'
 import { labelSelector } from '../../rules/label-selector.ts'
-import { eachIn, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { eachIn, ifPresent, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 
 const known: readonly string[] = [
@@ -71,7 +71,7 @@ export function validateAttributesChange(now: Fields, before: Fields, gates: Gat
 
 const claimModes = accessModes('at least 1 access mode is required')
 
-export const volumeMode: Rule = given(oneOf('Block', 'Filesystem'))
+export const volumeMode: Rule = ifPresent(oneOf('Block', 'Filesystem'))
 
 export const claimSpec: Rule = (value, path, check) => {
   const spec = fieldsOf(value)
@@ -122,7 +122,7 @@ const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean
   one !== undefined && other !== undefined && !isSame(one, other)
 
 /** The source of the volume's initial content. */
-const dataSource: Rule = given((value, path, check) => {
+const dataSource: Rule = ifPresent((value, path, check) => {
   const { apiGroup, kind, name, namespace } = fieldsOf(value)
   const group = textOf(apiGroup)
   if (textOf(name) === '') check.faults.push(required(`${path}.name`))

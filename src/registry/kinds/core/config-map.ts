@@ -41,9 +41,9 @@ function validate(object: KubeObject): FieldFault[] {
   return faults
 }
 
-type Found = { readonly faults: FieldFault[]; bytes: number }
+type DataCheckResult = { readonly faults: FieldFault[]; bytes: number }
 
-const newFound = (): Found => ({ faults: [], bytes: 0 })
+const newFound = (): DataCheckResult => ({ faults: [], bytes: 0 })
 
 function validateImmutable(object: KubeObject, current: KubeObject): FieldFault[] {
   if (current['immutable'] !== true) return []

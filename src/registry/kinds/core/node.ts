@@ -30,7 +30,7 @@ import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { checkAmount } from '../../rules/resources.ts'
-import { all, eachIn, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
+import { all, eachIn, faultsOf, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 import { nodeFields } from '../selectable.ts'
 
@@ -96,7 +96,7 @@ const amounts: Rule = (value, path, check) => {
 
 const resources = fields({ capacity: amounts, allocatable: amounts })
 
-const swap: Rule = given((value, path, { faults }) => {
+const swap: Rule = ifPresent((value, path, { faults }) => {
   if (numberOf(value) <= 0)
     faults.push(invalidValue(path, numberOf(value), 'must be greater than zero'))
 })

@@ -195,6 +195,6 @@ function validateStatus(object: KubeObject): FieldFault[] {
 const isClaimed = (resource: string): boolean => resource === 'storage' || isExtended(resource)
 
 function warnings({ metadata: { annotations = {} }, spec }: KubeObject): string[] {
-  const told = annotations[storageClassAnnotation] === undefined ? [] : [classWarning]
-  return [...told, ...claimSpecWarnings(fieldsOf(spec), 'spec')]
+  const reported = annotations[storageClassAnnotation] === undefined ? [] : [classWarning]
+  return [...reported, ...claimSpecWarnings(fieldsOf(spec), 'spec')]
 }

@@ -28,7 +28,15 @@ import type { KindRules } from '../../kind-rules.ts'
 import type { Writer } from '../../resource.ts'
 import { changesOf } from '../../rules/changes.ts'
 import { deprecatedKeyWarnings, newerLabel } from '../../rules/deprecated-labels.ts'
-import { all, eachIn, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import {
+  all,
+  eachIn,
+  faultsOf,
+  fields,
+  ifPresent,
+  type Rule,
+  unlessEmpty,
+} from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 import { warningsOfEach } from '../../rules/warnings.ts'
 import {
@@ -70,7 +78,7 @@ export function basicAmount(amount: string, path: string): FieldFault[] {
     : [invalidShown(path, `${nanos / 10n ** 9n}`, 'must be a valid resource quantity')]
 }
 
-const nodeAffinity: Rule = given((value, path, check) => {
+const nodeAffinity: Rule = ifPresent((value, path, check) => {
   const { required: nodes } = fieldsOf(value)
   if (nodes === undefined)
     check.faults.push(required(`${path}.required`, 'must specify required node constraints'))
@@ -120,7 +128,7 @@ const notInline: Rule = (_, path, { faults }) => {
 /** For a PersistentVolumeSpec inside of a VolumeAttachment. */
 export const inlineVolume: Rule = all(
   fields({
-    claimRef: given(notInline),
+    claimRef: ifPresent(notInline),
     capacity: (value, path, check) => {
       if (entriesOf(value).length > 0) notInline(value, path, check)
     },
@@ -131,9 +139,9 @@ export const inlineVolume: Rule = all(
     persistentVolumeReclaimPolicy: unlessEmpty((value, path, { faults }) => {
       if (value !== 'Retain') faults.push(forbiddenField(path, `may only be Retain ${inlineOnly}`))
     }),
-    nodeAffinity: given(notInline),
+    nodeAffinity: ifPresent(notInline),
     storageClassName: unlessEmpty(notInline),
-    volumeMode: given((value, path, { faults }) => {
+    volumeMode: ifPresent((value, path, { faults }) => {
       if (value === 'Filesystem') return
       faults.push(
         forbiddenField(path, `may not specify volumeMode other than Filesystem ${inlineOnly}`),
@@ -293,21 +301,21 @@ export const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 function warnings({ metadata: { annotations = {} }, spec: own }: KubeObject): string[] {
   const volume = fieldsOf(own)
-  const told: string[] = []
-  if (annotations[storageClassAnnotation] !== undefined) told.push(classWarning)
+  const reported: string[] = []
+  if (annotations[storageClassAnnotation] !== undefined) reported.push(classWarning)
   if (annotations[mountOptions] !== undefined) {
-    told.push(
+    reported.push(
       `metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`,
     )
   }
   if (volume['persistentVolumeReclaimPolicy'] === 'Recycle') {
     const instead = 'Instead, the recommended approach is to use dynamic provisioning.'
-    told.push(
+    reported.push(
       `spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. ${instead}`,
     )
   }
   return [
-    ...told,
+    ...reported,
     ...affinityWarnings(volume['nodeAffinity']),
     ...oldSources.filter(([name]) => volume[name] !== undefined).map(([, warning]) => warning),
   ]

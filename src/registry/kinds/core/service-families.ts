@@ -15,14 +15,14 @@ import { isSame } from '../../../objects/schema/equal.ts'
 import { validateAddresses } from './service-addresses.ts'
 import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 
-type Settled = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
+type FamiliesResult = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
 
 /** `cluster`: the IP families of the cluster, the primary one first. */
 export function settleFamilies(
   given: Fields,
   before: Fields | undefined,
   cluster: readonly IpFamily[],
-): Settled {
+): FamiliesResult {
   if (typeOf(given) === 'ExternalName' || isUntouched(given, before)) return { spec: given }
   const spec = trimmed(withPolicyOf(before, given), before)
   const isFree = isHeadless(spec) && isSelectorless(spec)
@@ -115,13 +115,13 @@ function addFamiliesOfAddresses(
   return faults
 }
 
-type Wanted = {
+type WantedFamilies = {
   readonly policy: Fields[string]
   readonly families: readonly string[]
   readonly cluster: readonly string[]
 }
 
-function refuseFamilies(spec: Fields, { policy, families, cluster }: Wanted): FieldFault[] {
+function refuseFamilies(spec: Fields, { policy, families, cluster }: WantedFamilies): FieldFault[] {
   const path = 'spec.ipFamilyPolicy'
   if (policy === 'SingleStack') {
     const needs = "must be 'RequireDualStack' or 'PreferDualStack' when multiple"

@@ -5,7 +5,7 @@ import { fieldsOf, textOf } from '../../../api/object.ts'
 import {
   all,
   fields,
-  given,
+  ifPresent,
   needed,
   neededFields,
   type Rule,
@@ -14,11 +14,11 @@ import {
 import { named, withoutBacksteps } from '../../rules/scalars.ts'
 import { driverName, iscsi, type VolumeSource, volumeSources } from './pod/volume-sources.ts'
 
-const secret: Rule = given(
+const secret: Rule = ifPresent(
   fields({ name: needed(named(checkDnsSubdomain)), namespace: needed(named(checkDnsLabel)) }),
 )
 
-const glusterNamespace: Rule = given((value, path, check) => {
+const glusterNamespace: Rule = ifPresent((value, path, check) => {
   const why = 'if the endpointnamespace is set, it must be a valid namespace name'
   if (textOf(value) === '') check.faults.push(invalidValue(path, '', why))
   else named(checkDnsLabel)(value, path, check)
@@ -28,11 +28,11 @@ const own: { readonly [source: string]: VolumeSource } = {
   azureFile: {
     rule: all(
       neededFields('secretName', 'shareName'),
-      fields({ secretNamespace: given(needed()) }),
+      fields({ secretNamespace: ifPresent(needed()) }),
     ),
   },
   cinder: {
-    rule: fields({ volumeID: needed(), secretRef: given(neededFields('name', 'namespace')) }),
+    rule: fields({ volumeID: needed(), secretRef: ifPresent(neededFields('name', 'namespace')) }),
   },
   csi: {
     rule: fields({
@@ -53,7 +53,7 @@ const own: { readonly [source: string]: VolumeSource } = {
     rule: fields({
       volumeName: needed(named(checkDnsLabel)),
       volumeNamespace: unlessEmpty(named(checkDnsLabel)),
-      secretRef: given(neededFields('name', 'namespace')),
+      secretRef: ifPresent(neededFields('name', 'namespace')),
     }),
   },
 }

@@ -8,7 +8,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { labelMap } from '../../rules/label-selector.ts'
 import { identityOf } from '../../../objects/schema/equal.ts'
 import { resourceRequirements } from '../../rules/resources.ts'
-import { faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
+import { faultsOf, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { named } from '../../rules/scalars.ts'
 import { tolerations } from '../core/pod/scheduling.ts'
 
@@ -44,8 +44,8 @@ const scheduling = fields({
 function validate(object: KubeObject): FieldFault[] {
   return [
     ...faultsOf(named(checkDnsLabel), object['handler'], 'handler'),
-    ...faultsOf(given(overhead), object['overhead'], 'overhead'),
-    ...faultsOf(given(scheduling), object['scheduling'], 'scheduling'),
+    ...faultsOf(ifPresent(overhead), object['overhead'], 'overhead'),
+    ...faultsOf(ifPresent(scheduling), object['scheduling'], 'scheduling'),
   ]
 }
 

@@ -5,7 +5,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { labelSelector } from '../../rules/label-selector.ts'
 import { atMostHundredPercent, countOrPercent } from '../../rules/percent.ts'
-import { all, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
+import { all, faultsOf, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../rules/scalars.ts'
 
 const oneLimit: Rule = (value, path, { faults }) => {
@@ -15,7 +15,7 @@ const oneLimit: Rule = (value, path, { faults }) => {
   faults.push(invalidShown(path, 'policy.PodDisruptionBudgetSpec{...}', why))
 }
 
-const limit = given(all(countOrPercent, atMostHundredPercent))
+const limit = ifPresent(all(countOrPercent, atMostHundredPercent))
 
 const spec = all(
   oneLimit,
@@ -23,7 +23,7 @@ const spec = all(
     minAvailable: limit,
     maxUnavailable: limit,
     selector: labelSelector,
-    unhealthyPodEvictionPolicy: given(oneOf('AlwaysAllow', 'IfHealthyBudget')),
+    unhealthyPodEvictionPolicy: ifPresent(oneOf('AlwaysAllow', 'IfHealthyBudget')),
   }),
 )
 

@@ -51,14 +51,14 @@ export function requestNames(requests: Json | undefined): RequestNames {
   return once('names of requests', () => new Map(names))
 }
 
-type How = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
+type SelectorContext = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
 
-type Validated = { readonly isStored: boolean; readonly slice: Slice }
+type ValidationContext = { readonly isStored: boolean; readonly slice: Slice }
 
 export function* validateClaimSpec(
   spec: Fields,
   path: string,
-  { isStored, slice }: Validated,
+  { isStored, slice }: ValidationContext,
 ): Turns<FieldFault[]> {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
   const selectors = yield* DeviceSelectors.compile(
@@ -66,7 +66,7 @@ export function* validateClaimSpec(
     isStored,
     slice,
   )
-  const how: How = { isStored, selectors }
+  const how: SelectorContext = { isStored, selectors }
   return yield* inPartsOf(
     () => validateDevices({ requests, constraints, config }, path, how),
     slice,
@@ -90,7 +90,7 @@ function exactRequests(requests: readonly Fields[]): readonly Fields[] {
 function validateDevices(
   { requests, constraints, config }: Fields,
   path: string,
-  how: How,
+  how: SelectorContext,
 ): FieldFault[] {
   const names = requestNames(requests)
   const own = `${path}.devices`
@@ -121,7 +121,7 @@ function validateDevices(
 function validateRequest(
   { name, exactly, firstAvailable }: Fields,
   path: string,
-  how: How,
+  how: SelectorContext,
 ): FieldFault[] {
   const alternatives = itemsOf(firstAvailable)
   const count = (alternatives.length > 0 ? 1 : 0) + (isFields(exactly) ? 1 : 0)
@@ -144,7 +144,11 @@ function validateRequest(
   ]
 }
 
-function validateExact(request: Fields, path: string, { selectors }: How): FieldFault[] {
+function validateExact(
+  request: Fields,
+  path: string,
+  { selectors }: SelectorContext,
+): FieldFault[] {
   return [
     ...validateClassName(textOf(request['deviceClassName']), `${path}.deviceClassName`),
     ...selectors.validate(request['selectors'], `${path}.selectors`),

@@ -58,15 +58,15 @@ function validate(object: KubeObject): FieldFault[] {
 /** As upstream, a term is compared with a list that begins with one empty term for each: an empty term is a duplicate of all of them. */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))
-  const told = once('reported topologies', () => ({ duplicates: 0 }))
+  const reported = once('reported topologies', () => ({ duplicates: 0 }))
   return faultsOfEach(terms, (term, at) => {
     const path = `allowedTopologies[${at}].matchLabelExpressions`
     const { faults, values } = validateTerm(itemsOf(term['matchLabelExpressions']), path)
     const id = identityOf(values)
     const count = counts.get(id) ?? 0
-    const repeats = Math.min(count, TOLD_MAX - told.duplicates)
+    const repeats = Math.min(count, TOLD_MAX - reported.duplicates)
     for (let repeat = 0; repeat < repeats; repeat++) faults.push(duplicate(path, ''))
-    told.duplicates += repeats
+    reported.duplicates += repeats
     counts.set(id, count + 1)
     return faults
   })

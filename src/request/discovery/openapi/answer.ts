@@ -12,7 +12,7 @@ import { jsonType, preferredType } from '../../../objects/codec/negotiate.ts'
 import { conditional, httpDate } from './conditional.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
 import type { RemoteDocuments } from '../remote/remote-documents.ts'
-import { Kept, OpenApiLibrary } from './library.ts'
+import { CachedDocument, OpenApiLibrary } from './library.ts'
 
 /** Documents that are named by their hash never change. */
 const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
@@ -23,7 +23,7 @@ export class OpenApi {
   readonly #library: OpenApiLibrary
   readonly #wallMs: () => number
   readonly #remote: RemoteDocuments | undefined
-  readonly #converted = new WeakMap<object, Kept>()
+  readonly #converted = new WeakMap<object, CachedDocument>()
   #indexed: { readonly mark: string; readonly body: Buffer } | undefined
 
   constructor(
@@ -107,12 +107,12 @@ export class OpenApi {
     if (this.#remote === undefined || found === undefined) return bare(404, {})
     const { service, converted } = found
     if (converted === undefined) return this.#remote.handOn(service, request, context)
-    const known = this.#converted.get(converted) ?? new Kept(converted.json, converted)
+    const known = this.#converted.get(converted) ?? new CachedDocument(converted.json, converted)
     this.#converted.set(converted, known)
     return this.#kept(request, key, known)
   }
 
-  async #kept(request: ApiRequest, key: string, kept: Kept): Promise<ApiResponse> {
+  async #kept(request: ApiRequest, key: string, kept: CachedDocument): Promise<ApiResponse> {
     const type = chosenType(request, 'v3')
     if (type === undefined) return bare(406, { vary: 'Accept' })
     const { hash, modifiedMs } = kept.edition

@@ -7,11 +7,15 @@ import {
   type Headers,
 } from '../../../api/request.ts'
 
-type Whole = { readonly headers: Headers; readonly body: Buffer; readonly modifiedMs: number }
+type FullResponse = {
+  readonly headers: Headers
+  readonly body: Buffer
+  readonly modifiedMs: number
+}
 
 export function conditional(
   { headers: asked }: Pick<ApiRequest, 'headers'>,
-  { headers, body, modifiedMs }: Whole,
+  { headers, body, modifiedMs }: FullResponse,
 ): ApiResponse {
   const modified = httpDate(modifiedMs)
   if (isKnown(asked, headers['etag'], modifiedMs)) {
@@ -49,10 +53,14 @@ export function conditional(
 /** HTTP dates have a resolution of seconds. */
 export const httpDate = (ms: number): string => new Date(ms).toUTCString()
 
-type Asked = ApiRequest['headers']
+type RequestHeaders = ApiRequest['headers']
 
 /** If-None-Match takes precedence over If-Modified-Since, since a tag is more precise than a date. */
-function isKnown(asked: Asked, tag: Headers[string] | undefined, modifiedMs: number): boolean {
+function isKnown(
+  asked: RequestHeaders,
+  tag: Headers[string] | undefined,
+  modifiedMs: number,
+): boolean {
   const tags = firstHeader(asked, 'if-none-match')
   if (tags !== undefined) {
     return elementsOf(tags).some((one) => one === '*' || one.replace(/^W\//, '') === tag)
@@ -62,7 +70,11 @@ function isKnown(asked: Asked, tag: Headers[string] | undefined, modifiedMs: num
 }
 
 /** If-Range: a part of another version is of no use. */
-function isOfThis(asked: Asked, tag: Headers[string] | undefined, modified: string): boolean {
+function isOfThis(
+  asked: RequestHeaders,
+  tag: Headers[string] | undefined,
+  modified: string,
+): boolean {
   const wanted = firstHeader(asked, 'if-range')
   return wanted === undefined || wanted === tag || wanted === modified
 }

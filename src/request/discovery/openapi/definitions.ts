@@ -36,7 +36,7 @@ const listMarks: ReadonlyMap<string, Fields> = new Map([
 ])
 
 type ListNames = { readonly listName: string; readonly item: string }
-type ListParts = { readonly items: Fields; readonly metadata: Fields }
+type ListSchemas = { readonly items: Fields; readonly metadata: Fields }
 
 /** Definitions by name: the built-in ones, with or without the custom ones of a document. */
 export type DefinitionSource = { readonly get: (name: string) => OpenApiDefinition }
@@ -102,7 +102,7 @@ export class OpenApiDefinitions {
     return listName
   }
 
-  listSchema({ group, kind, version }: GroupVersionKind, { items, metadata }: ListParts): Fields {
+  listSchema({ group, kind, version }: GroupVersionKind, { items, metadata }: ListSchemas): Fields {
     return {
       description: `A list of ${kind.replace(/List$/, '')} objects.`,
       properties: {

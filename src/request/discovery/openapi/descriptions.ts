@@ -4,7 +4,7 @@ import { podTexts } from './texts/pods.ts'
 import { workloadTexts } from './texts/workloads.ts'
 import { clusterTexts } from './texts/cluster.ts'
 
-type Described = {
+type TypeDescription = {
   readonly text: string
   readonly like: string | undefined
   readonly fields: Map<string, string>
@@ -15,7 +15,7 @@ const ANY = 'Any'
 
 /** The texts are parsed when the first description is needed. */
 export class Descriptions {
-  #types: ReadonlyMap<string, Described> | undefined
+  #types: ReadonlyMap<string, TypeDescription> | undefined
 
   /** The description of a type, or of one of its fields. Undefined if there is none. */
   of(type: string, field?: string): string | undefined {
@@ -36,9 +36,9 @@ export class Descriptions {
  *       spec: what the field is for
  *     InitContainer like Container: fields that are not described here are described there
  */
-function read(texts: string): Map<string, Described> {
-  const types = new Map<string, Described>()
-  let last: Described | undefined
+function read(texts: string): Map<string, TypeDescription> {
+  const types = new Map<string, TypeDescription>()
+  let last: TypeDescription | undefined
   for (const line of texts.split('\n')) {
     const at = line.indexOf(': ')
     if (at === -1) continue

@@ -6,7 +6,7 @@ import { definition } from './fixed-schemas.ts'
 import { tagOf, titleOf } from './names.ts'
 import { anyText, type PathItem, pathItem } from './operations.ts'
 
-type Told = {
+type OperationInfo = {
   readonly path: string
   readonly id: string
   readonly tag: string
@@ -16,7 +16,10 @@ type Told = {
   readonly consumes: readonly string[]
 }
 
-function told({ path, ...operation }: Omit<Told, 'name'> & { readonly name: string }): PathItem {
+function documentPath({
+  path,
+  ...operation
+}: Omit<OperationInfo, 'name'> & { readonly name: string }): PathItem {
   const { name, ...rest } = operation
   return pathItem(path, [{ ...rest, method: 'get', parameters: [], answers: [[200, name]] }])
 }
@@ -25,7 +28,7 @@ const types = [jsonType, yamlType, protobufType]
 const negotiated = { produces: types, consumes: types }
 
 export const coreVersionsPath = (definitions: OpenApiDefinitions): PathItem =>
-  told({
+  documentPath({
     path: '/api/',
     id: 'getCoreAPIVersions',
     tag: tagOf(''),
@@ -35,7 +38,7 @@ export const coreVersionsPath = (definitions: OpenApiDefinitions): PathItem =>
   })
 
 export const groupListPath = (definitions: OpenApiDefinitions): PathItem =>
-  told({
+  documentPath({
     path: '/apis/',
     id: 'getAPIVersions',
     tag: 'apis',
@@ -45,7 +48,7 @@ export const groupListPath = (definitions: OpenApiDefinitions): PathItem =>
   })
 
 export const groupPath = (group: string, definitions: OpenApiDefinitions): PathItem =>
-  told({
+  documentPath({
     path: `/apis/${group}/`,
     id: `get${titleOf(group)}APIGroup`,
     tag: tagOf(group),
@@ -59,7 +62,7 @@ export const resourceListPath = (
   version: string,
   definitions: OpenApiDefinitions,
 ): PathItem =>
-  told({
+  documentPath({
     path: group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`,
     id: `get${titleOf(group, version)}APIResources`,
     tag: tagOf(group, version),
@@ -69,7 +72,7 @@ export const resourceListPath = (
   })
 
 export const versionPath = (): PathItem =>
-  told({
+  documentPath({
     path: '/version/',
     id: 'getCodeVersion',
     tag: 'version',
@@ -80,7 +83,7 @@ export const versionPath = (): PathItem =>
   })
 
 export const issuerPath = (): PathItem =>
-  told({
+  documentPath({
     path: '/.well-known/openid-configuration/',
     id: 'getServiceAccountIssuerOpenIDConfiguration',
     tag: 'WellKnown',
@@ -91,7 +94,7 @@ export const issuerPath = (): PathItem =>
   })
 
 export const keysPath = (): PathItem =>
-  told({
+  documentPath({
     path: '/openid/v1/jwks/',
     id: 'getServiceAccountIssuerOpenIDKeyset',
     tag: 'openid',

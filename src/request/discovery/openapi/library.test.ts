@@ -6,7 +6,7 @@ import { parseJson } from '../../../api/json-value.ts'
 import { systemClock } from '../../../lib/time/clock.ts'
 import { builtInResources } from '../../../registry/built-in.ts'
 import { customResources } from '../../../registry/custom/custom-resource.ts'
-import { readDefinition } from '../../../registry/custom/definition.ts'
+import { readCrd } from '../../../registry/custom/crd.ts'
 import { Registry } from '../../../registry/registry.ts'
 import type { Resource } from '../../../registry/resource.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
@@ -21,7 +21,7 @@ function wheels(properties: Fields): readonly Resource[] {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
   const versions = [{ name: 'v1', served: true, storage: true, schema, subresources: { scale } }]
   return customResources(
-    readDefinition({
+    readCrd({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'wheels.example.com' },

@@ -35,7 +35,7 @@ const CUSTOM_FORM = 1
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
 /** A document, with the encodings that were requested. */
-export class Kept {
+export class CachedDocument {
   readonly json: Buffer
   /** The same for all encodings. */
   readonly edition: Edition
@@ -61,7 +61,7 @@ export class Kept {
 }
 
 type Group = readonly Resource[]
-type LibraryParts = {
+type LibraryOptions = {
   readonly registry: Registry
   readonly hasIssuer: boolean
   readonly clock: Clock
@@ -80,11 +80,11 @@ type MakeOptions = {
   readonly edition: Edition | undefined
 }
 
-type Whole = {
+type MergedDocument = {
   /** What it is made from. */
   readonly mark: string
   readonly parts: ReadonlyMap<Group, OlderTexts>
-  readonly made: Promise<Kept>
+  readonly made: Promise<CachedDocument>
 }
 
 const info = {
@@ -104,12 +104,12 @@ export class OpenApiLibrary {
   /** By key, with the list of the group's resources that the document was made from, which the registry replaces when the group changes. */
   readonly #documents = new IdleCache<
     string,
-    { readonly group: Group; readonly made: Promise<Kept> }
+    { readonly group: Group; readonly made: Promise<CachedDocument> }
   >(LINGER_MS)
   readonly #editions = new WeakMap<Group, Map<string, Edition>>()
-  readonly #whole = new IdleCache<'v2', Whole>(LINGER_MS)
+  readonly #whole = new IdleCache<'v2', MergedDocument>(LINGER_MS)
 
-  constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryParts) {
+  constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryOptions) {
     this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })
     this.#registry = registry
     this.#hasIssuer = hasIssuer
@@ -135,7 +135,7 @@ export class OpenApiLibrary {
   }
 
   /** Undefined: there is no such document. */
-  v3(key: string): Promise<Kept> | undefined {
+  v3(key: string): Promise<CachedDocument> | undefined {
     const [root, group = '', version, ...more] = key.split('/')
     if (more.length > 0) return undefined
     if (root === 'api' && group !== '' && version === undefined)
@@ -161,7 +161,7 @@ export class OpenApiLibrary {
   }
 
   /** The only document of v2. */
-  v2(): Promise<Kept> {
+  v2(): Promise<CachedDocument> {
     const { mark } = this
     const known = this.#whole.get('v2')
     if (known?.mark === mark) return known.made
@@ -179,7 +179,7 @@ export class OpenApiLibrary {
     return made
   }
 
-  #ofGroup(key: string, group: string): Promise<Kept> | undefined {
+  #ofGroup(key: string, group: string): Promise<CachedDocument> | undefined {
     const resources = this.#registry.inGroup(group)
     if (!hasBuiltIn(resources)) return undefined
     return this.#kept(key, resources, () =>
@@ -187,7 +187,7 @@ export class OpenApiLibrary {
     )
   }
 
-  #ofVersion(key: string, group: string, version: string): Promise<Kept> | undefined {
+  #ofVersion(key: string, group: string, version: string): Promise<CachedDocument> | undefined {
     const resources = this.#registry.inGroup(group)
     const own = resources.filter((one) => one.version === version)
     if (own.length === 0) return undefined
@@ -206,7 +206,7 @@ export class OpenApiLibrary {
   }
 
   /** A document that could not be made is tried again for the next request. */
-  #kept(key: string, group: Group, make: () => Promise<Kept>): Promise<Kept> {
+  #kept(key: string, group: Group, make: () => Promise<CachedDocument>): Promise<CachedDocument> {
     const known = this.#documents.get(key)
     if (known?.group === group) return known.made
     const made = make().then(
@@ -261,7 +261,7 @@ export class OpenApiLibrary {
     return items
   }
 
-  async #make(items: PathItem[], options: Partial<MakeOptions> = {}): Promise<Kept> {
+  async #make(items: PathItem[], options: Partial<MakeOptions> = {}): Promise<CachedDocument> {
     const { slices = new Slices(), definitions = this.#definitions, isBuiltIn = true } = options
     const paths = await printAll(items.toSorted(byPath), slices, (item) => [
       item.path,
@@ -281,16 +281,19 @@ export class OpenApiLibrary {
     return this.#bound(text, slices, options.edition)
   }
 
-  async #bound(text: Iterable<string>, slices: Slices, edition?: Edition): Promise<Kept> {
+  async #bound(text: Iterable<string>, slices: Slices, edition?: Edition): Promise<CachedDocument> {
     const gathered = await gather(text, slices)
-    return new Kept(
+    return new CachedDocument(
       gathered.json,
       edition ?? { hash: gathered.hash, modifiedMs: this.#clock.wallMs() },
     )
   }
 
   /** Makes the v2 document one group after the other, in slices. `parts` has the groups that are known already, and gets the rest. */
-  async #makeWhole(groups: readonly Group[], parts: Map<Group, OlderTexts>): Promise<Kept> {
+  async #makeWhole(
+    groups: readonly Group[],
+    parts: Map<Group, OlderTexts>,
+  ): Promise<CachedDocument> {
     const slices = new Slices()
     const fixed = [...this.#fixedPaths().values()].map((path) => path())
     const texts = await this.#printOlder(fixed, this.#definitions, slices)

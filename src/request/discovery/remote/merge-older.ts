@@ -46,7 +46,7 @@ export async function mergeOlder(
       parameterPrefix + to,
     ]),
   ])
-  const print = async (parts: Parts, names?: ReadonlyMap<string, string>): Promise<Texts> => {
+  const print = async (parts: Definitions, names?: ReadonlyMap<string, string>): Promise<Texts> => {
     const texts = new Map<string, string>()
     for (const [name, { text, refs }] of parts) {
       const isSame = !refs.some((ref) => renamed.has(ref))
@@ -79,13 +79,17 @@ export async function mergeOlder(
 }
 
 type Texts = ReadonlyMap<string, string>
-type Parts = OlderSpec['definitions']
+type Definitions = OlderSpec['definitions']
 
 /** Other things of one name that are told apart: so many servers do not have something of the same name. */
 const SAME_NAMES_MAX = 100
 
 /** Other names for parts whose names are taken by something else: `name_v2`, `name_v3`, … */
-async function newNames(taken: Texts, parts: Parts, slices: Slices): Promise<Map<string, string>> {
+async function newNames(
+  taken: Texts,
+  parts: Definitions,
+  slices: Slices,
+): Promise<Map<string, string>> {
   const renamed = new Map<string, string>()
   const used = new Set<string>()
   for (const [name, { text }] of parts) {

@@ -20,12 +20,12 @@ export type OlderPart = {
   readonly refs: readonly string[]
 }
 
-type Parts = ReadonlyMap<string, OlderPart>
+type OlderSection = ReadonlyMap<string, OlderPart>
 
 export type OlderSpec = {
-  readonly paths: Parts
-  readonly definitions: Parts
-  readonly parameters: Parts
+  readonly paths: OlderSection
+  readonly definitions: OlderSection
+  readonly parameters: OlderSection
   /** What else matters, in JSON by name: `info`, `securityDefinitions`. */
   readonly rest: ReadonlyMap<string, string>
 }
@@ -91,7 +91,10 @@ function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): St
 }
 
 /** The names of the definitions that paths lead to. */
-function* neededBy(paths: Parts, { definitions, parameters }: OlderSpec): Steps<Set<string>> {
+function* neededBy(
+  paths: OlderSection,
+  { definitions, parameters }: OlderSpec,
+): Steps<Set<string>> {
   const found = new Set<string>()
   const shared = new Set<string>()
   const look = ({ refs = [] }: Partial<OlderPart> = {}): void => {

@@ -9,7 +9,7 @@ const PERIOD_MS = 60_000
 /** The first wait after a failure. It doubles, up to `retryMsMax`. */
 const RETRY_MS_FIRST = 1_000
 
-export type RefresherParts = {
+export type RefresherOptions = {
   /** Whether it succeeded. Must not fail. */
   readonly refresh: (name: string, signal: AbortSignal) => Promise<boolean>
   /** How many servers are asked at the same time. */
@@ -19,7 +19,7 @@ export type RefresherParts = {
   readonly timers?: Timers
 }
 
-type Known = {
+type RefreshState = {
   timer: Timer | undefined
   isRunning: boolean
   /** It was marked while it was being refreshed. */
@@ -28,16 +28,16 @@ type Known = {
 }
 
 export class Refresher implements AsyncDisposable {
-  readonly #parts: RefresherParts
+  readonly #options: RefresherOptions
   readonly #timers: Timers
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, RefreshState>()
   readonly #waiting = new Set<string>()
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
 
-  constructor(parts: RefresherParts) {
-    this.#parts = parts
-    this.#timers = parts.timers ?? systemTimers
+  constructor(options: RefresherOptions) {
+    this.#options = options
+    this.#timers = options.timers ?? systemTimers
   }
 
   /** To be refreshed at once: it is new, or has changed. */
@@ -69,7 +69,7 @@ export class Refresher implements AsyncDisposable {
 
   #start(): void {
     for (const name of this.#waiting) {
-      if (this.#running.size >= this.#parts.workersMax || this.#stopping.signal.aborted) return
+      if (this.#running.size >= this.#options.workersMax || this.#stopping.signal.aborted) return
       this.#waiting.delete(name)
       const run = this.#run(name)
       this.#running.add(run)
@@ -84,7 +84,7 @@ export class Refresher implements AsyncDisposable {
     const known = this.#known.get(name)
     if (known === undefined) return
     known.isRunning = true
-    const isDone = await this.#parts.refresh(name, this.#stopping.signal)
+    const isDone = await this.#options.refresh(name, this.#stopping.signal)
     known.isRunning = false
     if (this.#known.get(name) !== known || this.#stopping.signal.aborted) return
     if (known.isMarked) {
@@ -93,7 +93,7 @@ export class Refresher implements AsyncDisposable {
       return
     }
     known.failures = isDone ? 0 : known.failures + 1
-    const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (known.failures - 1), this.#parts.retryMsMax)
+    const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (known.failures - 1), this.#options.retryMsMax)
     known.timer = this.#timers.after(isDone ? PERIOD_MS : retryMs, () => {
       this.#waiting.add(name)
       this.#start()

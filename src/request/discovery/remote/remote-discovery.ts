@@ -38,7 +38,7 @@ export type RemoteVersion = {
 }
 
 /** What a server answered. */
-type Answered = {
+type DiscoveryAnswer = {
   readonly resources: RemoteResources
   /** The APIServices that it was read for: of others it says nothing. */
   readonly names: ReadonlySet<string>
@@ -47,35 +47,35 @@ type Answered = {
 }
 
 /** An APIService, and since when it is as it is. */
-type Marked = { readonly service: ListedApiService; readonly markedMs: number }
+type MarkedService = { readonly service: ListedApiService; readonly markedMs: number }
 
-type Found = Pick<RemoteVersion, 'resources' | 'isStale'>
+type DiscoveredResources = Pick<RemoteVersion, 'resources' | 'isStale'>
 
-const unknown: Found = { resources: undefined, isStale: true }
+const unknown: DiscoveredResources = { resources: undefined, isStale: true }
 
-export type RemoteDiscoveryParts = {
+export type RemoteDiscoveryOptions = {
   readonly servers: RemoteServers
   readonly log: Log
   readonly time?: Time
 }
 
 export class RemoteDiscovery implements AsyncDisposable {
-  readonly #parts: RemoteDiscoveryParts
+  readonly #options: RemoteDiscoveryOptions
   readonly #time: Time
   readonly #refresher: Refresher
-  readonly #services = new Map<string, Marked>()
-  readonly #found = new Map<string, Found>()
+  readonly #services = new Map<string, MarkedService>()
+  readonly #found = new Map<string, DiscoveredResources>()
   /** By service: several APIServices may name the same one. */
-  readonly #answered = new Map<string, Answered>()
+  readonly #answered = new Map<string, DiscoveryAnswer>()
   #following: Disposable | undefined
   readonly #firstRound = new Set<string>()
   #onFirstRound: (() => void) | undefined
   #changes = 0
   readonly #listeners = new Set<() => void>()
 
-  constructor(parts: RemoteDiscoveryParts) {
-    this.#parts = parts
-    this.#time = parts.time ?? systemTime
+  constructor(options: RemoteDiscoveryOptions) {
+    this.#options = options
+    this.#time = options.time ?? systemTime
     this.#refresher = new Refresher({
       refresh: (name, signal) => this.#refresh(name, signal),
       workersMax: WORKERS_MAX,
@@ -86,7 +86,7 @@ export class RemoteDiscovery implements AsyncDisposable {
 
   /** Resolves when every APIService that there is has been asked for once, or has failed; or when that takes too long. */
   async start(): Promise<void> {
-    this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
+    this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
     for (const name of this.#services.keys()) this.#firstRound.add(name)
     if (this.#firstRound.size === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -123,11 +123,11 @@ export class RemoteDiscovery implements AsyncDisposable {
     const found = this.#found.get(name)
     // As upstream, one that was not reached yet is stale from the beginning.
     if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
-    this.#noteChange()
+    this.#recordChange()
     this.#refresher.mark(name)
   }
 
-  #noteChange(): void {
+  #recordChange(): void {
     this.#changes++
     for (const listener of this.#listeners) listener()
   }
@@ -135,8 +135,8 @@ export class RemoteDiscovery implements AsyncDisposable {
   #remove(name: string): void {
     if (!this.#services.delete(name)) return
     this.#refresher.drop(name)
-    this.#noteRound(name)
-    if (this.#found.delete(name)) this.#noteChange()
+    this.#recordRound(name)
+    if (this.#found.delete(name)) this.#recordChange()
     this.#forgetUnused()
   }
 
@@ -156,17 +156,17 @@ export class RemoteDiscovery implements AsyncDisposable {
     const before = this.#found.get(name)
     this.#found.set(name, found)
     if (before?.resources !== found.resources || before?.isStale !== found.isStale)
-      this.#noteChange()
-    this.#noteRound(name)
+      this.#recordChange()
+    this.#recordRound(name)
     return !found.isStale
   }
 
-  async #find(known: Marked, signal: AbortSignal): Promise<Found> {
+  async #find(known: MarkedService, signal: AbortSignal): Promise<DiscoveredResources> {
     const { service } = known
     try {
       return { resources: await this.#ask(known, signal), isStale: false }
     } catch (error) {
-      this.#parts.log('info', 'a remote server cannot be asked for its resources', {
+      this.#options.log('info', 'a remote server cannot be asked for its resources', {
         apiService: service.name,
         error: String(error),
       })
@@ -174,7 +174,10 @@ export class RemoteDiscovery implements AsyncDisposable {
     }
   }
 
-  async #ask({ service, markedMs }: Marked, signal: AbortSignal): Promise<string | undefined> {
+  async #ask(
+    { service, markedMs }: MarkedService,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const place = `${service.group}/${service.version}`
     const answered = this.#answered.get(keyOf(service))
     const known = answered?.names.has(service.name) === true ? answered : undefined
@@ -184,7 +187,7 @@ export class RemoteDiscovery implements AsyncDisposable {
       return known.resources.get(place)
     const etag = known?.etag ?? ''
     const limits = { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX, signal }
-    const { fetch } = this.#parts.servers
+    const { fetch } = this.#options.servers
     const user = { name: aggregatorName, uid: '', groups: ['system:masters'] }
     const document = await fetch(service, '/apis', { accept, etag, user, ...limits })
     if (document.status === NOT_MODIFIED && known !== undefined) {
@@ -207,7 +210,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     return readPlain(plain.body)
   }
 
-  #noteRound(name: string): void {
+  #recordRound(name: string): void {
     this.#firstRound.delete(name)
     if (this.#firstRound.size === 0) this.#onFirstRound?.()
   }

@@ -109,8 +109,8 @@ test('the index has the addresses of remote documents; who has only 2.0 is conve
 
 test('documents of all servers share one budget: who comes when it is used up adds nothing', async () => {
   const servers = new FakeServers()
-  const told: unknown[] = []
-  const log: Log = (_level, _message, fields) => void told.push(fields)
+  const reported: unknown[] = []
+  const log: Log = (_level, _message, fields) => void reported.push(fields)
   const text = 'x'.repeat(1_000)
   const documentOf = (group: string): object => ({
     ...swagger,
@@ -131,7 +131,7 @@ test('documents of all servers share one budget: who comes when it is used up ad
   await until(() => openApi.olderSpecs().length === 1, 'the first document is read')
   servers.set(remoteService('v1.a.example.com'), remoteService('v1.b.example.com'))
   await until(
-    () => told.some((fields) => /more than 1900 characters/.test(JSON.stringify(fields))),
+    () => reported.some((fields) => /more than 1900 characters/.test(JSON.stringify(fields))),
     'it is refused',
   )
   assert.deepEqual(

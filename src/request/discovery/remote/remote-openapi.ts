@@ -50,7 +50,7 @@ type Older = {
   readonly size: number
 }
 
-export type RemoteOpenApiParts = {
+export type RemoteOpenApiOptions = {
   readonly servers: RemoteServers
   readonly log: Log
   readonly time?: Time
@@ -59,7 +59,7 @@ export type RemoteOpenApiParts = {
 }
 
 export class RemoteOpenApi implements AsyncDisposable {
-  readonly #parts: RemoteOpenApiParts
+  readonly #options: RemoteOpenApiOptions
   readonly #time: Time
   readonly #services = new Map<string, ListedApiService>()
   readonly #indexes = new Map<string, Index>()
@@ -68,8 +68,8 @@ export class RemoteOpenApi implements AsyncDisposable {
   #following: Disposable | undefined
   #changes = 0
 
-  constructor(parts: RemoteOpenApiParts) {
-    this.#parts = parts
+  constructor(parts: RemoteOpenApiOptions) {
+    this.#options = parts
     this.#time = parts.time ?? systemTime
     const refresher = (
       version: string,
@@ -88,7 +88,7 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   start(): void {
-    this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
+    this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
   }
 
   /** The number of changes: what is derived from the documents is valid as long as it stays the same. */
@@ -178,7 +178,7 @@ export class RemoteOpenApi implements AsyncDisposable {
       return true
     } catch (error) {
       if (!signal.aborted)
-        this.#parts.log('info', 'the OpenAPI document of a remote server cannot be read', {
+        this.#options.log('info', 'the OpenAPI document of a remote server cannot be read', {
           apiService: name,
           version: task.version,
           error: String(error),
@@ -237,7 +237,7 @@ export class RemoteOpenApi implements AsyncDisposable {
     const size = sizeOf(spec)
     let others = 0
     for (const [name, older] of this.#olders) if (name !== service.name) others += older.size
-    const { olderCharsMax = OLDER_CHARS_MAX } = this.#parts
+    const { olderCharsMax = OLDER_CHARS_MAX } = this.#options
     if (others + size > olderCharsMax)
       throw new Error(`all of them have more than ${olderCharsMax} characters`)
     this.#olders.set(service.name, { etag: document.etag, digest, spec, size })
@@ -259,7 +259,7 @@ export class RemoteOpenApi implements AsyncDisposable {
       timeoutMs: TIMEOUT_MS,
       ...options,
     }
-    return this.#parts.servers.fetch(service, path, asked)
+    return this.#options.servers.fetch(service, path, asked)
   }
 
   /** It may have changed while its server was asked: then it is asked again. */

@@ -19,7 +19,7 @@ export type ListedApiService = {
 
 type ServiceId = { readonly namespace: string; readonly name: string; readonly port: number }
 
-export type AskedDocument = {
+export type DocumentRequest = {
   readonly accept: string
   /** Of what is known. */
   readonly etag?: string | undefined
@@ -53,7 +53,7 @@ export type RemoteServers = {
   readonly fetch: (
     service: ListedApiService,
     path: string,
-    asked: AskedDocument,
+    asked: DocumentRequest,
   ) => Promise<RemoteDocument>
 }
 

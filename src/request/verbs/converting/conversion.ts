@@ -16,7 +16,7 @@ import { printOrdered, printString } from '../../../objects/codec/json.ts'
 import { objectText } from '../../../objects/codec/object.ts'
 import type { Struct } from '../../../objects/schema/schema.ts'
 import { fieldsIn } from '../../../net/outbound/body.ts'
-import { Webhook, WebhookError, type WebhookParts } from '../../../net/outbound/call.ts'
+import { Webhook, WebhookError, type WebhookClientOptions } from '../../../net/outbound/call.ts'
 
 const TIMEOUT_MS = 30_000
 const reviewGroup = 'apiextensions.k8s.io'
@@ -27,8 +27,8 @@ export class ConversionWebhook {
   readonly #newId: () => string
 
   /** `webhook`: spec.conversion.webhook of the definition. */
-  constructor(webhook: Fields, newId: () => string, parts: WebhookParts) {
-    this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, parts)
+  constructor(webhook: Fields, newId: () => string, options: WebhookClientOptions) {
+    this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, options)
     const known = textsOf(webhook['conversionReviewVersions']).find(
       (name) => name === 'v1' || name === 'v1beta1',
     )
@@ -165,14 +165,14 @@ function readConverted(value: Json): Fields {
   return value
 }
 
-type Wanted = {
+type ConversionRequest = {
   readonly at: number
   readonly gvk: string
   readonly apiVersion: string
   readonly kind: string
 }
 
-function checkType(object: Fields, { at, gvk, apiVersion, kind }: Wanted): void {
+function checkType(object: Fields, { at, gvk, apiVersion, kind }: ConversionRequest): void {
   const refuse = (what: string, expected: string, received: string): ApiError =>
     unclassified(
       `${gvk} returned invalid object at index ${at}: invalid ${what} (expected ${expected}, received ${received})`,

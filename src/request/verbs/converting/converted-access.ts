@@ -3,7 +3,7 @@ import { type KubeObject, omit } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import type { Item, Matches } from '../../../storage/cache/item.ts'
-import type { At } from '../../../storage/cache/fresh-state.ts'
+import type { Freshness } from '../../../storage/cache/fresh-state.ts'
 import type { ObjectReader } from '../../../storage/cache/reader.ts'
 import type { ListResult } from '../../../storage/cache/store-lists.ts'
 import { encodeStored, markOutdated, printWire } from '../../../objects/codec/object.ts'
@@ -12,7 +12,7 @@ import type {
   Current,
   Decision,
   ObjectStore,
-  Stored,
+  StoredValue,
   UpdateOptions,
   UpdateResult,
 } from '../../../storage/store.ts'
@@ -65,18 +65,18 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
 /** Page size of a list with a selector. */
 const LOOKED_AT_ONCE = 500
 
-type Converted = {
+type ConvertedSource = {
   readonly reader: ObjectReader
   readonly converter: Converter
   readonly range: KeyRange
 }
-type Chosen = { readonly matches: Matches; readonly limit: number }
+type ItemFilter = { readonly matches: Matches; readonly limit: number }
 
 /** A selector is evaluated on converted objects, so pages are read and converted until the limit is reached. */
 async function listSelected(
-  { reader, converter, range }: Converted,
-  at: At,
-  { matches, limit }: Chosen,
+  { reader, converter, range }: ConvertedSource,
+  at: Freshness,
+  { matches, limit }: ItemFilter,
 ): Promise<ListResult> {
   const items: Item[] = []
   let from = range.from
@@ -202,14 +202,17 @@ class ConvertedStore implements ObjectStore {
 
 /** A stored value that has not been converted yet. */
 class Raw {
-  readonly stored: Stored
+  readonly stored: StoredValue
 
-  constructor(stored: Stored) {
+  constructor(stored: StoredValue) {
     this.stored = stored
   }
 }
 
-const copied = (stored: Stored): Stored => ({ ...stored, value: Buffer.from(stored.value) })
+const copied = (stored: StoredValue): StoredValue => ({
+  ...stored,
+  value: Buffer.from(stored.value),
+})
 
 const isObject = (value: unknown): value is KubeObject =>
   typeof value === 'object' && value !== null

@@ -3,7 +3,7 @@
  * that cannot be converted ends the watch, with an error for the client.
  */
 import { ApiError, internalError } from '../../../api/errors.ts'
-import type { Shown, WatchEvent } from '../../../storage/cache/event.ts'
+import type { ObjectEvent, WatchEvent } from '../../../storage/cache/event.ts'
 import type { Item, Matches } from '../../../storage/cache/item.ts'
 import type { EventSource } from '../../../storage/cache/watch.ts'
 import type { Converter } from './converter.ts'
@@ -121,12 +121,16 @@ export class ConvertedWatch implements EventSource {
   }
 
   /** A selector is evaluated on the state before a change, too, so that state is converted; mostly it is still kept. */
-  #before({ type, previous }: Shown): Item | undefined {
+  #before({ type, previous }: ObjectEvent): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }
 
   /** The event for a watcher with a selector; undefined: none. */
-  #shown({ type, revision }: Shown, now: Item, changed: Item | undefined): Shown | undefined {
+  #shown(
+    { type, revision }: ObjectEvent,
+    now: Item,
+    changed: Item | undefined,
+  ): ObjectEvent | undefined {
     const { frames } = this.#converter
     const matches = this.#matches
     if (matches === undefined) return frames.shown(type, revision, now)

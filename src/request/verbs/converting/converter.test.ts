@@ -6,14 +6,14 @@ import { Item, type ItemHome } from '../../../storage/cache/item.ts'
 import { EvictionQueue } from '../../../storage/cache/eviction-queue.ts'
 import { Slabs } from '../../../storage/cache/slabs.ts'
 import { customResources } from '../../../registry/custom/custom-resource.ts'
-import { readDefinition } from '../../../registry/custom/definition.ts'
+import { readCrd } from '../../../registry/custom/crd.ts'
 import type { Originals } from './conversion.ts'
 import { ConvertedItems } from './converted-items.ts'
 import { Converter } from './converter.ts'
 
 const open = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 const [, v2] = customResources(
-  readDefinition({
+  readCrd({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'widgets.example.com', uid: '1' },
@@ -81,14 +81,14 @@ class FakeDatabase {
   readonly isSettled = (): boolean => this.settled
 }
 
-type World = {
+type ConverterFixture = {
   webhook: FakeWebhook
   kept: ConvertedItems
   converter: Converter
   database: FakeDatabase
 }
 
-function setUp(bytesMax?: number): World {
+function setUp(bytesMax?: number): ConverterFixture {
   const webhook = new FakeWebhook()
   const database = new FakeDatabase()
   const kept = new ConvertedItems((item) => slabs.release(item), bytesMax)

@@ -21,7 +21,7 @@ const REVIEW_OBJECTS_MAX = 500
 /** Concurrent reviews of one request: enough to hide the latency of the webhook, and leaves room for other requests. */
 const REVIEWS_MAX = 4
 
-export type ConverterParts = {
+export type ConverterOptions = {
   readonly webhook: Pick<ConversionWebhook, 'convert'>
   readonly kept: ConvertedItems
   /** Stores the bytes of converted objects. */
@@ -45,7 +45,7 @@ export class Converter {
   readonly resource: Resource
   /** Shared by all watchers. */
   readonly frames: LateFrames
-  readonly #webhook: ConverterParts['webhook']
+  readonly #webhook: ConverterOptions['webhook']
   readonly #kept: ConvertedItems
   readonly #owner = new Owner()
   readonly #home: ItemHome
@@ -53,14 +53,14 @@ export class Converter {
    * Objects that are being converted. Nested maps, since a string key of both would have to be made for each of hundreds of waiting
    * requests.
    */
-  readonly #coming = new Map<Key, Map<Revision, Coming>>()
+  readonly #coming = new Map<Key, Map<Revision, PendingReview>>()
   readonly #database: Database
   /** The `life` of the database that the kept objects come from. */
   #life: number
   /** Items that are stored in the wanted version. */
   readonly #fitting = new WeakSet<Item>()
 
-  constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterParts) {
+  constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterOptions) {
     this.resource = resource
     this.frames = new LateFrames(frames)
     this.#webhook = webhook
@@ -147,8 +147,8 @@ export class Converter {
     return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
-  /** A `Coming`: another request has sent the review. */
-  #known(item: Item): Item | Coming | undefined {
+  /** A `PendingReview`: another request has sent the review. */
+  #known(item: Item): Item | PendingReview | undefined {
     if (this.#fitting.has(item)) return item
     this.#followDatabase()
     const kept = this.#kept.get(this.#owner, item)
@@ -169,7 +169,7 @@ export class Converter {
    * The review of another request has failed, perhaps because of an object that is not among these, so these are sent in a review of their
    * own. Another request that waited for them may have sent just these already.
    */
-  async #again(items: readonly Item[], life: number): Promise<Reviewed> {
+  async #again(items: readonly Item[], life: number): Promise<ReviewedItems> {
     const known = new Map(items.map((item) => [item, this.#known(item)]))
     const kept = items.flatMap((item) => known.get(item) ?? [])
     const ready = new Map(kept.filter((one) => one instanceof Item).map((one) => [idOf(one), one]))
@@ -183,7 +183,7 @@ export class Converter {
     return new Map([...ready, ...made.flatMap((review) => [...review])])
   }
 
-  async #review(items: readonly Item[], life: number): Promise<Reviewed> {
+  async #review(items: readonly Item[], life: number): Promise<ReviewedItems> {
     const wanted = apiVersionOf(this.resource)
     const objects = new Map(items.map((item) => [item, item.peek()]))
     const groups = Map.groupBy(items, (item) => objects.get(item)?.apiVersion)
@@ -204,7 +204,7 @@ export class Converter {
     items: readonly Item[],
     life: number,
     objectOf: (item: Item) => KubeObject,
-  ): Promise<Reviewed> {
+  ): Promise<ReviewedItems> {
     const originals: Originals = {
       length: items.length,
       at: (index) => {
@@ -221,9 +221,9 @@ export class Converter {
         return new Map(made)
       })
       .finally(() => {
-        for (const item of items) this.#came(item, coming)
+        for (const item of items) this.#removePending(item, coming)
       })
-    const coming: Coming = { items: new Set(items), review }
+    const coming: PendingReview = { items: new Set(items), review }
     for (const { key, revision } of items) {
       const revisions = this.#coming.get(key)
       if (revisions === undefined) this.#coming.set(key, new Map([[revision, coming]]))
@@ -232,7 +232,7 @@ export class Converter {
     return review
   }
 
-  #came({ key, revision }: Item, coming: Coming): void {
+  #removePending({ key, revision }: Item, coming: PendingReview): void {
     const revisions = this.#coming.get(key)
     if (revisions?.get(revision) !== coming) return
     revisions.delete(revision)
@@ -261,14 +261,14 @@ export class Converter {
 }
 
 /** The items that a review made, by id. */
-type Reviewed = ReadonlyMap<string, Item>
+type ReviewedItems = ReadonlyMap<string, Item>
 
-type Coming = { readonly items: ReadonlySet<Item>; readonly review: Promise<Reviewed> }
+type PendingReview = { readonly items: ReadonlySet<Item>; readonly review: Promise<ReviewedItems> }
 
-const isComing = (known: Item | Coming | undefined): known is Coming =>
+const isComing = (known: Item | PendingReview | undefined): known is PendingReview =>
   known !== undefined && !(known instanceof Item)
 
-const noneYet: Reviewed = new Map()
+const noneYet: ReviewedItems = new Map()
 
 const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtIn } from '../../../../test/support/harness/memory-control-plane.ts'
-import type { Audited } from '../../../api/audited.ts'
+import type { AuditRecorder } from '../../../api/audited.ts'
 import { noMemory } from '../../../api/errors.ts'
 import { parts, repeat } from '../../../lib/scheduling/parts.ts'
 import { atOnce } from '../../../lib/scheduling/slices.ts'
@@ -12,7 +12,7 @@ const LIST_BYTES = 4 << 20
 
 function recording({ copies = 0, roomBytes = Infinity } = {}) {
   const recorded: (Buffer | undefined)[] = []
-  const audit: Audited = {
+  const audit: AuditRecorder = {
     wantsRequest: true,
     wantsResponse: true,
     objectBytesMax: 16 << 20,

@@ -1,5 +1,5 @@
 /** Tells the audit log what a response shows, in JSON, whatever the client accepts. */
-import type { Audited } from '../../../api/audited.ts'
+import type { AuditRecorder } from '../../../api/audited.ts'
 import type { LazyBody } from '../../../api/request.ts'
 import { assert } from '../../../lib/errors.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -7,7 +7,7 @@ import { Slices } from '../../../lib/scheduling/slices.ts'
 import type { Body, Representation } from './representation.ts'
 
 /** `hold` reserves bytes in the byte budget of requests. It fails if the budget is used up. */
-export type Auditing = { readonly audit: Audited; readonly hold: (bytes: number) => void }
+export type Auditing = { readonly audit: AuditRecorder; readonly hold: (bytes: number) => void }
 
 /** `json`: the same representation in compact JSON. */
 export const audited = (

@@ -1,9 +1,9 @@
 /** Representations of the objects of one resource other than JSON, kept beside the cache for later requests. */
 import { parseJson } from '../../../api/json-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
-import type { Shown } from '../../../storage/cache/event.ts'
+import type { ObjectEvent } from '../../../storage/cache/event.ts'
 import type { Item } from '../../../storage/cache/item.ts'
-import { Memoized, MemoizedBytes, type MemoSpace } from '../../../storage/cache/memoized.ts'
+import { MemoizedValues, MemoizedBytes, type MemoSpace } from '../../../storage/cache/memoized.ts'
 import { decodeStruct } from '../../../objects/codec/decode.ts'
 import { valueAt } from '../../../objects/codec/json-bytes.ts'
 import type { Conversion } from '../../../objects/codec/negotiate.ts'
@@ -16,13 +16,13 @@ import { isDivided, once } from '../../../lib/scheduling/parts.ts'
 import { partialStruct } from '../../../registry/meta-types.ts'
 import type { Resource } from '../../../registry/resource.ts'
 import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
-import type { Written } from './representation.ts'
+import type { WrittenObject } from './representation.ts'
 import type { IncludedObject } from './table.ts'
 import type { WrittenMessages } from './written-messages.ts'
 
 type Version = Conversion['version']
 
-export type FormsParts = {
+export type FormsOptions = {
   readonly memos: MemoSpace
   readonly transcoder: Transcoder
   readonly written: WrittenMessages
@@ -39,10 +39,10 @@ export class ResourceForms {
   #areMessagesRead = false
   readonly #partialMessages: MemoizedBytes<Item>
   readonly #partialTexts = new Map<Version, MemoizedBytes<Item>>()
-  readonly #frames = new Map<string, MemoizedBytes<Shown>>()
-  readonly #rows = new Map<string, Memoized<Item, Row>>()
+  readonly #frames = new Map<string, MemoizedBytes<ObjectEvent>>()
+  readonly #rows = new Map<string, MemoizedValues<Item, Row>>()
 
-  constructor(resource: Resource, { memos, transcoder, written, nowMs }: FormsParts) {
+  constructor(resource: Resource, { memos, transcoder, written, nowMs }: FormsOptions) {
     this.resource = resource
     this.nowMs = nowMs
     this.#memos = memos
@@ -58,10 +58,10 @@ export class ResourceForms {
    */
   frames(
     way: string,
-    make: (shown: Shown) => Buffer,
-    makeOwn: (shown: Shown) => Buffer = make,
-  ): (shown: Shown) => Buffer {
-    const known = this.#frames.get(way) ?? new MemoizedBytes<Shown>(this.#memos, make)
+    make: (shown: ObjectEvent) => Buffer,
+    makeOwn: (shown: ObjectEvent) => Buffer = make,
+  ): (shown: ObjectEvent) => Buffer {
+    const known = this.#frames.get(way) ?? new MemoizedBytes<ObjectEvent>(this.#memos, make)
     this.#frames.set(way, known)
     return (shown) => (shown.isShared ? known.of(shown) : makeOwn(shown))
   }
@@ -93,7 +93,7 @@ export class ResourceForms {
     const key = `${version} ${included}`
     const known = this.#rows.get(key)
     if (known !== undefined) return (item) => known.of(item)
-    const made = new Memoized<Item, Row>(
+    const made = new MemoizedValues<Item, Row>(
       this.#memos.queue,
       (item) => this.#rowOfItem(item, version, included),
       bytesOfRow,
@@ -104,7 +104,7 @@ export class ResourceForms {
 
   /** A view, such as a Scale, has another `kind` of table. */
   row(
-    { object, json }: Written,
+    { object, json }: WrittenObject,
     version: Version,
     included: IncludedObject,
     kind = this.resource.table,
@@ -159,7 +159,7 @@ export class ResourceForms {
     return fault === undefined ? { metadata: fieldsOf(value['metadata']) } : item.peek()
   }
 
-  #included({ object, json }: Written, version: Version, included: IncludedObject): string {
+  #included({ object, json }: WrittenObject, version: Version, included: IncludedObject): string {
     if (included === 'None') return 'null'
     if (included === 'Metadata') return partialJson(object, version)
     return (json ?? printObject(object, this.resource.shape)).toString().trimEnd()

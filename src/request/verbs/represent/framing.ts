@@ -5,7 +5,7 @@
 import type { Status } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { Headers } from '../../../api/request.ts'
-import { partsIfLong, type Shown, type WatchEvent } from '../../../storage/cache/event.ts'
+import { partsIfLong, type ObjectEvent, type WatchEvent } from '../../../storage/cache/event.ts'
 import { encodeCbor } from '../../../objects/codec/cbor/encode.ts'
 import { printOrdered } from '../../../objects/codec/json.ts'
 import type { Conversion, Form } from '../../../objects/codec/negotiate.ts'
@@ -42,7 +42,7 @@ type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
 /** How objects are framed: `shown` for events of the cache, `bookmark` for objects of this stream alone. */
 type Frames = {
-  readonly shown: (shown: Shown) => Buffer
+  readonly shown: (shown: ObjectEvent) => Buffer
   readonly bookmark: (object: KubeObject) => Buffer
 }
 
@@ -72,9 +72,9 @@ export function framingOf(
 const longParts = (event: WatchEvent): readonly Buffer[] | undefined =>
   event.type === 'BOOKMARK' ? undefined : partsIfLong(event)
 
-type FrameParts = { readonly query: URLSearchParams; readonly memory: FrameMemory | undefined }
+type FrameOptions = { readonly query: URLSearchParams; readonly memory: FrameMemory | undefined }
 
-function framesOf(form: Form, forms: ResourceForms, { query, memory }: FrameParts): Frames {
+function framesOf(form: Form, forms: ResourceForms, { query, memory }: FrameOptions): Frames {
   const { as } = form
   if (as?.kind === 'Table') return tableFrames({ ...form, as }, forms, query)
   const type = streamForm(form)
@@ -96,7 +96,7 @@ function objectMessages(forms: ResourceForms, memory: FrameMemory | undefined): 
   const wrap = eventWrapper({ kind, apiVersion: apiVersionOf({ group, version }) })
   const frameIn =
     (allocate?: (bytes: number) => Buffer) =>
-    (shown: Shown): Buffer =>
+    (shown: ObjectEvent): Buffer =>
       isAsStored(shown)
         ? wrap(shown.type, forms.message(shown.item), allocate)
         : encodeEvent(shown.type, encodeObject(objectAt(shown), shape.struct))
@@ -119,7 +119,7 @@ function objectDocuments(forms: ResourceForms): Frames {
 
 function partialLines({ version }: Conversion, forms: ResourceForms): Frames {
   const { json } = forms.partials(version)
-  const partial = (shown: Shown): string =>
+  const partial = (shown: ObjectEvent): string =>
     isAsStored(shown) ? json(shown.item).toString() : partialJson(objectAt(shown), version)
   return {
     shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partial(shown))),
@@ -132,7 +132,7 @@ function partialMessages({ version }: Conversion, forms: ResourceForms): Frames 
   const wrap = eventWrapper({ kind: partialKind, apiVersion: `meta.k8s.io/${version}` })
   const encode = (object: KubeObject): Buffer =>
     encodeObject(partialOf(object, version), partialStruct())
-  const frame = (shown: Shown): Buffer =>
+  const frame = (shown: ObjectEvent): Buffer =>
     isAsStored(shown)
       ? wrap(shown.type, protobuf(shown.item))
       : encodeEvent(shown.type, encode(objectAt(shown)))
@@ -173,7 +173,7 @@ function tableFrames(
     isFirst = false
     return line(type, json)
   }
-  const rowOf = (shown: Shown): Row =>
+  const rowOf = (shown: ObjectEvent): Row =>
     isAsStored(shown) ? rowOfItem(shown.item) : parts.rowOfObject(objectAt(shown))
   return {
     shown: (shown) => frame(shown.type, rowOf(shown), `${shown.revision}`),
@@ -183,10 +183,10 @@ function tableFrames(
 }
 
 /** A deletion event has a later resourceVersion than its object. */
-const isAsStored = ({ item, revision }: Shown): boolean => item.revision === revision
+const isAsStored = ({ item, revision }: ObjectEvent): boolean => item.revision === revision
 
 /** The object of an event, with the resourceVersion of the event. */
-function objectAt(shown: Shown): KubeObject {
+function objectAt(shown: ObjectEvent): KubeObject {
   const { item, revision } = shown
   const object = item.peek()
   if (isAsStored(shown)) return object

@@ -58,12 +58,12 @@ async function printList(items: readonly Item[], listHead: Fields): Promise<Buff
     length += item.listTailBytes
     if (slices.isOver) await slices.turn()
   }
-  const parts: ListParts = { head, tail, items, length }
+  const parts: ListText = { head, tail, items, length }
   return length > CHUNK_BYTES ? { length, chunks: printItems(parts) } : printShort(parts)
 }
 
 /** A list that fits into one chunk needs no generator. */
-function printShort({ head, tail, items, length }: ListParts): Buffer {
+function printShort({ head, tail, items, length }: ListText): Buffer {
   const body = Buffer.allocUnsafeSlow(length)
   let used = head.copy(body)
   for (const [at, item] of items.entries()) {
@@ -103,7 +103,7 @@ export const jsonInList = (item: Item): Buffer => Buffer.concat([brace, item.lis
 
 const brace = Buffer.from('{')
 
-type ListParts = {
+type ListText = {
   readonly head: Buffer
   readonly tail: Buffer
   readonly items: readonly Item[]
@@ -115,7 +115,7 @@ function* printItems({
   tail,
   items,
   length,
-}: ListParts): Generator<readonly Buffer[], void, void> {
+}: ListText): Generator<readonly Buffer[], void, void> {
   const chunk = Buffer.allocUnsafeSlow(Math.min(length, Math.max(CHUNK_BYTES, head.length)))
   let used = head.copy(chunk)
   let isFirst = true

@@ -69,7 +69,7 @@ export function partialObjects(
   const { form } = styling
   const isSingle = as.kind === partialKind
   const list = { kind: `${partialKind}List`, apiVersion: `meta.k8s.io/${version}` }
-  const single = (): Showing => {
+  const single = (): PartialEncoder => {
     if (!isSingle)
       throw goName === 'unstructured.Unstructured'
         ? unclassified('content is not a list')
@@ -95,12 +95,12 @@ export function partialObjects(
   }
 }
 
-type Showing = {
+type PartialEncoder = {
   readonly item: (item: Item) => Body
   readonly object: (object: KubeObject) => Body
 }
 
-function showing(version: Version, styling: Styling, kept: KeptPartials): Showing {
+function showing(version: Version, styling: Styling, kept: KeptPartials): PartialEncoder {
   const { form } = styling
   const typeMeta = { kind: partialKind, apiVersion: `meta.k8s.io/${version}` }
   if (form.type === 'protobuf') {

@@ -44,7 +44,7 @@ export function protobufObjects({
   }
 }
 
-type ListParts = {
+type ListMessageOptions = {
   readonly items: readonly Item[]
   readonly messageOf: (item: Item) => Buffer
   readonly metadata: Fields
@@ -53,13 +53,13 @@ type ListParts = {
 /** Length prefixes come first, so the items are visited twice; the second time their messages are cached. */
 export async function protobufList(
   typeMeta: TypeMeta,
-  parts: ListParts,
+  options: ListMessageOptions,
 ): Promise<Buffer | LazyBody> {
-  const { items, metadata } = parts
+  const { items, metadata } = options
   const slices = new Slices()
   let itemsBytes = 0
   for (const item of items) {
-    const { length } = parts.messageOf(item)
+    const { length } = options.messageOf(item)
     itemsBytes += itemHeadBytes(length) + length
     if (slices.isOver) await slices.turn()
   }
@@ -71,7 +71,7 @@ export async function protobufList(
   return inChunks(head.length + itemsBytes + tail.length, function* () {
     yield head
     for (const item of items) {
-      const message = parts.messageOf(item)
+      const message = options.messageOf(item)
       yield itemHead(message.length)
       yield message
     }

@@ -13,7 +13,7 @@ import { partialObjects } from './partial.ts'
 import { protobufObjects } from './protobuf.ts'
 import type { Representation } from './representation.ts'
 import { isPlain, type Styling } from './styled.ts'
-import { includedObject, table, type TableParts } from './table.ts'
+import { includedObject, table, type TableOptions } from './table.ts'
 import { traced } from './traced.ts'
 
 /**
@@ -79,7 +79,7 @@ export function tableParts(
   form: Form & Required<Pick<Form, 'as'>>,
   query: URLSearchParams,
   kind: TableKind = forms.resource.table,
-): TableParts {
+): TableOptions {
   const { as } = form
   return {
     kind,

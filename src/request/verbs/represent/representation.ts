@@ -8,7 +8,7 @@ import type { Item } from '../../../storage/cache/item.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
 
 /** An object, and its JSON if that is already printed. */
-export type Written = { readonly object: KubeObject; readonly json: Buffer | undefined }
+export type WrittenObject = { readonly object: KubeObject; readonly json: Buffer | undefined }
 
 /** A body, or the promise of one that is too long to be made at once. */
 export type Body = Buffer | Promise<Buffer | LazyBody>
@@ -19,7 +19,7 @@ export type Representation = {
   /** Prints an object that is not cached. `shape`: that of the resource or of a view. */
   readonly object: (object: KubeObject, shape: ObjectSchema) => Body
   /** Prints an object whose JSON may be known. */
-  readonly written: (written: Written, shape: ObjectSchema) => Body
+  readonly written: (written: WrittenObject, shape: ObjectSchema) => Body
   /** `metadata`: that of the list. */
   readonly list: (items: readonly Item[], metadata: Fields) => Promise<Buffer | LazyBody>
 }

@@ -15,7 +15,7 @@ import { isDivided } from '../../../lib/scheduling/parts.ts'
 import { inSlices, Slices, type Steps } from '../../../lib/scheduling/slices.ts'
 import type { Schema } from '../../../objects/schema/schema.ts'
 import { CHUNK_BYTES } from './chunks.ts'
-import type { Signaled } from '../storage-errors.ts'
+import type { RequestSignal } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
@@ -37,7 +37,7 @@ export type Styling = {
   readonly form: Form
   readonly hold?: ((bytes: number) => boolean) | undefined
   /** Of the request that waits for the response. */
-  readonly context?: Signaled
+  readonly context?: RequestSignal
 }
 
 /** Compact JSON, which is the cached format. */

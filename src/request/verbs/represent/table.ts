@@ -40,7 +40,7 @@ export function includedObject(query: URLSearchParams): IncludedObject {
   }
 }
 
-export type TableParts = Styling & {
+export type TableOptions = Styling & {
   readonly kind: TableKind
   readonly as: Conversion
   /** Both fail with a BadRequest for an invalid includeObject. */
@@ -49,13 +49,13 @@ export type TableParts = Styling & {
   readonly nowMs: () => number
 }
 
-export function table(parts: TableParts): Representation {
-  const { form } = parts
+export function table(options: TableOptions): Representation {
+  const { form } = options
   const one = (row: Row, resourceVersion: string): Body => {
-    const head = headOf(parts, resourceVersion === '' ? {} : { resourceVersion }, true)
+    const head = headOf(options, resourceVersion === '' ? {} : { resourceVersion }, true)
     return styled(
-      Buffer.concat([Buffer.from(`${head}[`), ...partsOfRow(row, agesAt(parts.nowMs())), end]),
-      parts,
+      Buffer.concat([Buffer.from(`${head}[`), ...partsOfRow(row, agesAt(options.nowMs())), end]),
+      options,
     )
   }
   return {
@@ -63,26 +63,26 @@ export function table(parts: TableParts): Representation {
     // Another request may have made the row meanwhile.
     item: (item) =>
       one(
-        once('row of an item', () => parts.rowsOfItems()(item)),
+        once('row of an item', () => options.rowsOfItems()(item)),
         `${item.revision}`,
       ),
-    object: (object) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
+    object: (object) => one(options.rowOfObject(object), object.metadata.resourceVersion ?? ''),
     written: ({ object, json }) =>
-      one(parts.rowOfObject(object, json), object.metadata.resourceVersion ?? ''),
-    list: (items, metadata) => printList(items, headOf(parts, metadata, true), parts),
+      one(options.rowOfObject(object, json), object.metadata.resourceVersion ?? ''),
+    list: (items, metadata) => printList(items, headOf(options, metadata, true), options),
   }
 }
 
 /** The Table of one object in a watch; only the first one has the columns. */
 export function printEventTable(
   { row, resourceVersion }: { readonly row: Row; readonly resourceVersion: string },
-  parts: TableParts,
+  options: TableOptions,
   isFirst: boolean,
 ): string {
-  return `${headOf(parts, { resourceVersion }, isFirst)}[${printRow(row, parts.nowMs())}]}`
+  return `${headOf(options, { resourceVersion }, isFirst)}[${printRow(row, options.nowMs())}]}`
 }
 
-function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean): string {
+function headOf({ kind, as }: TableOptions, metadata: Fields, hasColumns: boolean): string {
   return printTableHead({
     version: as.version,
     metadata,
@@ -97,18 +97,18 @@ const end = Buffer.from(']}\n')
 async function printList(
   items: readonly Item[],
   head: string,
-  parts: TableParts,
+  options: TableOptions,
 ): Promise<Buffer | LazyBody> {
-  const { form, kind, hold, context } = parts
-  const rowOfItem = parts.rowsOfItems()
+  const { form, kind, hold, context } = options
+  const rowOfItem = options.rowsOfItems()
   if (items.length === 0)
-    return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
+    return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), options)
   for (const item of items) {
     if (item.isLarge) await makeRow(item, rowOfItem, context)
   }
   const slices = new Slices()
   const sorted = await inOrder(items, kind, slices)
-  const ages = agesAt(parts.nowMs())
+  const ages = agesAt(options.nowMs())
   const jsonOf = (item: Item): Buffer => Buffer.concat(partsOfRow(rowOfItem(item), ages))
   if (!isPlain(form)) return styledList(head, sorted, { form, hold, jsonOf })
   const begin = Buffer.from(`${head}[`)
@@ -130,7 +130,7 @@ const largeRows = new Semaphore(1)
 function makeRow(
   item: Item,
   rowOfItem: (item: Item) => Row,
-  context: TableParts['context'],
+  context: TableOptions['context'],
 ): Promise<void> {
   return largeRows.run(async () => {
     if (context !== undefined) checkWaiting(context)

@@ -35,13 +35,13 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /** `hasSelectors`: the gate AuthorizeWithSelectors; without it selectors are taken out of what was sent, and the answer has none. */
-export type AccessReviewParts = {
+export type AccessReviewOptions = {
   readonly askAboutAccess: AskAboutAccess
   readonly hasSelectors: boolean
 }
 
 export const createAccessReview =
-  (kind: Kind, { askAboutAccess, hasSelectors }: AccessReviewParts): Review =>
+  (kind: Kind, { askAboutAccess, hasSelectors }: AccessReviewOptions): Review =>
   async (request, access) => {
     const validateSize = (review: KubeObject): FieldFault[] => [
       ...validateSubjectSize(fieldsOf(review['spec'])),

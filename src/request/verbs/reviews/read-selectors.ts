@@ -30,16 +30,16 @@ export function readSelectors({ fieldSelector, labelSelector }: Fields): ReadSel
   }
 }
 
-type Read<T> = { readonly terms: readonly T[]; readonly isAll: boolean }
+type SelectorTerms<T> = { readonly terms: readonly T[]; readonly isAll: boolean }
 
-function faultOf(field: string, { terms, isAll }: Read<unknown>): string[] {
+function faultOf(field: string, { terms, isAll }: SelectorTerms<unknown>): string[] {
   if (isAll) return []
   return [
     `spec.resourceAttributes.${field} ${terms.length > 0 ? 'partially ' : ''}ignored due to parse error`,
   ]
 }
 
-type Reading<T> = {
+type SelectorReader<T> = {
   readonly parse: (text: string) => readonly T[]
   /** Undefined: the requirement cannot be used. */
   readonly read: (requirement: Fields) => T | undefined
@@ -48,8 +48,8 @@ type Reading<T> = {
 /** Validation has seen to it that there is a text or requirements, not both. */
 function readSelector<T>(
   { rawSelector, requirements }: Fields,
-  { parse, read }: Reading<T>,
-): Read<T> {
+  { parse, read }: SelectorReader<T>,
+): SelectorTerms<T> {
   const list = itemsOf(requirements)
   if (list.length > 0) {
     const terms = list.flatMap((requirement) => read(requirement) ?? [])

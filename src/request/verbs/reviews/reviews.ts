@@ -1,29 +1,32 @@
 /** The review kinds of authentication and authorization, each with its handler. Nothing is stored. */
-import { type AccessReviewParts, createAccessReview } from './access-review.ts'
+import { type AccessReviewOptions, createAccessReview } from './access-review.ts'
 import type { Review } from './question.ts'
 import { type AskAboutRights, createRulesReview } from './rules-review.ts'
 import { reviewSelf } from './self-review.ts'
 import { type AskAboutToken, createTokenReview } from './token-review.ts'
 
-export type ReviewParts = AccessReviewParts & {
+export type ReviewsOptions = AccessReviewOptions & {
   readonly askAboutToken: AskAboutToken
   readonly askAboutRights: AskAboutRights
 }
 
 /** Handlers by resource. */
-export function createReviews(parts: ReviewParts): readonly (readonly [string, Review])[] {
-  const { askAboutRights, askAboutToken } = parts
+export function createReviews(options: ReviewsOptions): readonly (readonly [string, Review])[] {
+  const { askAboutRights, askAboutToken } = options
   return [
     ['selfsubjectreviews.authentication.k8s.io', reviewSelf],
     ['tokenreviews.authentication.k8s.io', createTokenReview(askAboutToken)],
-    ['subjectaccessreviews.authorization.k8s.io', createAccessReview('SubjectAccessReview', parts)],
+    [
+      'subjectaccessreviews.authorization.k8s.io',
+      createAccessReview('SubjectAccessReview', options),
+    ],
     [
       'selfsubjectaccessreviews.authorization.k8s.io',
-      createAccessReview('SelfSubjectAccessReview', parts),
+      createAccessReview('SelfSubjectAccessReview', options),
     ],
     [
       'localsubjectaccessreviews.authorization.k8s.io',
-      createAccessReview('LocalSubjectAccessReview', parts),
+      createAccessReview('LocalSubjectAccessReview', options),
     ],
     ['selfsubjectrulesreviews.authorization.k8s.io', createRulesReview(askAboutRights)],
   ]

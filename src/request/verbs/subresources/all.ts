@@ -2,7 +2,7 @@
  * The table of handlers: for subresources that are neither a read nor a write of their object, and for kinds that are answered and not
  * stored.
  */
-import { createReviews, type ReviewParts } from '../reviews/reviews.ts'
+import { createReviews, type ReviewsOptions } from '../reviews/reviews.ts'
 import type { Review } from '../reviews/question.ts'
 import { bind } from './binding.ts'
 import { evict } from './eviction.ts'
@@ -14,13 +14,13 @@ import { connect } from './stream.ts'
 /** By `handlerKey`. */
 export type Handlers = ReadonlyMap<string, SubresourceHandler>
 
-export type SubresourceParts = ReviewParts & {
+export type SubresourceOptions = ReviewsOptions & {
   /** Undefined if the server issues no tokens. */
   readonly requestToken: Review | undefined
 }
 
-export function createHandlers(parts: SubresourceParts): Handlers {
-  const { requestToken } = parts
+export function createHandlers(options: SubresourceOptions): Handlers {
+  const { requestToken } = options
   return new Map<string, SubresourceHandler>([
     ['bindings/', bind],
     ['pods/binding', bind],
@@ -35,7 +35,7 @@ export function createHandlers(parts: SubresourceParts): Handlers {
     ...(requestToken === undefined
       ? []
       : [['serviceaccounts/token', answering(requestToken)] as const]),
-    ...createReviews(parts).map(
+    ...createReviews(options).map(
       ([resource, review]) => [`${resource}/`, answering(review)] as const,
     ),
   ])

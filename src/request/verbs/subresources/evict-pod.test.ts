@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { conflict } from '../../../api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { checkDeleteOptions } from '../delete-options.ts'
-import { evictPod, type Spent } from './evict-pod.ts'
+import { evictPod, type BudgetUse } from './evict-pod.ts'
 
 const aPod = (status: Fields): KubeObject => ({
   apiVersion: 'v1',
@@ -17,7 +17,7 @@ const aPod = (status: Fields): KubeObject => ({
  */
 async function evicted(
   states: readonly KubeObject[],
-  { spent = {}, options = {} }: { readonly spent?: Spent; readonly options?: Fields } = {},
+  { spent = {}, options = {} }: { readonly spent?: BudgetUse; readonly options?: Fields } = {},
 ): Promise<string[]> {
   const log: string[] = []
   let at = 0

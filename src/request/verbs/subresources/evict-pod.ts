@@ -17,14 +17,14 @@ export type EvictionSteps = {
   /** Reads the latest pod. Fails with NotFound. */
   readonly read: () => Promise<{ readonly pod: KubeObject; readonly resourceVersion: string }>
   /** Fails with TooManyRequests if the budget allows no disruption. */
-  readonly spend: (pod: KubeObject) => Promise<Spent>
+  readonly spend: (pod: KubeObject) => Promise<BudgetUse>
   /** Fails with Conflict if the pod does not meet the preconditions. */
   readonly remove: (options: DeleteOptions) => Promise<void>
   readonly wait: (ms: number) => Promise<void>
 }
 
 /** The name of the budget that does not count the pod while it is not ready; undefined: the pod is counted, or has no budget. */
-export type Spent = { readonly uncountedIn?: string }
+export type BudgetUse = { readonly uncountedIn?: string }
 
 export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Promise<void> {
   const { resourceVersion: named } = wanted

@@ -19,7 +19,7 @@ import { written } from '../write/written.ts'
 import { parseWriteOptions, validateStageCount } from '../write-options.ts'
 import { withCondition } from './condition.ts'
 import { goesUncounted, selectsInJson, spent } from './budgets.ts'
-import { evictPod, type EvictionSteps, type Spent } from './evict-pod.ts'
+import { evictPod, type EvictionSteps, type BudgetUse } from './evict-pod.ts'
 import { mutate, type SubresourceHandler, type SubresourceAccess, withOwners } from './handler.ts'
 
 const budgetResource = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const
@@ -135,7 +135,10 @@ type Spending = {
   readonly parts: SubresourceAccess
 }
 
-async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<Spent> {
+async function spend(
+  pod: KubeObject,
+  { namespace, isDryRun, parts }: Spending,
+): Promise<BudgetUse> {
   const { objects, pods } = parts
   const [budget, second] = await objects.pick(budgetResource, namespace, {
     path: ['spec', 'selector'],

@@ -4,13 +4,15 @@ import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { portOf } from '../../../../test/support/harness/port-of.ts'
 import { until } from '../../../../test/support/harness/until.ts'
-import { type Forwarded, forward } from './forward.ts'
+import { type ForwardOptions, forward } from './forward.ts'
 import { tunnel } from './tunnel.ts'
 
 type Answer = (socket: Socket, asked: number) => void
 
 /** A backend that answers what comes on its connections, one request after the other. */
-async function start(answer: Answer): Promise<{ to: Forwarded; asked: () => number } & Disposable> {
+async function start(
+  answer: Answer,
+): Promise<{ to: ForwardOptions; asked: () => number } & Disposable> {
   let asked = 0
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -39,7 +41,7 @@ const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const switched =
   'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n'
 
-async function statusOf(to: Forwarded, pipeBody?: () => Promise<void>): Promise<number> {
+async function statusOf(to: ForwardOptions, pipeBody?: () => Promise<void>): Promise<number> {
   const message = await forward(to, pipeBody)
   message.resume()
   await once(message, 'end')

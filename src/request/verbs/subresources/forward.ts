@@ -15,7 +15,7 @@ import type { KubeletAccess } from './handler.ts'
 /** Time to connect, including TLS, as upstream. There is no limit for the rest. */
 const CONNECT_MS_MAX = 30_000
 
-export type Forwarded = {
+export type ForwardOptions = {
   readonly url: URL
   /** Connected to in place of what the host of the URL may be resolved to by now. */
   readonly address?: string
@@ -35,11 +35,11 @@ export type Forwarded = {
  * closed a kept connection just when it was used again: what may be sent twice is sent again, until it fails on a new one.
  */
 export async function forward(
-  wanted: Forwarded,
+  wanted: ForwardOptions,
   pipeBody?: ApiRequest['pipeBody'],
 ): Promise<IncomingMessage> {
   for (;;) {
-    const sent: Sent = { hasBody: pipeBody !== undefined }
+    const sent: OutgoingRequest = { hasBody: pipeBody !== undefined }
     try {
       return await forwardOnce(wanted, pipeBody, sent)
     } catch (error) {
@@ -51,12 +51,12 @@ export async function forward(
 }
 
 /** `hasBody`: it has, or may have one that has not ended. */
-type Sent = { outgoing?: ClientRequest; hasBody: boolean }
+type OutgoingRequest = { outgoing?: ClientRequest; hasBody: boolean }
 
 function forwardOnce(
-  wanted: Forwarded,
+  wanted: ForwardOptions,
   pipeBody: ApiRequest['pipeBody'] | undefined,
-  sent: Sent,
+  sent: OutgoingRequest,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = open(wanted)
@@ -107,7 +107,7 @@ function drained(outgoing: ClientRequest): Promise<void> {
 }
 
 /** Opens the request; the caller has to end it. */
-export function open(wanted: Forwarded): ClientRequest {
+export function open(wanted: ForwardOptions): ClientRequest {
   const { url, rawQuery = '', method, headers, signal } = wanted
   // Loaded on first use: most servers never need it.
   const { request } = process.getBuiltinModule(
@@ -131,7 +131,7 @@ export function open(wanted: Forwarded): ClientRequest {
   return outgoing
 }
 
-function connectionOf({ url, address, signal, kubelet, dial }: Forwarded): RequestOptions {
+function connectionOf({ url, address, signal, kubelet, dial }: ForwardOptions): RequestOptions {
   const tls = tlsOf(kubelet)
   if (dial === undefined)
     return { ...tls, ...(address === undefined ? {} : { lookup: always(address) }) }

@@ -65,8 +65,8 @@ export function handlerKey({
 export async function mutate(
   request: ResourceRequest,
   object: KubeObject,
-  { operation, isDryRun, access, shape }: Admitted,
-): Promise<Mutated> {
+  { operation, isDryRun, access, shape }: AdmitOptions,
+): Promise<MutationResult> {
   const attributes = attributesOf(request, { operation, object, options: { isDryRun }, shape })
   return {
     object: (await access.admission.mutate(attributes)) ?? object,
@@ -78,7 +78,7 @@ export async function mutate(
 export function withOwners(
   request: ResourceRequest,
   object: KubeObject,
-  { kind, options, access }: Owned,
+  { kind, options, access }: OwnerContext,
 ): MaybePromise<KubeObject> {
   const { context, resource } = request
   const asked = { ...request, resource: { ...resource, ...kind } }
@@ -87,19 +87,19 @@ export function withOwners(
   return context.isLarge ? context.inParts(own) : own()
 }
 
-type Owned = {
+type OwnerContext = {
   readonly kind: Pick<Resource, 'group' | 'version' | 'kind' | 'shape'>
   readonly options: WriteOptions
   readonly access: WriteAccess
 }
 
-type Mutated = {
+type MutationResult = {
   readonly object: KubeObject
   /** Runs validating admission, which may refuse the request: to be called after the subresource's own checks of the object. */
   readonly validate: (object: KubeObject) => Promise<void>
 }
 
-type Admitted = {
+type AdmitOptions = {
   readonly operation: 'CREATE' | 'CONNECT'
   readonly isDryRun: boolean
   readonly access: Pick<WriteAccess, 'admission'>

@@ -18,7 +18,7 @@ export class LogMetrics {
     this.unverified = metrics.counter({ name: `${prefix}backend_tls_failure_total`, help }).with()
   }
 
-  asked(isUnchecked: boolean): void {
+  recordRequest(isUnchecked: boolean): void {
     this.#asked.with(isUnchecked ? 'skip_tls_allowed' : 'enforce_tls').add()
   }
 }

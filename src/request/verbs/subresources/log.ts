@@ -13,7 +13,7 @@ import { reasonOf } from '../../../net/outbound/send.ts'
 import { parseBoolean } from '../options.ts'
 import { translated } from '../storage-errors.ts'
 import { containerOf } from './container-of.ts'
-import { chunksOf, type Forwarded, forward } from './forward.ts'
+import { chunksOf, type ForwardOptions, forward } from './forward.ts'
 import { parseLogOptions } from './log-options.ts'
 import { addressOf } from './node-address.ts'
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
@@ -24,7 +24,7 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const options = parseLogOptions(http.query, name, parts.gates)
   // The client may ask not to verify the kubelet's certificate; the API server still presents its own.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
-  parts.logMetrics.asked(isUnchecked)
+  parts.logMetrics.recordRequest(isUnchecked)
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
@@ -55,7 +55,7 @@ export async function podOf(
 /** How much of an error response of the kubelet is read for the message. */
 const REFUSAL_BYTES_MAX = 2048
 
-async function streamLog(asked: Forwarded, onUnverified: () => void): Promise<ApiResponse> {
+async function streamLog(asked: ForwardOptions, onUnverified: () => void): Promise<ApiResponse> {
   const answer = await forward(asked).catch((error: Error & CertificateError) => {
     if (certificateReasonOf(error) !== undefined) onUnverified()
     throw unclassified(`Get "${asked.url.href}": ${reasonOf(error)}`, error)

@@ -17,7 +17,7 @@ import { podOf } from './log.ts'
 import { addressOf } from './node-address.ts'
 import type { KubeletAccess, SubresourceAccess } from './handler.ts'
 
-type Named = { readonly scheme: string; readonly name: string; readonly port: string }
+type NamedPort = { readonly scheme: string; readonly name: string; readonly port: string }
 
 export type ProxyTarget = {
   /** The URL begins with it. */
@@ -43,7 +43,7 @@ export async function proxyTarget(
   }
 }
 
-function split(text: string, what: string): Named {
+function split(text: string, what: string): NamedPort {
   const parts = text.split(':')
   const [first = '', second = '', third = ''] = parts
   if (parts.length === 1) return { scheme: '', name: first, port: '' }
@@ -54,7 +54,7 @@ function split(text: string, what: string): Named {
 }
 
 /** Only ports of services have names. Any other text would become a part of the URL. */
-function numbered(named: Named, { name }: ResourceRequest, what: string): Named {
+function numbered(named: NamedPort, { name }: ResourceRequest, what: string): NamedPort {
   if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port))))
     return named
   throw badRequest(`invalid ${what} request ${quote(name)}`)
@@ -129,7 +129,7 @@ async function podAddress(
 }
 
 async function portNameOf(
-  place: Place,
+  place: ObjectName,
   port: number,
   { objects }: SubresourceAccess,
 ): Promise<string> {
@@ -140,7 +140,7 @@ async function portNameOf(
   throw serviceUnavailable(`no service port ${port} found for service ${quote(place.name)}`)
 }
 
-type Place = { readonly namespace: string; readonly name: string }
+type ObjectName = { readonly namespace: string; readonly name: string }
 
 async function nodeTarget(
   request: ResourceRequest,

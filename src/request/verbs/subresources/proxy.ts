@@ -2,7 +2,7 @@
 import { badRequest, serviceUnavailable } from '../../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { answerHeaders, isUpgrade, requestHeaders } from '../../../api/proxied-headers.ts'
-import { chunksOf, encodedPath, type Forwarded, forward } from './forward.ts'
+import { chunksOf, encodedPath, type ForwardOptions, forward } from './forward.ts'
 import { admitConnect, proxyOptions } from './connect-options.ts'
 import type { SubresourceHandler } from './handler.ts'
 import { proxyTarget } from './proxy-target.ts'
@@ -53,7 +53,7 @@ function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
 
 async function pass(
   http: ApiRequest,
-  to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'>,
+  to: Pick<ForwardOptions, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'>,
 ): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
   const pipeBody: ApiRequest['pipeBody'] | undefined = http.hasBody

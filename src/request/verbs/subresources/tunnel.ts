@@ -5,10 +5,10 @@ import { serviceUnavailable } from '../../../api/errors.ts'
 import { answerHeaders, requestHeaders } from '../../../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { join } from '../../../lib/net/join-streams.ts'
-import { chunksOf, type Forwarded, open } from './forward.ts'
+import { chunksOf, type ForwardOptions, open } from './forward.ts'
 
 export type TunnelTo = Pick<
-  Forwarded,
+  ForwardOptions,
   'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'
 > & {
   /** For each direction; 0: unlimited. */
@@ -46,9 +46,9 @@ export async function tunnel(
   }
 }
 
-type Upgraded = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }
+type UpgradeResult = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }
 
-function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
+function upgraded(wanted: Parameters<typeof open>[0]): Promise<UpgradeResult> {
   return new Promise((resolve, reject) => {
     const outgoing = open(wanted)
     outgoing.on('response', (message) => resolve({ message, socket: undefined }))

@@ -7,7 +7,7 @@ import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { StorageError } from '../../../storage/errors.ts'
 
-type Allocating = {
+type AllocateOptions = {
   readonly request: ResourceRequest
   readonly options: { readonly isDryRun: boolean }
   readonly allocation: HeldAllocation | undefined
@@ -15,7 +15,7 @@ type Allocating = {
 
 /** Only a write of the object itself, or through a view, allocates; one of /status does not. */
 export async function allocate(
-  { request, options, allocation }: Allocating,
+  { request, options, allocation }: AllocateOptions,
   object: KubeObject,
   current: Current<KubeObject> | undefined,
 ): Promise<KubeObject> {

@@ -5,7 +5,7 @@ import { markOutdated } from '../../../objects/codec/object.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
-import type { Current, Decision, Stored, UpdateResult } from '../../../storage/store.ts'
+import type { Current, Decision, StoredValue, UpdateResult } from '../../../storage/store.ts'
 import type { StorageAccess, WriteAccess } from '../access.ts'
 import { holdLargeItem, holdStored } from '../hold-values.ts'
 
@@ -17,7 +17,7 @@ type Commit = {
   readonly isFresh?: boolean
 }
 
-export type Committed = UpdateResult<KubeObject> & {
+export type CommitResult = UpdateResult<KubeObject> & {
   /** The cached item, if the object was not changed. */
   readonly unchanged?: Item | undefined
 }
@@ -27,7 +27,7 @@ export async function commit(
   request: ResourceRequest,
   { key, access, isDryRun, isFresh = false }: Commit,
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
-): Promise<Committed> {
+): Promise<CommitResult> {
   const { store, decode, ttlSeconds } = access.storage
   const { resource, context } = request
   const { signal } = context
@@ -43,7 +43,7 @@ export async function commit(
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
   let isHeld = item !== undefined
-  const decodeLatest = (stored: Stored): MaybePromise<KubeObject> => {
+  const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
     if (!isHeld) holdStored(request, stored.value.length)
     isHeld = true

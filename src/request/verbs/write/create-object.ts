@@ -2,7 +2,7 @@ import { ApiError, nameNotGenerated } from '../../../api/errors.ts'
 import { type KubeObject, omit } from '../../../api/object.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { WriteAccess } from '../access.ts'
-import type { Written } from '../represent/representation.ts'
+import type { WrittenObject } from '../represent/representation.ts'
 import { toApiError } from '../storage-errors.ts'
 import type { WriteOptions } from '../write-options.ts'
 import { HeldAllocation } from './allocate.ts'
@@ -18,7 +18,7 @@ export async function createObject(
   request: ResourceRequest,
   decoded: KubeObject,
   { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
-): Promise<Written> {
+): Promise<WrittenObject> {
   const { resource, namespace, context } = request
   const { generateName = '', name = '' } = decoded.metadata
   const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)

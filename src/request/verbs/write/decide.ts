@@ -14,14 +14,14 @@ import type { Decision } from '../../../storage/store.ts'
 import type { Resource } from '../../../registry/resource.ts'
 import { isReleased } from '../../../registry/deletion.ts'
 
-export type Decided = { readonly object: KubeObject; readonly decision: Decision }
+export type WriteDecision = { readonly object: KubeObject; readonly decision: Decision }
 
 /** `before`: the stored object; undefined if the object is new. */
 export function decide(
   resource: Resource,
   object: KubeObject,
   before: KubeObject | undefined,
-): Decided {
+): WriteDecision {
   if (before === undefined) {
     const created = withoutVersion(object)
     return { object: created, decision: { put: encodeStored(created, resource.shape) } }
@@ -31,7 +31,7 @@ export function decide(
 }
 
 /** A write that changes nothing, or only timestamps in managedFields, is omitted. */
-function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
+function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): WriteDecision {
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withManagedFields(object, managedFields) : object

@@ -85,7 +85,7 @@ async function ownersAfterUpdate(
   { options, access }: Recording,
 ): Promise<Json | undefined> {
   const { context } = request
-  const begin = (): Begun | undefined => beginUpdate(request, stored, after)
+  const begin = (): OwnersRecording | undefined => beginUpdate(request, stored, after)
   const begun = context.isLarge ? await context.inParts(begin) : begin()
   if (begun === undefined) return undefined
   const { tracking, owners } = begun
@@ -119,14 +119,14 @@ async function ownersAfterUpdate(
   }
 }
 
-type Begun = { readonly tracking: Tracking; readonly owners: Owners }
+type OwnersRecording = { readonly tracking: Tracking; readonly owners: Owners }
 
 /** The owners that an update begins with. Undefined: the object gets no managedFields. */
 function beginUpdate(
   request: ResourceRequest,
   stored: KubeObject,
   after: KubeObject,
-): Begun | undefined {
+): OwnersRecording | undefined {
   if (isUnfit(request, after)) return undefined
   const tracking = trackingOf(request, stored)
   const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])

@@ -49,14 +49,14 @@ export async function mutate(
   return mutated
 }
 
-type Shown = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
+type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
 /** A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote through it with a time, which is not stored. */
 function shownToMutators(
   { request, access }: Write,
   object: KubeObject,
   stored: KubeObject | undefined,
-): Shown {
+): ConvertedObjects {
   const oldObject = stored && shownAt(request, stored)
   if (viewOf(request) === undefined || oldObject === undefined) return { shown: object, oldObject }
   const before = trackingOf(request, stored).owners

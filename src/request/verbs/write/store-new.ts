@@ -6,12 +6,12 @@ import type { Key } from '../../../storage/engine.ts'
 import { isCode } from '../../../storage/errors.ts'
 import { isMarked } from '../../../registry/deletion.ts'
 import { uintFault } from '../options.ts'
-import type { Written } from '../represent/representation.ts'
+import type { WrittenObject } from '../represent/representation.ts'
 import type { Write } from './write.ts'
 import { answered, readBack, shownLarge } from './written.ts'
 
 /** A dry run only checks whether the name is free. Returns the object, with its JSON if that was printed for the cache. */
-export async function storeNew(write: Write, object: KubeObject): Promise<Written> {
+export async function storeNew(write: Write, object: KubeObject): Promise<WrittenObject> {
   const { request, options, access } = write
   const { resource, namespace, context } = request
   const { name = '', resourceVersion = '' } = object.metadata

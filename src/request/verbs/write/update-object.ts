@@ -5,15 +5,15 @@ import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key } from '../../../storage/engine.ts'
 import { isCode } from '../../../storage/errors.ts'
 import type { WriteAccess } from '../access.ts'
-import type { Written } from '../represent/representation.ts'
+import type { WrittenObject } from '../represent/representation.ts'
 import { toApiError } from '../storage-errors.ts'
 import type { WriteOptions } from '../write-options.ts'
 import { HeldAllocation } from './allocate.ts'
-import { type Committed, commit } from './commit.ts'
-import { type Decided, decide } from './decide.ts'
+import { type CommitResult, commit } from './commit.ts'
+import { type WriteDecision, decide } from './decide.ts'
 import { complete, mutate } from './steps.ts'
 import { storeNew } from './store-new.ts'
-import type { Change, Updated, Write } from './write.ts'
+import type { Change, UpdateOutcome, Write } from './write.ts'
 import { answered, readBack, shownLarge, withVersion } from './written.ts'
 
 type Updating = {
@@ -27,7 +27,7 @@ export async function updateObject(
   request: ResourceRequest,
   change: Change,
   { options, access, owners }: Updating,
-): Promise<Updated> {
+): Promise<UpdateOutcome> {
   const { resource, name, context } = request
   const corruptKey = access.corruptKey?.(access.keys.key(request.namespace, name))
   const operation = { resource, name, verb: 'update', corruptKey }
@@ -55,11 +55,11 @@ async function updateOnce(
   write: Write,
   change: Change,
   creation: { hasBegun: boolean },
-): Promise<Updated> {
+): Promise<UpdateOutcome> {
   const { request, options, access, allocation } = write
   const key = access.keys.key(request.namespace, request.name)
-  let decided: Decided | undefined
-  let renamed: Written | undefined
+  let decided: WriteDecision | undefined
+  let renamed: WrittenObject | undefined
   const committed = await commit(
     request,
     { key, access, isDryRun: options.isDryRun },
@@ -78,7 +78,7 @@ async function updateOnce(
         renamed = await storeNew(write, completed)
         return 'unchanged'
       }
-      const made = (): Decided => decide(request.resource, completed, current?.object)
+      const made = (): WriteDecision => decide(request.resource, completed, current?.object)
       decided = request.context.isLarge ? await request.context.inParts(made) : made()
       allocation?.offer()
       return decided.decision
@@ -97,14 +97,14 @@ async function updateOnce(
   return updated
 }
 
-type Done = { readonly decided: Decided; readonly committed: Committed }
+type CommittedUpdate = { readonly decided: WriteDecision; readonly committed: CommitResult }
 
 /** The object for the response. */
 async function updatedOf(
   { request, options, access, owners }: Write,
   key: Key,
-  { decided, committed }: Done,
-): Promise<Updated> {
+  { decided, committed }: CommittedUpdate,
+): Promise<UpdateOutcome> {
   const { resource, namespace } = request
   const { decision } = decided
   const { outcome, previous } = committed

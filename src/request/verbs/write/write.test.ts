@@ -113,7 +113,7 @@ const countingPlugin = (steps: string[]): Plugin => ({
 async function stepsOf(object: KubeObject): Promise<string[]> {
   const steps: string[] = []
   const { request, access } = worldOf(steps)
-  request.context.noteText(JSON.stringify(object).length)
+  request.context.recordText(JSON.stringify(object).length)
   await updateObject(request, () => object, { options, access, owners: 'recorded' }).catch(
     (error: unknown) => steps.push(String(error)),
   )
@@ -224,7 +224,7 @@ test('a large object that is stored keeps its allocations if the client has gone
     undo: async () => void (outcome = 'released'),
   }
   const large = { ...request, verb: 'create', context } as const
-  context.noteText(1 << 20)
+  context.recordText(1 << 20)
   await createObject(large, allocation.object, {
     options,
     access: {

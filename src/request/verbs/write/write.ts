@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/object.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { WriteAccess } from '../access.ts'
-import type { Written } from '../represent/representation.ts'
+import type { WrittenObject } from '../represent/representation.ts'
 import type { WriteOptions } from '../write-options.ts'
 import type { HeldAllocation } from './allocate.ts'
 
@@ -27,7 +27,7 @@ export type Change = (
   stored: KubeObject | undefined,
 ) => MaybePromise<KubeObject>
 
-export type Updated = Written & { readonly isNew: boolean }
+export type UpdateOutcome = WrittenObject & { readonly isNew: boolean }
 
 /** Whether an update of an object that does not exist creates it. Upstream does so through /status, too, if the kind has that. */
 export const mayCreateAt = ({ resource, subresource }: ResourceRequest): boolean =>

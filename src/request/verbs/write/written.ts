@@ -17,7 +17,7 @@ import { isSame } from '../../../objects/schema/equal.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
 import type { WriteAccess } from '../access.ts'
-import type { Written } from '../represent/representation.ts'
+import type { WrittenObject } from '../represent/representation.ts'
 
 /**
  * The object for the response to a write. It is made even if nobody waits for it any more: the object is stored, so a
@@ -27,8 +27,8 @@ export async function answered(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  writing: Writing,
-): Promise<Written> {
+  writing: WrittenOptions,
+): Promise<WrittenObject> {
   const context = writing.request?.context
   if (writing.access.storage.readBack === undefined)
     return context?.isLarge === true
@@ -42,8 +42,8 @@ export function written(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
-): Written {
+  { resource, access, stored, mayHoldUnknown, request, appliedTo }: WrittenOptions,
+): WrittenObject {
   const { object: form, isOther } = once('stored form', () =>
     asStored(object, resource.shape, mayHoldUnknown),
   )
@@ -92,14 +92,17 @@ function textBytesOf(request: ResourceRequest | undefined): number {
 }
 
 /** An object for a response, with its JSON if it is large: that is printed in parts. Like `answered`, it does not fail. */
-export async function shownLarge(request: ResourceRequest, object: KubeObject): Promise<Written> {
+export async function shownLarge(
+  request: ResourceRequest,
+  object: KubeObject,
+): Promise<WrittenObject> {
   const { context } = request
   if (!context.isLarge) return { object, json: undefined }
   const { shape } = viewOf(request) ?? request.resource
   return { object, json: await inParts(() => printObject(object, shape), context.slices) }
 }
 
-type Writing = {
+type WrittenOptions = {
   readonly resource: Resource
   /** Absent: the object has no text of a client. */
   readonly request?: ResourceRequest
@@ -112,7 +115,7 @@ type Writing = {
 }
 
 /** The object that a read returns once it is stored. `stored`: the bytes that were stored, or would be, if they are known. */
-export async function readBack(object: KubeObject, writing: Writing): Promise<KubeObject> {
+export async function readBack(object: KubeObject, writing: WrittenOptions): Promise<KubeObject> {
   const { resource, access, stored, mayHoldUnknown, request } = writing
   if (access.storage.readBack === undefined) {
     const read = (): KubeObject => asStored(object, resource.shape, mayHoldUnknown).object
@@ -121,14 +124,14 @@ export async function readBack(object: KubeObject, writing: Writing): Promise<Ku
   return access.storage.readBack(stored ?? encodeStored(object, resource.shape))
 }
 
-type Stored = {
+type StoredObject = {
   readonly object: KubeObject
   /** Whether its stored form differs from what would be written if it were read and written again. */
   readonly isOther: boolean
 }
 
 /** For a custom kind: fields that the stored version does not know are lost, and dropped fields get their defaults again. */
-function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): Stored {
+function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): StoredObject {
   const { custom, stored, setDefaults, isDefaultedAgain } = schema
   if (custom === undefined) {
     const kept = withoutNullBytes(object, schema)

@@ -13,7 +13,7 @@ import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 import { unreadable } from '../cipher.ts'
 import {
   type Annotations,
-  type Encrypted,
+  type EncryptResponse,
   readAnnotation,
   sorted,
   writeAnnotations,
@@ -28,7 +28,7 @@ export const sourceTypes = { key: 0, seed: 1 } as const
 export type SourceType = (typeof sourceTypes)[keyof typeof sourceTypes]
 
 /** An encrypted source of keys, as the plugin knows it. */
-export type SealedSource = Encrypted & { readonly type: SourceType }
+export type SealedSource = EncryptResponse & { readonly type: SourceType }
 
 export type EncryptedObject = { readonly data: Buffer; readonly source: SealedSource }
 
@@ -119,7 +119,11 @@ function read(reader: WireReader): EncryptedObject {
 }
 
 /** Why a source may not be stored, or is not one; undefined: it is valid. */
-export function sourceFault({ ciphertext, keyId, annotations }: Encrypted): string | undefined {
+export function sourceFault({
+  ciphertext,
+  keyId,
+  annotations,
+}: EncryptResponse): string | undefined {
   const { length } = ciphertext
   if (length === 0) return 'failed to validate encrypted DEK source: encrypted DEK source is empty'
   if (length > SOURCE_BYTES_MAX) {

@@ -29,7 +29,7 @@ const version = kmsMethod(`${service}/Version`, readVersion)
 const encrypt = kmsMethod(`${service}/Encrypt`, readFirst)
 const decrypt = kmsMethod(`${service}/Decrypt`, readFirst)
 
-export type KmsV1Parts = {
+export type KmsV1Options = {
   readonly plugin: KmsPlugin
   /** How many keys are kept; 0 or less: none. */
   readonly keysMax: number
@@ -43,17 +43,17 @@ type Ciphers = { readonly gcm: AesGcm; readonly cbc: AesCbc }
 export class KmsV1 implements Disposable {
   readonly provider: Provider
   readonly health: KeptCheck
-  readonly #parts: KmsV1Parts
+  readonly #options: KmsV1Options
   readonly #prefix: Buffer
   /** By the encrypted key; the least recently used first. */
   readonly #kept = new Map<string, Ciphers>()
   readonly #asked = new Map<string, Promise<Ciphers>>()
   #isVersionChecked = false
 
-  constructor(parts: KmsV1Parts) {
-    this.#parts = parts
-    this.#prefix = Buffer.from(`k8s:enc:kms:v1:${parts.plugin.name}:`)
-    this.health = new KeptCheck(() => this.#check(), parts.time)
+  constructor(options: KmsV1Options) {
+    this.#options = options
+    this.#prefix = Buffer.from(`k8s:enc:kms:v1:${options.plugin.name}:`)
+    this.health = new KeptCheck(() => this.#check(), options.time)
     this.provider = {
       prefix: this.#prefix,
       seal: (key, plain) => this.#seal(key, plain),
@@ -62,11 +62,11 @@ export class KmsV1 implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#parts.plugin[Symbol.dispose]()
+    this.#options.plugin[Symbol.dispose]()
   }
 
   async #check(): Promise<void> {
-    const { name } = this.#parts.plugin
+    const { name } = this.#options.plugin
     const failed = (step: 'encrypt' | 'decrypt') => (error: unknown) => {
       throw new FailedStep(step, name, messageOf(error))
     }
@@ -76,29 +76,31 @@ export class KmsV1 implements Disposable {
 
   async #call(method: typeof encrypt, bytes: Buffer): Promise<Buffer> {
     if (!this.#isVersionChecked) await this.#checkVersion()
-    return this.#parts.plugin.call(method, encodeV1Bytes(bytes))
+    return this.#options.plugin.call(method, encodeV1Bytes(bytes))
   }
 
   async #checkVersion(): Promise<void> {
-    const told = await this.#parts.plugin.call(version, encodeVersion()).catch((error: unknown) => {
-      if (!(error instanceof StorageError)) throw error
-      throw new StorageError(
-        error.code,
-        `failed get version from remote KMS provider: ${error.message}`,
-        {
-          cause: error.cause,
-        },
-      )
-    })
-    if (told !== v1Version) {
-      const why = `KMS provider api version ${told} is not supported, only ${v1Version} is supported now`
+    const reported = await this.#options.plugin
+      .call(version, encodeVersion())
+      .catch((error: unknown) => {
+        if (!(error instanceof StorageError)) throw error
+        throw new StorageError(
+          error.code,
+          `failed get version from remote KMS provider: ${error.message}`,
+          {
+            cause: error.cause,
+          },
+        )
+      })
+    if (reported !== v1Version) {
+      const why = `KMS provider api version ${reported} is not supported, only ${v1Version} is supported now`
       throw new StorageError('sealed', why)
     }
     this.#isVersionChecked = true
   }
 
   async #seal(key: Key, plain: Buffer): Promise<Buffer> {
-    const { metrics, time } = this.#parts
+    const { metrics, time } = this.#options
     const startMs = time.monotonicMs()
     const bytes = randomBytes(KEY_BYTES)
     const ciphers = this.#ciphersOf(bytes)
@@ -134,7 +136,7 @@ export class KmsV1 implements Disposable {
   #ask(name: string, sealedKey: Buffer): Promise<Ciphers> {
     const asked = this.#asked.get(name)
     if (asked !== undefined) return asked
-    if (this.#parts.keysMax > 0) this.#parts.metrics.missed()
+    if (this.#options.keysMax > 0) this.#options.metrics.missed()
     const asking = this.#decrypt(name, sealedKey).finally(() => this.#asked.delete(name))
     this.#asked.set(name, asking)
     return asking
@@ -152,12 +154,12 @@ export class KmsV1 implements Disposable {
 
   #ciphersOf(bytes: Buffer): Ciphers {
     const secret = createSecretKey(bytes)
-    const { nonces } = this.#parts
+    const { nonces } = this.#options
     return { gcm: new AesGcm(secret, nonces), cbc: new AesCbc(secret, nonces) }
   }
 
   #keep(name: string, ciphers: Ciphers): void {
-    const { keysMax, metrics } = this.#parts
+    const { keysMax, metrics } = this.#options
     if (keysMax <= 0) return
     this.#kept.delete(name)
     this.#kept.set(name, ciphers)

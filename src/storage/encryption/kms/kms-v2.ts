@@ -64,7 +64,7 @@ const status = kmsMethod(`${service}/Status`, readStatus)
 const encrypt = kmsMethod(`${service}/Encrypt`, readEncrypted)
 const decrypt = kmsMethod(`${service}/Decrypt`, readFirst)
 
-export type KmsV2Parts = {
+export type KmsV2Options = {
   readonly plugin: KmsPlugin
   readonly nonces: RandomPool
   readonly metrics: KmsMetrics
@@ -81,7 +81,7 @@ type OpenSource = {
 }
 
 /** The seed that values are written with. */
-type Writing = {
+type WriteSeed = {
   readonly keyId: string
   readonly seed: Seed
   /** What stands behind the data of every value. */
@@ -96,20 +96,20 @@ type Writing = {
 export class KmsV2 implements Disposable {
   readonly provider: Provider
   readonly health: KeptCheck
-  readonly #parts: KmsV2Parts
+  readonly #options: KmsV2Options
   readonly #prefix: Buffer
   /** By what stands behind the data of a value, as stored, and by `sourceKey`. */
   readonly #sources: TtlCache<OpenSource>
   readonly #asked = new Map<string, Promise<OpenSource>>()
   readonly #ended = new AbortController()
-  #writing: Writing | undefined
+  #writing: WriteSeed | undefined
   #version = ''
 
-  constructor(parts: KmsV2Parts) {
-    this.#parts = parts
-    this.#sources = new TtlCache({ sizeMax: SOURCES_MAX }, parts.time)
-    this.#prefix = Buffer.from(`k8s:enc:kms:v2:${parts.plugin.name}:`)
-    this.health = new KeptCheck(() => this.#check(), parts.time)
+  constructor(options: KmsV2Options) {
+    this.#options = options
+    this.#sources = new TtlCache({ sizeMax: SOURCES_MAX }, options.time)
+    this.#prefix = Buffer.from(`k8s:enc:kms:v2:${options.plugin.name}:`)
+    this.health = new KeptCheck(() => this.#check(), options.time)
     this.provider = {
       prefix: this.#prefix,
       seal: (key, plain) => this.#seal(key, plain),
@@ -126,7 +126,7 @@ export class KmsV2 implements Disposable {
 
   [Symbol.dispose](): void {
     this.#ended.abort()
-    this.#parts.plugin[Symbol.dispose]()
+    this.#options.plugin[Symbol.dispose]()
   }
 
   async #poll(first: string | undefined): Promise<void> {
@@ -134,7 +134,7 @@ export class KmsV2 implements Disposable {
     let fault = first
     while (!signal.aborted) {
       try {
-        await sleep(this.#parts.time, fault === undefined ? POLL_MS : POLL_FAILED_MS, signal)
+        await sleep(this.#options.time, fault === undefined ? POLL_MS : POLL_FAILED_MS, signal)
       } catch {
         // It was disposed of.
         return
@@ -145,21 +145,21 @@ export class KmsV2 implements Disposable {
   }
 
   #logFault(error: string): void {
-    this.#parts.log('error', 'kms plugin failed health check probe', {
-      name: this.#parts.plugin.name,
+    this.#options.log('error', 'kms plugin failed health check probe', {
+      name: this.#options.plugin.name,
       error,
     })
   }
 
   async #check(): Promise<void> {
-    const { plugin } = this.#parts
-    const told = await plugin.call(status, emptyRequest()).catch((error: unknown) => {
+    const { plugin } = this.#options
+    const reported = await plugin.call(status, emptyRequest()).catch((error: unknown) => {
       throw new FailedStep('status', plugin.name, messageOf(error))
     })
-    const faults = this.#statusFaults(told)
-    if (keyIdFault(told.keyId) === undefined) {
-      this.#parts.metrics.toldKeyId(plugin.name, told.keyId)
-      const why = await this.#renew(told.keyId)
+    const faults = this.#statusFaults(reported)
+    if (keyIdFault(reported.keyId) === undefined) {
+      this.#options.metrics.recordKeyId(plugin.name, reported.keyId)
+      const why = await this.#renew(reported.keyId)
       if (why !== undefined) faults.push(why)
     }
     if (faults.length > 0)
@@ -180,7 +180,7 @@ export class KmsV2 implements Disposable {
     }
     const idFault = keyIdFault(keyId)
     if (idFault !== undefined) {
-      this.#parts.metrics.toldInvalidKeyId(this.#parts.plugin.name, idFault.error)
+      this.#options.metrics.recordInvalidKeyId(this.#options.plugin.name, idFault.error)
       faults.push(
         `got invalid KMSv2 KeyID hash ${JSON.stringify(hashOf(keyId))}: ${idFault.message}`,
       )
@@ -191,7 +191,7 @@ export class KmsV2 implements Disposable {
   /** Keeps the seed for longer if the plugin still has the key, else makes a new one. Returns why that failed. */
   async #renew(keyId: string): Promise<string | undefined> {
     // Before the call: this is the longest that a seed may be used after its key was replaced.
-    const untilMs = this.#parts.time.monotonicMs() + WRITE_MS_MAX
+    const untilMs = this.#options.time.monotonicMs() + WRITE_MS_MAX
     if (this.#writing?.keyId === keyId) {
       this.#writing.untilMs = untilMs
       this.#keepWriting(this.#writing)
@@ -213,8 +213,8 @@ export class KmsV2 implements Disposable {
     }
   }
 
-  async #newWriting(uid: string, untilMs: number): Promise<Writing> {
-    const { plugin, nonces, metrics, time } = this.#parts
+  async #newWriting(uid: string, untilMs: number): Promise<WriteSeed> {
+    const { plugin, nonces, metrics, time } = this.#options
     const startMs = time.monotonicMs()
     const bytes = randomBytes(SEED_BYTES)
     const secret = createSecretKey(bytes)
@@ -240,25 +240,25 @@ export class KmsV2 implements Disposable {
   }
 
   /** Again with each check, so that it never expires while it is in use. */
-  #keepWriting({ tail, name, opened }: Writing): void {
+  #keepWriting({ tail, name, opened }: WriteSeed): void {
     this.#keep(tail.toString('latin1'), opened)
     this.#keep(name, opened)
   }
 
   #opened({ keyId, type }: SealedSource, source: DekSource): OpenSource {
-    const { metrics, plugin } = this.#parts
+    const { metrics, plugin } = this.#options
     return { keyId, type, source, onRead: metrics.keyIdUse(plugin.name, keyId, 'from_storage') }
   }
 
   #keep(name: string, source: OpenSource): void {
     this.#sources.set(name, source, { ttlMs: SOURCE_MS_MAX })
-    this.#parts.metrics.sourcesKept(this.#parts.plugin.name, this.#sources.size)
+    this.#options.metrics.sourcesKept(this.#options.plugin.name, this.#sources.size)
   }
 
   #seal(key: Key, plain: Buffer): Buffer {
     const writing = this.#current()
-    const nowMs = this.#parts.time.monotonicMs()
-    if (nowMs > writing.untilMs) throw expired(writing, this.#parts.time.wallMs(), nowMs)
+    const nowMs = this.#options.time.monotonicMs()
+    if (nowMs > writing.untilMs) throw expired(writing, this.#options.time.wallMs(), nowMs)
     const { tail, seed, onWrite } = writing
     const dataBytes = plain.length + SEED_OVERHEAD_BYTES
     const at = this.#prefix.length + dataHeadBytes(dataBytes)
@@ -270,7 +270,7 @@ export class KmsV2 implements Disposable {
     return value
   }
 
-  #current(): Writing {
+  #current(): WriteSeed {
     if (this.#writing === undefined)
       throw new StorageError('sealed', 'got unexpected nil transformer')
     return this.#writing
@@ -299,14 +299,14 @@ export class KmsV2 implements Disposable {
   #ask(name: string, source: SealedSource): Promise<OpenSource> {
     const asked = this.#asked.get(name)
     if (asked !== undefined) return asked
-    this.#parts.metrics.missed()
+    this.#options.metrics.missed()
     const asking = this.#decrypt(name, source).finally(() => this.#asked.delete(name))
     this.#asked.set(name, asking)
     return asking
   }
 
   async #decrypt(name: string, source: SealedSource): Promise<OpenSource> {
-    const { plugin, nonces } = this.#parts
+    const { plugin, nonces } = this.#options
     const bytes = await plugin
       .call(decrypt, encodeDecrypt(source, randomUUID()))
       .catch((error: unknown) => {
@@ -328,12 +328,12 @@ export class KmsV2 implements Disposable {
   }
 }
 
-type Reading = { readonly key: Key; readonly writing: Writing }
+type ReadSeed = { readonly key: Key; readonly writing: WriteSeed }
 
 function openBy(
   { source, keyId, type, onRead }: OpenSource,
   data: Buffer,
-  { key, writing }: Reading,
+  { key, writing }: ReadSeed,
 ): Plain {
   onRead()
   return {
@@ -342,7 +342,7 @@ function openBy(
   }
 }
 
-function expired({ keyId, untilMs }: Writing, wallMs: number, nowMs: number): StorageError {
+function expired({ keyId, untilMs }: WriteSeed, wallMs: number, nowMs: number): StorageError {
   const [end, now] = [wallMs - (nowMs - untilMs), wallMs].map((ms) =>
     new Date(ms).toISOString().replace(/\.\d+/, ''),
   )

@@ -99,13 +99,13 @@ export class KmsMetrics {
     }
   }
 
-  toldKeyId(provider: string, keyId: string): void {
+  recordKeyId(provider: string, keyId: string): void {
     this.#statusAt.with(this.#serverHash, hashOf(keyId), provider).value = Math.floor(
       this.#clock.wallMs() / 1000,
     )
   }
 
-  toldInvalidKeyId(provider: string, error: 'empty' | 'too_long'): void {
+  recordInvalidKeyId(provider: string, error: 'empty' | 'too_long'): void {
     this.#invalid.with(error, provider).add()
   }
 

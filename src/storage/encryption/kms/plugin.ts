@@ -15,7 +15,11 @@ export type PluginOptions = {
   readonly timeoutMs: number
 }
 
-export type PluginParts = { readonly time: Time; readonly log: Log; readonly metrics: KmsMetrics }
+export type KmsPluginEnvironment = {
+  readonly time: Time
+  readonly log: Log
+  readonly metrics: KmsMetrics
+}
 
 export class KmsPlugin implements Disposable {
   readonly name: string
@@ -23,7 +27,10 @@ export class KmsPlugin implements Disposable {
   readonly #channel: Channel
   readonly #metrics: KmsMetrics
 
-  constructor({ name, path, timeoutMs }: PluginOptions, { time, log, metrics }: PluginParts) {
+  constructor(
+    { name, path, timeoutMs }: PluginOptions,
+    { time, log, metrics }: KmsPluginEnvironment,
+  ) {
     this.name = name
     this.#metrics = metrics
     this.#endpoints = new Endpoints({

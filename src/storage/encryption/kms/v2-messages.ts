@@ -11,7 +11,7 @@ export type PluginStatus = {
 /** What the plugin wants to see again when it decrypts. */
 export type Annotations = ReadonlyMap<string, Buffer>
 
-export type Encrypted = {
+export type EncryptResponse = {
   readonly ciphertext: Buffer
   readonly keyId: string
   readonly annotations: Annotations
@@ -36,7 +36,7 @@ export function encodeEncrypt(plain: Buffer, uid: string): Buffer {
   return writer.frame()
 }
 
-export function readEncrypted(reader: WireReader): Encrypted {
+export function readEncrypted(reader: WireReader): EncryptResponse {
   let ciphertext = Buffer.alloc(0)
   let keyId = ''
   const annotations = new Map<string, Buffer>()
@@ -50,7 +50,10 @@ export function readEncrypted(reader: WireReader): Encrypted {
   return { ciphertext, keyId, annotations }
 }
 
-export function encodeDecrypt({ ciphertext, keyId, annotations }: Encrypted, uid: string): Buffer {
+export function encodeDecrypt(
+  { ciphertext, keyId, annotations }: EncryptResponse,
+  uid: string,
+): Buffer {
   const writer = new WireWriter(ciphertext.length + keyId.length + uid.length)
   writeAnnotations(writer, 4, annotations)
   writer.string(3, keyId)

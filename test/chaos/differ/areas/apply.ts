@@ -2,7 +2,7 @@
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { readObject } from '../data.ts'
-import { child } from '../places.ts'
+import { child } from '../json-positions.ts'
 import { type AppliedKind, readKinds, sample } from '../shapes.ts'
 import type { Answer, Case, Edit, Step } from '../step.ts'
 import { patchTypes } from './input.ts'

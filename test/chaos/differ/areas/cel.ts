@@ -3,7 +3,7 @@ import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/j
 import type { Choices } from '../choices.ts'
 import { causesOf } from '../compare.ts'
 import { broken, Expressions, type Scope } from '../expressions.ts'
-import { textAt } from '../places.ts'
+import { textAt } from '../json-positions.ts'
 import type { Answer, Case } from '../step.ts'
 import { type Input, patchTypes } from './input.ts'
 import { policyCase } from './policies.ts'

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { optional, SchemaMaker } from '../custom-schemas.ts'
 import { words } from '../custom-values.ts'
-import { deleteAt, type Path, places, textAt, valueAt } from '../places.ts'
+import { deleteAt, type Path, places, textAt, valueAt } from '../json-positions.ts'
 import type { Input } from './input.ts'
 
 export function randomDefinition(choices: Choices, { values, grammar }: Input): JsonObject {

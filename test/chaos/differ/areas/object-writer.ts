@@ -2,7 +2,7 @@
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { type Mutator, subset } from '../mutate.ts'
-import { type Path, places, setAt } from '../places.ts'
+import { type Path, places, setAt } from '../json-positions.ts'
 import type { KindSeeds } from '../seeds.ts'
 import type { Answer, Step } from '../step.ts'
 import { type Input, patchTypes } from './input.ts'

@@ -2,7 +2,7 @@
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { Mutator, subset } from '../mutate.ts'
-import { places, setAt } from '../places.ts'
+import { places, setAt } from '../json-positions.ts'
 import { dense } from '../schemas.ts'
 import type { KindSeeds } from '../seeds.ts'
 import type { Answer, Case, Step } from '../step.ts'

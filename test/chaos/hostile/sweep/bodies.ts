@@ -13,7 +13,7 @@ const SAMPLE_DEPTH_MAX = 6
 /** No real value looks like this. */
 const MARK = '@@filled@@'
 
-export type Filling = {
+export type FillOptions = {
   readonly field: SweptField
   readonly shape: Shape
   readonly bytesMax: number
@@ -24,7 +24,10 @@ export type Filling = {
 }
 
 /** The text of the whole object, with the field filled. */
-export function objectText(filling: Filling, metadata: { readonly [name: string]: Json }): string {
+export function objectText(
+  filling: FillOptions,
+  metadata: { readonly [name: string]: Json },
+): string {
   const { field } = filling
   const { seed } = field.target
   const own = isFields(seed['metadata']) ? seed['metadata'] : {}
@@ -38,7 +41,7 @@ export function objectText(filling: Filling, metadata: { readonly [name: string]
 }
 
 /** Only the field, as a merge patch would have it. */
-export function partialText(filling: Filling): string {
+export function partialText(filling: FillOptions): string {
   return filledText(
     JSON.stringify(withAt({}, filling.field.path, MARK, { type: 'any', goName: '' })),
     filling,
@@ -46,7 +49,7 @@ export function partialText(filling: Filling): string {
 }
 
 /** A JSON patch that adds the field; its parent has to be there. */
-export function operationsText(filling: Filling): string {
+export function operationsText(filling: FillOptions): string {
   const steps = filling.field.path.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
   return filledText(
     JSON.stringify([{ op: 'add', path: `/${steps.join('/')}`, value: MARK }]),
@@ -54,7 +57,7 @@ export function operationsText(filling: Filling): string {
   )
 }
 
-function filledText(text: string, filling: Filling): string {
+function filledText(text: string, filling: FillOptions): string {
   const [before = '', after = ''] = text.split(JSON.stringify(MARK))
   return (
     before +
@@ -69,7 +72,7 @@ function filled({
   bytesMax,
   itemsMax = Infinity,
   item,
-}: Filling): string {
+}: FillOptions): string {
   const isMap = container.type === 'map'
   const [open, close] = isMap ? ['{', '}'] : ['[', ']']
   const name = (at: number): string => `${mapKey(path)}${at.toString(36)}`

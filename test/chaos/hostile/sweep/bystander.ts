@@ -10,7 +10,7 @@ import { Client } from './client.ts'
 
 const PAUSE_MS = 5
 
-type Reading = {
+type ReaderOptions = {
   readonly url: string
   readonly token: string
   readonly path: string
@@ -31,7 +31,7 @@ export class Bystander implements AsyncDisposable {
     this.#worker = worker
   }
 
-  static async start(reading: Reading): Promise<Bystander> {
+  static async start(reading: ReaderOptions): Promise<Bystander> {
     const worker = new Worker(new URL(import.meta.url), { workerData: reading })
     await once(worker, 'message')
     return new Bystander(worker)
@@ -39,10 +39,10 @@ export class Bystander implements AsyncDisposable {
 
   /** What was measured since this was last called. */
   async latencies(): Promise<Latencies> {
-    const told = once(this.#worker, 'message')
+    const reported = once(this.#worker, 'message')
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     this.#worker.postMessage('take')
-    const [latencies]: Latencies[] = await told
+    const [latencies]: Latencies[] = await reported
     if (latencies === undefined) throw new Error('the bystander has ended')
     return latencies
   }
@@ -61,7 +61,7 @@ function cpuMsOf(pid: number): number {
   }
 }
 
-async function readOn({ url, token, path, pid }: Reading): Promise<void> {
+async function readOn({ url, token, path, pid }: ReaderOptions): Promise<void> {
   const client = new Client(url)
   let all: { readonly ms: number; readonly wallMs: number }[] = []
   let failures: string[] = []

@@ -15,7 +15,7 @@ import type { Answer, Call } from './client.ts'
 import type { Target } from './fields.ts'
 import type { LearnedField } from './learn.ts'
 import { collectionOf, NAMESPACE } from './paths.ts'
-import { type Measured, NOBODY, type SweptServer, tokenOf } from './server.ts'
+import { type SweepMeasurement, NOBODY, type SweptServer, tokenOf } from './server.ts'
 
 /** What the server makes of an object may be larger than its body: so often is it halved until it can be stored. */
 const HALVINGS_MAX = 5
@@ -37,7 +37,7 @@ export type Result = {
   readonly message: string
   readonly bytes: number
   /** Undefined: the server died. */
-  readonly measured: Measured | undefined
+  readonly measured: SweepMeasurement | undefined
 }
 
 /** Whether a case is repeated, with a CPU profile. */

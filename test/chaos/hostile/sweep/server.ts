@@ -37,7 +37,7 @@ export type Ticks = {
   }
 }
 
-export type Measured = Ticks & {
+export type SweepMeasurement = Ticks & {
   readonly peakMiB: number
   readonly residentMiB: number
   readonly bystander: Latencies
@@ -143,7 +143,10 @@ export class SweptServer implements AsyncDisposable {
   }
 
   /** Undefined if the server died. */
-  async measure(work: () => Promise<void>, hasProfile = false): Promise<Measured | undefined> {
+  async measure(
+    work: () => Promise<void>,
+    hasProfile = false,
+  ): Promise<SweepMeasurement | undefined> {
     try {
       return await this.#measure(work, hasProfile)
     } catch (error) {
@@ -152,7 +155,10 @@ export class SweptServer implements AsyncDisposable {
     }
   }
 
-  async #measure(work: () => Promise<void>, hasProfile: boolean): Promise<Measured | undefined> {
+  async #measure(
+    work: () => Promise<void>,
+    hasProfile: boolean,
+  ): Promise<SweepMeasurement | undefined> {
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5')
     if ((await this.#ask(hasProfile ? 'begin profile' : 'begin')) === undefined) return undefined
     // The start of a profile keeps the server busy for some 300 ms, which are not counted.

@@ -2,15 +2,15 @@
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import type { Snapshot } from '../../../../src/storage/memory/database.ts'
 import type { Random } from '../random.ts'
-import type { Weather } from './faulty-engine.ts'
+import type { EngineCondition } from './faulty-engine.ts'
 import type { FaultName } from './settings.ts'
 import type { SimReplica } from './sim-replica.ts'
-import type { SimWorld } from './sim-world.ts'
+import type { ClusterSimulation } from './cluster-simulation.ts'
 
 /** Longer than the feed waits for a silent stream. */
 const LONG_MS = 12_000
 
-type Disturb = (world: SimWorld, random: Random) => Promise<void>
+type Disturb = (world: ClusterSimulation, random: Random) => Promise<void>
 
 /** To add a fault: a name in settings.ts, and what it does here. */
 export const disturbances: Readonly<Record<FaultName, Disturb>> = {
@@ -38,7 +38,11 @@ export const disturbances: Readonly<Record<FaultName, Disturb>> = {
 }
 
 /** History is compacted while a replica is away; it comes back, and has a moment. */
-async function gap(world: SimWorld, { engine }: SimReplica, random: Random): Promise<void> {
+async function gap(
+  world: ClusterSimulation,
+  { engine }: SimReplica,
+  random: Random,
+): Promise<void> {
   const { revision } = world.engine.stats()
   engine.weather = random.chance(0.8) ? 'down' : 'hung'
   for (let i = 0; i < 20 && world.engine.stats().revision < revision + 5; i++)
@@ -51,9 +55,9 @@ async function gap(world: SimWorld, { engine }: SimReplica, random: Random): Pro
 }
 
 async function weather(
-  { time }: SimWorld,
+  { time }: ClusterSimulation,
   random: Random,
-  { replicas, is }: { readonly replicas: readonly SimReplica[]; readonly is: Weather },
+  { replicas, is }: { readonly replicas: readonly SimReplica[]; readonly is: EngineCondition },
 ): Promise<void> {
   for (const { engine } of replicas) engine.weather = is
   await sleep(time, random.next() * (random.chance(0.6) ? 500 : LONG_MS))
@@ -61,7 +65,7 @@ async function weather(
 }
 
 /** All but the last few revisions are forgotten. */
-function compact({ engine, time }: SimWorld, kept: number): void {
+function compact({ engine, time }: ClusterSimulation, kept: number): void {
   const revision = engine.stats().revision - kept
   try {
     engine.compact(revision)
@@ -75,7 +79,7 @@ function compact({ engine, time }: SimWorld, kept: number): void {
  * The database dies and comes back as it was at some time before. Nobody writes until each replica has seen that: an etcd that has
  * passed the revision it had before cannot be told from one that never went back, which is why operators stop servers first.
  */
-async function restore(world: SimWorld, random: Random): Promise<void> {
+async function restore(world: ClusterSimulation, random: Random): Promise<void> {
   const { engine, replicas, clients, truth, time } = world
   const snapshot: Snapshot = engine.snapshot()
   await sleep(time, random.next() * 3_000)

@@ -23,9 +23,9 @@ const CALL_TIMEOUT_MS = 10_000
  * `down`: nobody listens; `hung`: everything is lost in a silent network, and comes through when that is healed; `leaderless`: calls
  * fail or hang, streams are silent; `stale`: calls are answered, the stream goes on telling that nothing happens.
  */
-export type Weather = 'well' | 'down' | 'hung' | 'leaderless' | 'stale'
+export type EngineCondition = 'well' | 'down' | 'hung' | 'leaderless' | 'stale'
 
-export type FaultyEngineParts = {
+export type FaultyEngineOptions = {
   readonly name: string
   readonly engine: Engine
   readonly time: Time & { note(line: string): void; readonly nowMs: number }
@@ -35,11 +35,11 @@ export type FaultyEngineParts = {
 type Call = { readonly isWrite: boolean; readonly fail: (error: StorageError) => void }
 
 export class FaultyEngine implements Engine {
-  readonly #parts: FaultyEngineParts
+  readonly #options: FaultyEngineOptions
   readonly #calls = new Set<Call>()
   readonly #streams = new Set<FaultyStream>()
   readonly #healed = new Set<() => void>()
-  #weather: Weather = 'well'
+  #weather: EngineCondition = 'well'
   /** Moves when the database dies: requests that are under way to it go nowhere. */
   #life = 0
   /** The longest that a message is under way. */
@@ -49,11 +49,11 @@ export class FaultyEngine implements Engine {
   /** When a stream last told this replica anything. */
   heardAtMs = 0
 
-  constructor(parts: FaultyEngineParts) {
-    this.#parts = parts
+  constructor(options: FaultyEngineOptions) {
+    this.#options = options
   }
 
-  get weather(): Weather {
+  get weather(): EngineCondition {
     return this.#weather
   }
 
@@ -65,7 +65,7 @@ export class FaultyEngine implements Engine {
     return this.#calls.size
   }
 
-  set weather(weather: Weather) {
+  set weather(weather: EngineCondition) {
     this.#note(`weather ${weather}`)
     this.#weather = weather
     if (weather === 'down') this.cut()
@@ -90,26 +90,26 @@ export class FaultyEngine implements Engine {
 
   range: Engine['range'] = (query, options) =>
     this.#call(`range ${query.from} @${query.revision ?? 'latest'}`, options, false, (call) =>
-      this.#parts.engine.range(query, call),
+      this.#options.engine.range(query, call),
     )
 
   change: Engine['change'] = (change, options) =>
     this.#call(`change ${change.key} @${change.expected}`, options, true, (call) =>
-      this.#parts.engine.change(change, call),
+      this.#options.engine.change(change, call),
     )
 
   latest: Engine['latest'] = (options) =>
-    this.#call('latest', options, false, (call) => this.#parts.engine.latest(call))
+    this.#call('latest', options, false, (call) => this.#options.engine.latest(call))
 
   grantLease: Engine['grantLease'] = (ttlSeconds, options) =>
-    this.#call('grant', options, false, (call) => this.#parts.engine.grantLease(ttlSeconds, call))
+    this.#call('grant', options, false, (call) => this.#options.engine.grantLease(ttlSeconds, call))
 
   openFeed(
     ranges: readonly FeedRange[],
     sink: FeedListener,
     options: FeedStreamOptions = {},
   ): FeedStream {
-    const { engine, time } = this.#parts
+    const { engine, time } = this.#options
     this.#note(`open ${ranges.map(({ from, after }) => `${from}>${after}`).join(' ')}`)
     const stream: FaultyStream = new FaultyStream({
       time,
@@ -141,7 +141,7 @@ export class FaultyEngine implements Engine {
     if (signal?.aborted)
       return Promise.reject(new StorageError('cancelled', 'the caller cancelled'))
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const id = this.#parts.random.between(0, 0xffff).toString(16)
+    const id = this.#options.random.between(0, 0xffff).toString(16)
     const settle = (outcome: string, act_: () => void): void => {
       if (!this.#calls.delete(call)) return
       this.#note(`${id} ${outcome}`)
@@ -153,7 +153,7 @@ export class FaultyEngine implements Engine {
       isWrite,
       fail: (error) => settle(`${error.code} ${error.message}`, () => reject(error)),
     }
-    const timer = this.#parts.time.after(timeoutMs, () => call.fail(late(timeoutMs, isWrite)))
+    const timer = this.#options.time.after(timeoutMs, () => call.fail(late(timeoutMs, isWrite)))
     const onAbort = (): void =>
       call.fail(new StorageError('cancelled', 'the caller cancelled', { ambiguous: isWrite }))
     signal?.addEventListener('abort', onAbort)
@@ -168,7 +168,7 @@ export class FaultyEngine implements Engine {
 
   /** A call that its caller has given up goes on all the same: what is on the network cannot be taken back. */
   async #travel<T>(call: Call, act: (options: CallOptions) => Promise<T>): Promise<T> {
-    const { random } = this.#parts
+    const { random } = this.#options
     const life = this.#life
     if (this.#weather === 'down') {
       await this.#wait(this.#latency())
@@ -197,16 +197,16 @@ export class FaultyEngine implements Engine {
 
   /** Mostly short, now and then long: so answers overtake each other. */
   #latency(): number {
-    const { random } = this.#parts
+    const { random } = this.#options
     return (random.chance(0.1) ? 10 : 1) * random.next() * this.latencyMs
   }
 
   #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#parts.time.after(ms, resolve))
+    return new Promise((resolve) => this.#options.time.after(ms, resolve))
   }
 
   #note(line: string): void {
-    this.#parts.time.note(`${this.#parts.name}: ${line}`)
+    this.#options.time.note(`${this.#options.name}: ${line}`)
   }
 }
 

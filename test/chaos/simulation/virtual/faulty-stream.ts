@@ -3,14 +3,14 @@ import { Deque } from '../../../../src/lib/collections/deque.ts'
 import type { Timers } from '../../../../src/lib/time/timers.ts'
 import type { FeedListener, FeedStream, Revision } from '../../../../src/storage/engine.ts'
 import { StorageError } from '../../../../src/storage/errors.ts'
-import type { Weather } from './faulty-engine.ts'
+import type { EngineCondition } from './faulty-engine.ts'
 
-export type FaultyStreamParts = {
+export type FaultyStreamOptions = {
   readonly time: Timers
   readonly sink: FeedListener
   readonly open: (sink: FeedListener) => FeedStream
   readonly latency: () => number
-  readonly weather: () => Weather
+  readonly weather: () => EngineCondition
   /** Something reaches the replica. */
   readonly onTold: (line: string) => void
   readonly onClosed: () => void
@@ -19,7 +19,7 @@ export type FaultyStreamParts = {
 type Message = { readonly line: string; readonly tell: () => void }
 
 export class FaultyStream implements FeedStream {
-  readonly #parts: FaultyStreamParts
+  readonly #options: FaultyStreamOptions
   readonly #queue = new Deque<Message>()
   #inner: FeedStream | undefined
   #isProgressWanted = false
@@ -28,13 +28,13 @@ export class FaultyStream implements FeedStream {
   /** What progress was told last: all that a stale member knows. */
   #progress: Revision = 0
 
-  constructor(parts: FaultyStreamParts) {
-    this.#parts = parts
-    parts.time.after(parts.latency(), () => this.#open())
+  constructor(options: FaultyStreamOptions) {
+    this.#options = options
+    options.time.after(options.latency(), () => this.#open())
   }
 
   requestProgress(): void {
-    const { time, latency } = this.#parts
+    const { time, latency } = this.#options
     time.after(latency(), () => this.#ask())
   }
 
@@ -54,13 +54,13 @@ export class FaultyStream implements FeedStream {
 
   #open(): void {
     if (this.#isEnded || this.#inner !== undefined) return
-    const weather = this.#parts.weather()
+    const weather = this.#options.weather()
     if (weather === 'hung') return
     if (weather === 'down') return this.#end(new StorageError('unavailable', 'connection refused'))
     if (weather === 'leaderless')
       return this.#end(new StorageError('unavailable', 'etcdserver: no leader'))
-    const { sink } = this.#parts
-    this.#inner = this.#parts.open({
+    const { sink } = this.#options
+    this.#inner = this.#options.open({
       onEvents: (range, events) => {
         const revisions = events.map(({ revision }) => revision).join(' ')
         this.#send(`events ${range}: ${revisions}`, () => sink.onEvents(range, events))
@@ -78,20 +78,20 @@ export class FaultyStream implements FeedStream {
   }
 
   #ask(): void {
-    const weather = this.#parts.weather()
+    const weather = this.#options.weather()
     if (this.#isEnded) return
     if (this.#inner === undefined) this.#isProgressWanted = true
     else if (weather === 'well') this.#inner.requestProgress()
     else if (weather === 'stale' && this.#progress > 0) {
       const revision = this.#progress
-      this.#parts.onTold(`progress ${revision} again`)
-      this.#parts.sink.onProgress(revision)
+      this.#options.onTold(`progress ${revision} again`)
+      this.#options.sink.onProgress(revision)
     }
   }
 
-  #send(line: string, tell: () => void): void {
+  #send(line: string, report: () => void): void {
     if (this.#isEnded) return
-    this.#queue.push({ line, tell })
+    this.#queue.push({ line, tell: report })
     this.#travel()
   }
 
@@ -99,12 +99,12 @@ export class FaultyStream implements FeedStream {
   #travel(): void {
     if (this.#isTravelling || this.#queue.length === 0 || this.#isEnded) return
     this.#isTravelling = true
-    this.#parts.time.after(this.#parts.latency(), () => {
+    this.#options.time.after(this.#options.latency(), () => {
       this.#isTravelling = false
-      if (this.#isEnded || this.#parts.weather() !== 'well') return
+      if (this.#isEnded || this.#options.weather() !== 'well') return
       const message = this.#queue.shift()
       if (message !== undefined) {
-        this.#parts.onTold(message.line)
+        this.#options.onTold(message.line)
         message.tell()
       }
       this.#travel()
@@ -115,7 +115,7 @@ export class FaultyStream implements FeedStream {
     if (this.#isEnded) return
     this.#isEnded = true
     this.#inner?.close()
-    this.#parts.onClosed()
-    this.#parts.sink.onEnd(cause)
+    this.#options.onClosed()
+    this.#options.sink.onEnd(cause)
   }
 }

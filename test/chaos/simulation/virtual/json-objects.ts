@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../../src/api/object.ts'
 import type { ObjectCodec } from '../../../../src/storage/cache/item.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'
 import type { Key } from '../../../../src/storage/engine.ts'
-import type { Decision, Store, Stored } from '../../../../src/storage/store.ts'
+import type { Decision, Store, StoredValue } from '../../../../src/storage/store.ts'
 
 export function readJson(stored: Buffer, revision: number): KubeObject {
   const object = JSON.parse(stored.toString())
@@ -24,9 +24,10 @@ export const jsonForm: ObjectCodec = {
   }),
 }
 
-export const decodeJson = ({ value, revision }: Stored): KubeObject => readJson(value, revision)
+export const decodeJson = ({ value, revision }: StoredValue): KubeObject =>
+  readJson(value, revision)
 
-/** As the verbs change objects for the server itself (request/verbs/own-objects.ts), without field owners. The version it has then; undefined: it is not there. */
+/** As the verbs change objects for the server itself (request/verbs/system-objects.ts), without field owners. The version it has then; undefined: it is not there. */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },
   key: Key,

@@ -5,9 +5,9 @@
 import timersPromises from 'node:timers/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
-type Taken = { readonly owner: object; readonly name: string }
+type PatchedMethod = { readonly owner: object; readonly name: string }
 
-const taken: readonly Taken[] = [
+const taken: readonly PatchedMethod[] = [
   ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ owner: globalThis, name })),
   ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ owner: timersPromises, name })),
   { owner: Date, name: 'now' },

@@ -9,26 +9,27 @@ import {
   operate,
   prefix,
   reads,
-  type Weighted,
+  type WeightedOperation,
   writes,
 } from '../operations.ts'
 import type { Random } from '../random.ts'
 import { Replay } from '../replay.ts'
 import { keepWatching } from '../watcher.ts'
 import type { Settings } from './settings.ts'
-import type { SimDefinitions } from './sim-definitions.ts'
+import type { SimDefinitions } from './sim-crds.ts'
 import type { SimPorts } from './sim-ports.ts'
 import type { SimQuota } from './sim-quota.ts'
 import { quietPrefix, type SimReplica } from './sim-replica.ts'
 import type { Truth } from './truth.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-const KINDS: readonly { readonly kind: string; readonly choices: readonly Weighted[] }[] = [
-  { kind: 'writer0', choices: writes },
-  { kind: 'writer1', choices: writes },
-  { kind: 'reader', choices: reads },
-  { kind: 'cached0', choices: cachedReads },
-]
+const KINDS: readonly { readonly kind: string; readonly choices: readonly WeightedOperation[] }[] =
+  [
+    { kind: 'writer0', choices: writes },
+    { kind: 'writer1', choices: writes },
+    { kind: 'reader', choices: reads },
+    { kind: 'cached0', choices: cachedReads },
+  ]
 
 const WATCHERS: readonly {
   readonly kind: string
@@ -45,7 +46,7 @@ const WATCHERS: readonly {
 /** How long the watch of a quiet resource stays open, at the most. */
 const QUIET_MS_MAX = 2_000
 
-export type SimClientsParts = {
+export type SimClientsOptions = {
   readonly replicas: readonly SimReplica[]
   readonly truth: Truth
   readonly settings: Settings
@@ -59,7 +60,7 @@ export type SimClientsParts = {
 export class SimClients {
   /** Watches of the quiet resource that are over. */
   readonly closed: WeakRef<object>[] = []
-  readonly #parts: SimClientsParts
+  readonly #options: SimClientsOptions
   readonly #stopping = new AbortController()
   readonly #clients: Promise<void>[] = []
   #watching = new AbortController()
@@ -67,18 +68,18 @@ export class SimClients {
   #lives = 0
   #held: Promise<void> | undefined
 
-  constructor(parts: SimClientsParts) {
-    this.#parts = parts
+  constructor(options: SimClientsOptions) {
+    this.#options = options
   }
 
   start(): void {
-    for (const replica of this.#parts.replicas) {
-      const pagers = Array.from({ length: this.#parts.settings.pagers }, (_, i) => ({
+    for (const replica of this.#options.replicas) {
+      const pagers = Array.from({ length: this.#options.settings.pagers }, (_, i) => ({
         kind: `pager${i}`,
         choices: pagedReads,
         isHasty: true,
       }))
-      const skimmers = Array.from({ length: this.#parts.settings.skimmers }, (_, i) => ({
+      const skimmers = Array.from({ length: this.#options.settings.skimmers }, (_, i) => ({
         kind: `skimmer${i}`,
         choices: skims,
         isHasty: false,
@@ -89,7 +90,7 @@ export class SimClients {
           this.#operate(replica, { name, random, choices })
         this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
       }
-      const { ports, quota, definitions } = this.#parts
+      const { ports, quota, definitions } = this.#options
       this.#clients.push(
         this.#repeat(`${replica.name}-crd`, (_, random) => definitions.act(replica, random)),
       )
@@ -106,7 +107,7 @@ export class SimClients {
   }
 
   startWatching(): void {
-    const { replicas, truth, random, time } = this.#parts
+    const { replicas, truth, random, time } = this.#options
     this.#watching = new AbortController()
     this.#lives++
     for (const replica of replicas) {
@@ -152,9 +153,13 @@ export class SimClients {
   /** One operation by chance. */
   async #operate(
     replica: SimReplica,
-    { name, random, choices }: { name: string; random: Random; choices: readonly Weighted[] },
+    {
+      name,
+      random,
+      choices,
+    }: { name: string; random: Random; choices: readonly WeightedOperation[] },
   ): Promise<void> {
-    const { truth, time } = this.#parts
+    const { truth, time } = this.#options
     const { store, reader } = replica
     const cached: Client['cached'] = (key) => readForWrite(reader, key, random)
     const work = (ms: number): void => time.work(ms)
@@ -162,7 +167,7 @@ export class SimClients {
   }
 
   async #watchQuietly({ quiet }: SimReplica, random: Random): Promise<void> {
-    const { time, truth } = this.#parts
+    const { time, truth } = this.#options
     try {
       const watcher = await quiet.watch({
         range: rangeOf(quietPrefix),
@@ -188,7 +193,7 @@ export class SimClients {
     act: (name: string, random: Random) => Promise<void>,
     isHasty = false,
   ): Promise<void> {
-    const { random, settings, time } = this.#parts
+    const { random, settings, time } = this.#options
     const own = random.fork(name)
     while (!this.#stopping.signal.aborted) {
       await this.#held

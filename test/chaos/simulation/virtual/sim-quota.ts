@@ -110,7 +110,7 @@ export class SimQuota {
   }
 }
 
-/** As the verbs give objects to plugins (request/verbs/own-objects.ts), without field owners. */
+/** As the verbs give objects to plugins (request/verbs/system-objects.ts), without field owners. */
 function objectsOf({ store }: SimReplica, reader: Reader): Pick<Objects, 'list' | 'changeStatus'> {
   return {
     list: async (_, namespace, at) => {

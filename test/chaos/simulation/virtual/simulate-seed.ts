@@ -1,8 +1,8 @@
 /** Runs the world of one seed, with real time taken away, and says what was wrong. */
-import { GarbageWorld } from './garbage-world.ts'
+import { GarbageSimulation } from './garbage-simulation.ts'
 import { guardRealTime } from './real-time-guard.ts'
-import { RestoreWorld } from './restore-world.ts'
-import { SimWorld } from './sim-world.ts'
+import { RestoreSimulation } from './restore-simulation.ts'
+import { ClusterSimulation } from './cluster-simulation.ts'
 import { realTurn, type VirtualTime } from './virtual-time.ts'
 
 /** No run comes near this; one that does goes round in circles. */
@@ -39,11 +39,11 @@ export type SeedOptions = {
 }
 
 /** A part of the simulation that is a world of its own. */
-type World = {
+type VirtualSimulation = {
   readonly time: VirtualTime
   /** Everything that was wrong. */
   readonly run: () => Promise<string[]>
-  readonly truth?: SimWorld['truth']
+  readonly truth?: ClusterSimulation['truth']
 }
 
 export async function simulateSeed(
@@ -60,7 +60,7 @@ export async function simulateSeed(
   const { time, truth } = world
   try {
     faults.push(...(await time.run(world.run(), limits)))
-    if (world instanceof SimWorld) faults.push(...(await endOf(world, seed)))
+    if (world instanceof ClusterSimulation) faults.push(...(await endOf(world, seed)))
   } catch (error) {
     faults.push(`the run broke: ${describe(error)}`)
   } finally {
@@ -80,19 +80,25 @@ export async function simulateSeed(
   }
 }
 
-function createWorld(name: WorldName, seed: number, onLine: SeedOptions['onLine']): World {
-  if (name === 'garbage') return new GarbageWorld(seed, onLine)
-  return name === 'restore' ? new RestoreWorld(seed, onLine) : new SimWorld(seed, onLine)
+function createWorld(
+  name: WorldName,
+  seed: number,
+  onLine: SeedOptions['onLine'],
+): VirtualSimulation {
+  if (name === 'garbage') return new GarbageSimulation(seed, onLine)
+  return name === 'restore'
+    ? new RestoreSimulation(seed, onLine)
+    : new ClusterSimulation(seed, onLine)
 }
 
-async function endOf(world: SimWorld, seed: number): Promise<string[]> {
+async function endOf(world: ClusterSimulation, seed: number): Promise<string[]> {
   await realTurn()
   const leaks = seed % COLLECT_EVERY === 0 ? held(world) : []
   return [...leaks, ...(await world.time.run(world.end(), limits))]
 }
 
 /** Watches that are over while their cache goes on. The last one may still be on the stack. */
-function held({ clients }: SimWorld): string[] {
+function held({ clients }: ClusterSimulation): string[] {
   if (globalThis.gc === undefined) return []
   globalThis.gc()
   const left = clients.closed.filter((watcher) => watcher.deref() !== undefined).length

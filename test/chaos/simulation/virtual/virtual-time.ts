@@ -29,12 +29,12 @@ const START_MS = Date.UTC(2026, 0, 1)
 const TRAIL_MAX = 400
 
 /** Without `run` it is closed: it holds nothing any more, as a timer of Node. */
-type Due = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
+type DueTimer = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
 
 export class VirtualTime implements Time {
   readonly #random: Random
   readonly #onLine: (line: string) => void
-  readonly #due: Due[] = []
+  readonly #due: DueTimer[] = []
   readonly #hash = createHash('sha256')
   readonly #trail: string[] = []
   #nowMs = 0
@@ -127,7 +127,7 @@ export class VirtualTime implements Time {
   }
 
   #add(ms: number, run: () => void): Timer {
-    const due: Due = { atMs: this.#nowMs + ms, order: this.#orders++, run }
+    const due: DueTimer = { atMs: this.#nowMs + ms, order: this.#orders++, run }
     // A heap: the least is first.
     const heap = this.#due
     let at = heap.length
@@ -143,14 +143,14 @@ export class VirtualTime implements Time {
     return { close: () => void (due.run = undefined) }
   }
 
-  #take(): Due | undefined {
+  #take(): DueTimer | undefined {
     for (;;) {
       const first = this.#pop()
       if (first === undefined || first.run !== undefined) return first
     }
   }
 
-  #pop(): Due | undefined {
+  #pop(): DueTimer | undefined {
     const heap = this.#due
     const first = heap[0]
     const last = heap.pop()
@@ -171,5 +171,5 @@ export class VirtualTime implements Time {
   }
 }
 
-const isBefore = (a: Due, b: Due): boolean =>
+const isBefore = (a: DueTimer, b: DueTimer): boolean =>
   a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)

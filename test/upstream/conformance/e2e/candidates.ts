@@ -16,14 +16,14 @@ const LIST_BYTES_MAX = 16 << 20
 const never =
   /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
 
-type Asked = {
+type CandidateFilter = {
   /** Files under test/e2e of Kubernetes. */
   readonly files: RegExp
   /** Tests of these whose names have this text are not asked: what they wait for comes from a container. */
   readonly but?: RegExp
 }
 
-const asked: readonly Asked[] = [
+const asked: readonly CandidateFilter[] = [
   // The servers of webhooks and of aggregation are Pods there. test/integration/webhooks has tests of upstream's with a server of ours.
   { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
   {

@@ -97,7 +97,11 @@ export function profileOf(
 export function validateSaidTwice(pod: Fields): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = fieldsOf(fieldsOf(pod['metadata'])['annotations'])
-  const compare = (key: string, owner: Fields, { path, field, word }: Compared): FieldFault[] => {
+  const compare = (
+    key: string,
+    owner: Fields,
+    { path, field, word }: ComparedField,
+  ): FieldFault[] => {
     const annotation = Object.hasOwn(annotations, key) ? textOf(annotations[key]) : undefined
     const profile = fieldsOf(owner['securityContext'])[field]
     if (annotation === undefined || profile === undefined) return []
@@ -127,12 +131,12 @@ export function validateSaidTwice(pod: Fields): FieldFault[] {
   ]
 }
 
-type Compared = { readonly path: string; readonly field: string; readonly word: string }
+type ComparedField = { readonly path: string; readonly field: string; readonly word: string }
 
 function profileFaults(
   field: Fields,
   said: ReturnType<typeof profileOf>,
-  { path, word }: Pick<Compared, 'path' | 'word'>,
+  { path, word }: Pick<ComparedField, 'path' | 'word'>,
 ): FieldFault[] {
   if (said === undefined) return []
   if (field['type'] !== said.type) {

@@ -2,7 +2,15 @@
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
 import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
-import { each, eachIn, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import {
+  each,
+  eachIn,
+  fields,
+  ifPresent,
+  needed,
+  type Rule,
+  unlessEmpty,
+} from '../../../rules/rule.ts'
 import { named } from '../../../rules/scalars.ts'
 import { envPaths, fieldRef, resourceFieldRef } from './downward.ts'
 
@@ -54,8 +62,8 @@ const namedSource: Rule = fields({ name: needed(named(checkDnsSubdomain)) })
 
 const wholeSource: Rule = fields({
   prefix: unlessEmpty(variableName),
-  configMapRef: given(namedSource),
-  secretRef: given(namedSource),
+  configMapRef: ifPresent(namedSource),
+  secretRef: ifPresent(namedSource),
 })
 
 /** A wrong number of sources is reported with the path of the list, not of the item. */

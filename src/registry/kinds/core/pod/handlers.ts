@@ -7,7 +7,7 @@ import {
 } from '../../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { portNumber, portNumberOrName } from '../../../rules/ports.ts'
-import { eachIn, fields, given, needed, type Rule } from '../../../rules/rule.ts'
+import { eachIn, fields, ifPresent, needed, type Rule } from '../../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'
 
@@ -76,7 +76,7 @@ const linuxSignals = [
   .toSorted()
 
 /** The signals depend on the operating system (gate ContainerStopSignals). */
-const stopSignal: PodRule = given((value, path, { faults, spec }) => {
+const stopSignal: PodRule = ifPresent((value, path, { faults, spec }) => {
   const system = textOf(fieldsOf(spec['os'])['name'])
   const signals = system === 'windows' ? windowsSignals : linuxSignals
   if (system === '')
@@ -84,8 +84,8 @@ const stopSignal: PodRule = given((value, path, { faults, spec }) => {
   else if (!signals.includes(textOf(value))) faults.push(notSupported(path, textOf(value), signals))
 })
 
-const lifecycle: PodRule = given(
-  fields({ postStart: given(handler), preStop: given(handler), stopSignal }),
+const lifecycle: PodRule = ifPresent(
+  fields({ postStart: ifPresent(handler), preStop: ifPresent(handler), stopSignal }),
 )
 
 const times: Rule = fields({
@@ -94,7 +94,7 @@ const times: Rule = fields({
   periodSeconds: nonNegative,
   successThreshold: nonNegative,
   failureThreshold: nonNegative,
-  terminationGracePeriodSeconds: given((value, path, { faults }) => {
+  terminationGracePeriodSeconds: ifPresent((value, path, { faults }) => {
     if (numberOf(value) <= 0)
       faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
   }),
@@ -106,14 +106,14 @@ const probe: PodRule = (value, path, check) => {
 }
 
 /** A probe that restarts the container: its success threshold must be 1. */
-const restarting: PodRule = given((value, path, check) => {
+const restarting: PodRule = ifPresent((value, path, check) => {
   probe(value, path, check)
   const successes = numberOf(fieldsOf(value)['successThreshold'])
   if (successes !== 1)
     check.faults.push(invalidValue(`${path}.successThreshold`, successes, 'must be 1'))
 })
 
-const readiness: PodRule = given((value, path, check) => {
+const readiness: PodRule = ifPresent((value, path, check) => {
   probe(value, path, check)
   const grace = fieldsOf(value)['terminationGracePeriodSeconds']
   if (grace === undefined) return

@@ -42,14 +42,14 @@ export function volumeMounts(container: Fields, path: string, check: PodCheck): 
   })
 }
 
-type Place = {
+type ContainerContext = {
   readonly list: string
   readonly own: string
   readonly container: Fields
   readonly check: PodCheck
 }
 
-function mountOptions(mount: Fields, { list, own, container, check }: Place): void {
+function mountOptions(mount: Fields, { list, own, container, check }: ContainerContext): void {
   const subPath = textOf(mount['subPath'])
   const subPathExpr = textOf(mount['subPathExpr'])
   if (subPath !== '') relativePath(subPath, `${list}.subPath`, check)
@@ -67,7 +67,7 @@ function mountOptions(mount: Fields, { list, own, container, check }: Place): vo
 function propagation(
   value: Json | undefined,
   path: string,
-  { container, check }: Pick<Place, 'container' | 'check'>,
+  { container, check }: Pick<ContainerContext, 'container' | 'check'>,
 ): void {
   if (value === undefined) return
   const text = textOf(value)

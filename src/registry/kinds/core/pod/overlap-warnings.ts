@@ -30,11 +30,11 @@ export function overlapWarnings(
 }
 
 /** The path of a file, and its source if there are several. */
-type Mapped = { readonly path: string; readonly source: string }
-type Telling = { readonly about: string; readonly max: number }
+type MappedPath = { readonly path: string; readonly source: string }
+type WarningOptions = { readonly about: string; readonly max: number }
 
 /** Without paths that are empty, which overlap with nothing. */
-function pathsIn(source: Fields[string], shown: string): readonly Mapped[] {
+function pathsIn(source: Fields[string], shown: string): readonly MappedPath[] {
   const items = itemsOf(fieldsOf(source)['items'])
   return eachItem('paths of a source', items, newPaths, (found, item) => {
     addAll(found, pathOf(item, shown))
@@ -42,17 +42,17 @@ function pathsIn(source: Fields[string], shown: string): readonly Mapped[] {
   })
 }
 
-const newPaths = (): Mapped[] => []
+const newPaths = (): MappedPath[] => []
 
-type Projected = {
-  readonly all: Mapped[]
+type ProjectedPaths = {
+  readonly all: MappedPath[]
   readonly warnings: string[]
-  paths: readonly Mapped[]
+  paths: readonly MappedPath[]
   repeated: number
 }
-const newProjected = (): Projected => ({ all: [], warnings: [], paths: [], repeated: 0 })
+const newProjected = (): ProjectedPaths => ({ all: [], warnings: [], paths: [], repeated: 0 })
 
-function projectedWarnings({ sources }: Fields, { about, max }: Telling): string[] {
+function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions): string[] {
   const { all, warnings } = eachItem(
     'projected sources',
     itemsOf(sources),
@@ -76,7 +76,7 @@ function projectedWarnings({ sources }: Fields, { about, max }: Telling): string
 const isEmpty = (source: Fields): boolean => Object.keys(source).length === 0
 
 /** Undefined if the source does not list its paths. */
-function projectedPaths(source: Fields): readonly Mapped[] | undefined {
+function projectedPaths(source: Fields): readonly MappedPath[] | undefined {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source
   if (hasItems(configMap)) return pathsIn(configMap, `ConfigMap ${named(configMap)}`)
   if (hasItems(secret)) return pathsIn(secret, `Secret ${named(secret)}`)
@@ -90,16 +90,19 @@ function projectedPaths(source: Fields): readonly Mapped[] | undefined {
 const hasItems = (part: Fields[string]): boolean => Array.isArray(fieldsOf(part)['items'])
 const named = (part: Fields[string]): string => quote(textOf(fieldsOf(part)['name']))
 
-function pathOf(part: Fields, source: string): readonly Mapped[] {
+function pathOf(part: Fields, source: string): readonly MappedPath[] {
   const path = textOf(part['path']).replace(/\/+$/, '')
   return path === '' ? [] : [{ path, source }]
 }
 
 /** Each path is reported with the earlier ones that are equal, contain it, or are inside of it. */
-function overlapsOf(mapped: readonly Mapped[], { about, max }: Telling): readonly string[] {
+function overlapsOf(
+  mapped: readonly MappedPath[],
+  { about, max }: WarningOptions,
+): readonly string[] {
   if (mapped.length < 2 || max <= 0) return []
   const files = filesOf(mapped)
-  const shown = ({ path, source }: Mapped): string =>
+  const shown = ({ path, source }: MappedPath): string =>
     source === '' ? quote(path) : `${quote(path)} (${source})`
   return eachItem('overlapping paths', mapped, newWarnings, (warnings, one, at) => {
     for (const place of before(at, files.get(one.path), files)) {
@@ -122,7 +125,7 @@ type File = {
   readonly inside: File[]
 }
 
-function filesOf(mapped: readonly Mapped[]): ReadonlyMap<string, File> {
+function filesOf(mapped: readonly MappedPath[]): ReadonlyMap<string, File> {
   const files = eachItem('files of a volume', mapped, newFiles, (known, { path }, at) => {
     const file = known.get(path)
     if (file === undefined) known.set(path, { places: [at], inside: [] })

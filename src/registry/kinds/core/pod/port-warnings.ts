@@ -24,7 +24,7 @@ export function portWarnings(spec: Fields, path: string): string[] {
   ]
 }
 
-type Placed = { readonly port: Fields; readonly index: number }
+type LocatedPort = { readonly port: Fields; readonly index: number }
 
 function conflictWarnings(ports: readonly Fields[], path: string): string[] {
   const before = once('ports before', () => new PortsBefore())
@@ -44,9 +44,9 @@ function conflictWarnings(ports: readonly Fields[], path: string): string[] {
 
 /** The ports of a container so far, by the keys that conflicting ports share. */
 class PortsBefore {
-  readonly #known = new Map<string, Placed[]>()
+  readonly #known = new Map<string, LocatedPort[]>()
 
-  add(placed: Placed): void {
+  add(placed: LocatedPort): void {
     const { any, sameHostPort, sameAddress } = keysOf(placed.port)
     for (const key of [any, sameHostPort, sameAddress]) {
       const known = this.#known.get(key)
@@ -56,9 +56,9 @@ class PortsBefore {
   }
 
   /** In the order of the list. */
-  conflicting(port: Fields): readonly Placed[] {
+  conflicting(port: Fields): readonly LocatedPort[] {
     const { any, noHostPort, sameHostPort, sameAddress, anyAddress } = keysOf(port)
-    const at = (key: string): readonly Placed[] => this.#known.get(key) ?? []
+    const at = (key: string): readonly LocatedPort[] => this.#known.get(key) ?? []
     if (sameHostPort === noHostPort) return at(any)
     const same =
       sameAddress === anyAddress ? at(sameHostPort) : [...at(sameAddress), ...at(anyAddress)]

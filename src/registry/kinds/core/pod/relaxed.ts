@@ -2,7 +2,7 @@
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
-import type { PodParts } from '../../../pod-specs.ts'
+import type { PodTemplateSpec } from '../../../pod-specs.ts'
 import { deletionCost, isDeletionCost } from './annotations.ts'
 import { containersOf } from './windows.ts'
 
@@ -31,7 +31,7 @@ const isOdd = (name: Fields[string]): boolean =>
   textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
 /** The gates for an update, given the stored Pod or template. */
-export function relaxedBy(gates: Gates, { metadata, spec }: PodParts): Gates {
+export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) =>
     !gates.isOn(gate) && isUsed(spec) ? [gate] : [],
   )

@@ -100,8 +100,8 @@ const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
 
 function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFault[] {
   if (computedClassOf(spec, gates) === qosClassOf(current, gates)) return []
-  const told = textOf(fieldsOf(current['status'])['qosClass'])
-  return [invalidValue('spec', told, 'Pod QOS Class may not change as a result of resizing')]
+  const reported = textOf(fieldsOf(current['status'])['qosClass'])
+  return [invalidValue('spec', reported, 'Pod QOS Class may not change as a result of resizing')]
 }
 
 /** For both lists: first the amounts, then what cannot be changed at all. */

@@ -138,7 +138,7 @@ const noSuchClaim =
 /** The health of a container's devices (gate ResourceHealthStatus). */
 export function deviceHealth(containers: readonly Fields[]): Rule {
   const byName = firstBy(containers, ({ name }) => name)
-  const known = once('names of device resources', () => new Map<Json | undefined, KnownNames>())
+  const known = once('names of device resources', () => new Map<Json | undefined, ClaimNames>())
   return (value, path, check) => {
     eachIn(itemsOf(value), check, (status, at, outer) => {
       const container = byName.get(status['name'])
@@ -158,16 +158,16 @@ export function deviceHealth(containers: readonly Fields[]): Rule {
   }
 }
 
-type KnownNames = { readonly requests: Fields; readonly claims: ReadonlySet<string> }
+type ClaimNames = { readonly requests: Fields; readonly claims: ReadonlySet<string> }
 
-const knownNames = ({ claims, requests }: Fields): KnownNames => ({
+const knownNames = ({ claims, requests }: Fields): ClaimNames => ({
   requests: fieldsOf(requests),
   claims: keysOf(itemsOf(claims), ({ name, request }) =>
     textOf(request) === '' ? `claim:${textOf(name)}` : `claim:${textOf(name)}/${textOf(request)}`,
   ),
 })
 
-function nameFault(name: string, { claims, requests }: KnownNames): string | undefined {
+function nameFault(name: string, { claims, requests }: ClaimNames): string | undefined {
   if (name.startsWith('claim:')) return claims.has(name) ? undefined : noSuchClaim
   return Object.hasOwn(requests, name)
     ? undefined

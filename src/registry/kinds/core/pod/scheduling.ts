@@ -19,7 +19,15 @@ import { tolerationFaults } from '../../../../api/toleration-faults.ts'
 import { addAll, addKey, keysOf } from '../../../../lib/scheduling/long-lists.ts'
 import { eachItem, once } from '../../../../lib/scheduling/parts.ts'
 import { labelKey, labelSelector } from '../../../rules/label-selector.ts'
-import { type Check, each, eachIn, fields, given, needed, type Rule } from '../../../rules/rule.ts'
+import {
+  type Check,
+  each,
+  eachIn,
+  fields,
+  ifPresent,
+  needed,
+  type Rule,
+} from '../../../rules/rule.ts'
 import { named, oneOf, positive } from '../../../rules/scalars.ts'
 
 const weight: Rule = (value, path, { faults }) => {
@@ -97,9 +105,9 @@ export const nodeSelector: Rule = fields({
   nodeSelectorTerms: needed(each(nodeSelectorTerm), 'must have at least one node selector term'),
 })
 
-const nodeAffinity: Rule = given(
+const nodeAffinity: Rule = ifPresent(
   fields({
-    requiredDuringSchedulingIgnoredDuringExecution: given(nodeSelector),
+    requiredDuringSchedulingIgnoredDuringExecution: ifPresent(nodeSelector),
     preferredDuringSchedulingIgnoredDuringExecution: each(
       fields({ weight, preference: preferredTerm }),
     ),
@@ -182,18 +190,18 @@ function labelKeys(
   })
 }
 
-const podAffinity: Rule = given(
+const podAffinity: Rule = ifPresent(
   fields({
     requiredDuringSchedulingIgnoredDuringExecution: each(podAffinityTerm),
     preferredDuringSchedulingIgnoredDuringExecution: each(fields({ weight, podAffinityTerm })),
   }),
 )
 
-export const affinity: Rule = given(
+export const affinity: Rule = ifPresent(
   fields({ nodeAffinity, podAffinity, podAntiAffinity: podAffinity }),
 )
 
-const nodePolicy: Rule = given(oneOf('Honor', 'Ignore'))
+const nodePolicy: Rule = ifPresent(oneOf('Honor', 'Ignore'))
 
 const spread: Rule = (value, path, check) => {
   const constraint = fieldsOf(value)

@@ -4,7 +4,7 @@ import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { once } from '../../../../lib/scheduling/parts.ts'
-import { all, each, eachIn, fields, given, type Rule } from '../../../rules/rule.ts'
+import { all, each, eachIn, fields, ifPresent, type Rule } from '../../../rules/rule.ts'
 import { accountId, atMostBytes, oneOf, relativePath } from '../../../rules/scalars.ts'
 import type { PodRule } from './check.ts'
 import { windowsOptions } from './windows.ts'
@@ -13,7 +13,7 @@ const APPARMOR_PROFILE_BYTES_MAX = 4095
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'] as const
 
-const seccompProfile: Rule = given((value, path, check) => {
+const seccompProfile: Rule = ifPresent((value, path, check) => {
   const { type, localhostProfile: profile } = fieldsOf(value)
   const at = `${path}.localhostProfile`
   if (type === 'Localhost') {
@@ -32,7 +32,7 @@ const seccompProfile: Rule = given((value, path, check) => {
   else oneOf(...profileTypes)(type, `${path}.type`, check)
 })
 
-const appArmorProfile: Rule = given((value, path, check) => {
+const appArmorProfile: Rule = ifPresent((value, path, check) => {
   const { type, localhostProfile } = fieldsOf(value)
   const at = `${path}.localhostProfile`
   const profile = textOf(localhostProfile)
@@ -58,7 +58,7 @@ const appArmorProfile: Rule = given((value, path, check) => {
 })
 
 /** An unmasked /proc requires a user namespace. */
-const procMount: PodRule = given((value, path, check) => {
+const procMount: PodRule = ifPresent((value, path, check) => {
   oneOf('Default', 'Unmasked')(value, path, check)
   if (value !== 'Unmasked' || check.spec['hostUsers'] === false) return
   check.faults.push(invalidValue(path, 'Unmasked', '`hostUsers` must be false to use `Unmasked`'))
@@ -96,11 +96,11 @@ function goContext(context: Fields): string {
   })
 }
 
-export const containerSecurity: PodRule = given(
+export const containerSecurity: PodRule = ifPresent(
   all(
     fields({
-      runAsUser: given(accountId),
-      runAsGroup: given(accountId),
+      runAsUser: ifPresent(accountId),
+      runAsGroup: ifPresent(accountId),
       seccompProfile,
       procMount,
     }),
@@ -160,16 +160,16 @@ const changePolicy: PodRule = (value, path, check) =>
 export const podSecurity: PodRule = all(
   sharedProcesses,
   fields({
-    fsGroup: given(accountId),
-    runAsUser: given(accountId),
-    runAsGroup: given(accountId),
+    fsGroup: ifPresent(accountId),
+    runAsUser: ifPresent(accountId),
+    runAsGroup: ifPresent(accountId),
     supplementalGroups: each(accountId),
     sysctls,
-    fsGroupChangePolicy: given(oneOf('Always', 'OnRootMismatch')),
+    fsGroupChangePolicy: ifPresent(oneOf('Always', 'OnRootMismatch')),
     seccompProfile,
     windowsOptions,
     appArmorProfile,
-    supplementalGroupsPolicy: given(oneOf('Merge', 'Strict')),
-    seLinuxChangePolicy: given(changePolicy),
+    supplementalGroupsPolicy: ifPresent(oneOf('Merge', 'Strict')),
+    seLinuxChangePolicy: ifPresent(changePolicy),
   }),
 )

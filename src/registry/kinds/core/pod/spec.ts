@@ -8,7 +8,7 @@ import { resourceRequirements } from '../../../rules/resources.ts'
 import {
   collectFaults,
   fields,
-  given,
+  ifPresent,
   needed,
   type Rule,
   unlessEmpty,
@@ -118,15 +118,15 @@ const overhead: Rule = (value, path, check) => resourceRequirements({ limits: va
 const names: Rule = fields({
   serviceAccountName: subdomainName,
   nodeName: subdomainName,
-  activeDeadlineSeconds: given(between(1, INT32_MAX)),
+  activeDeadlineSeconds: ifPresent(between(1, INT32_MAX)),
   hostname: labelName,
   subdomain: labelName,
   tolerations,
   hostAliases,
   priorityClassName: subdomainName,
-  runtimeClassName: given(named(checkDnsSubdomain)),
-  preemptionPolicy: given(needed(oneOf('PreemptLowerPriority', 'Never'))),
-  overhead: given(overhead),
+  runtimeClassName: ifPresent(named(checkDnsSubdomain)),
+  preemptionPolicy: ifPresent(needed(oneOf('PreemptLowerPriority', 'Never'))),
+  overhead: ifPresent(overhead),
 })
 
 const systems = ['linux', 'windows'] as const

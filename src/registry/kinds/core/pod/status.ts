@@ -23,7 +23,7 @@ import {
 import { firstBy } from '../../../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../../../lib/scheduling/parts.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
-import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
+import { each, faultsOf, fields, ifPresent, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
 import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
 
@@ -107,9 +107,9 @@ const specLists = ['containers', 'initContainers', 'ephemeralContainers'] as con
 
 const users: Rule = each(
   fields({
-    user: given(
+    user: ifPresent(
       fields({
-        linux: given(
+        linux: ifPresent(
           fields({ uid: accountId, gid: accountId, supplementalGroups: each(accountId) }),
         ),
       }),

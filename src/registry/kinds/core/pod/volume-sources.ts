@@ -13,7 +13,7 @@ import {
   all,
   eachIn,
   fields,
-  given,
+  ifPresent,
   isEmpty,
   needed,
   neededFields,
@@ -46,7 +46,7 @@ const TENANT_CHARACTERS_MAX = 64
 
 const partition: Rule = unlessEmpty(between(1, 255))
 const lun: Rule = between(0, 255)
-const secretName: Rule = given(neededFields('name'))
+const secretName: Rule = ifPresent(neededFields('name'))
 
 const emptyDir: Rule = (value, path, { faults }) => {
   const { sizeLimit } = fieldsOf(value)
@@ -208,7 +208,8 @@ export type VolumeSource = {
 /** Without a path, nothing else is validated. */
 const hostPath: Rule = (value, path, check) => {
   if (isEmpty(fieldsOf(value)['path'])) check.faults.push(required(`${path}.path`))
-  else fields({ path: withoutBacksteps, type: given(oneOf(...hostPathTypes)) })(value, path, check)
+  else
+    fields({ path: withoutBacksteps, type: ifPresent(oneOf(...hostPathTypes)) })(value, path, check)
 }
 
 /** Sources that can be validated by themselves. */

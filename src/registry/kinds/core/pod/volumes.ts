@@ -18,7 +18,15 @@ import {
 import { addKey } from '../../../../lib/scheduling/long-lists.ts'
 import { eachItem, once } from '../../../../lib/scheduling/parts.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
-import { each, eachIn, fields, given, isEmpty, needed, unlessEmpty } from '../../../rules/rule.ts'
+import {
+  each,
+  eachIn,
+  fields,
+  ifPresent,
+  isEmpty,
+  needed,
+  unlessEmpty,
+} from '../../../rules/rule.ts'
 import { fileMode, oneOf, visiblePath } from '../../../rules/scalars.ts'
 import { claimSpec } from '../claim-spec.ts'
 import type { PodCheck, PodRule } from './check.ts'
@@ -32,7 +40,7 @@ const ISCSI_NAME_CHARACTERS_MAX = 64
 
 /** Files from the keys of a Secret or a ConfigMap. */
 const keyFiles: PodRule = each(
-  fields({ key: needed(), path: needed(visiblePath), mode: given(fileMode) }),
+  fields({ key: needed(), path: needed(visiblePath), mode: ifPresent(fileMode) }),
 )
 
 const reference: PodRule = (value, path, check) => {
@@ -53,12 +61,12 @@ const downwardFile: PodRule = (value, path, check) => {
   const { path: file, mode } = fieldsOf(value)
   needed(visiblePath)(file, `${path}.path`, check)
   reference(value, path, check)
-  given(fileMode)(mode, `${path}.mode`, check)
+  ifPresent(fileMode)(mode, `${path}.mode`, check)
 }
 
 const downwardApi: PodRule = (value, path, check) => {
   const { defaultMode, items } = fieldsOf(value)
-  given(fileMode)(defaultMode, `${path}.defaultMode`, check)
+  ifPresent(fileMode)(defaultMode, `${path}.defaultMode`, check)
   eachIn(itemsOf(items), check, (item, _, own) => downwardFile(item, path, own))
 }
 
@@ -72,7 +80,7 @@ const sourceNames = [
 
 const projected: PodRule = (value, path, check) => {
   const { defaultMode, sources } = fieldsOf(value)
-  given(fileMode)(defaultMode, `${path}.defaultMode`, check)
+  ifPresent(fileMode)(defaultMode, `${path}.defaultMode`, check)
   const taken = once('paths of a projected volume', () => new Set<string>())
   eachIn(itemsOf(sources), check, (source, at, inner) => {
     const own = `${path}.sources[${at}]`
@@ -85,14 +93,18 @@ const projected: PodRule = (value, path, check) => {
   })
 }
 
-type Projected = {
+type ProjectedContext = {
   readonly own: string
   readonly path: string
   readonly taken: Set<string>
   readonly check: PodCheck
 }
 
-function projectedSource(name: (typeof sourceNames)[number], source: Fields, at: Projected): void {
+function projectedSource(
+  name: (typeof sourceNames)[number],
+  source: Fields,
+  at: ProjectedContext,
+): void {
   const { own, check } = at
   switch (name) {
     case 'secret':
@@ -121,7 +133,7 @@ function projectedSource(name: (typeof sourceNames)[number], source: Fields, at:
   }
 }
 
-function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): void {
+function tokenSource(source: Fields, { own, path, check, ...rest }: ProjectedContext): void {
   const seconds = numberOf(source['expirationSeconds'])
   const at = `${own}.serviceAccountToken`
   if (textOf(check.spec['serviceAccountName']) === '' && check.podName !== undefined) {
@@ -143,7 +155,11 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): 
 }
 
 /** Each file may come from one source only. */
-function takePath(file: Json | undefined, shown: string, { path, taken, check }: Projected): void {
+function takePath(
+  file: Json | undefined,
+  shown: string,
+  { path, taken, check }: ProjectedContext,
+): void {
   const name = textOf(file)
   if (name === '') return
   if (!addKey(taken, name))
@@ -193,9 +209,13 @@ const podSources: {
     readonly extraAs?: string
   }
 } = {
-  secret: { rule: fields({ secretName: needed(), defaultMode: given(fileMode), items: keyFiles }) },
+  secret: {
+    rule: fields({ secretName: needed(), defaultMode: ifPresent(fileMode), items: keyFiles }),
+  },
   downwardAPI: { rule: downwardApi, extraAs: 'downwarAPI' },
-  configMap: { rule: fields({ name: needed(), defaultMode: given(fileMode), items: keyFiles }) },
+  configMap: {
+    rule: fields({ name: needed(), defaultMode: ifPresent(fileMode), items: keyFiles }),
+  },
   projected: { rule: projected },
   ephemeral: { rule: ephemeral },
   image: { rule: imageVolume },

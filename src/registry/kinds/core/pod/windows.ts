@@ -3,7 +3,7 @@ import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
 import { mapEach, once } from '../../../../lib/scheduling/parts.ts'
-import { all, eachIn, fields, given, type Rule } from '../../../rules/rule.ts'
+import { all, eachIn, fields, ifPresent, type Rule } from '../../../rules/rule.ts'
 import { forbidden, named } from '../../../rules/scalars.ts'
 import type { PodCheck, PodRule } from './check.ts'
 
@@ -54,11 +54,11 @@ function userFaults(user: string): string[] {
   return [`runAsUserName's User cannot contain the following characters: ${userForbidden}`]
 }
 
-export const windowsOptions: Rule = given(
+export const windowsOptions: Rule = ifPresent(
   fields({
-    gmsaCredentialSpecName: given(named(checkDnsSubdomain)),
-    gmsaCredentialSpec: given(credentialSpec),
-    runAsUserName: given(userName),
+    gmsaCredentialSpecName: ifPresent(named(checkDnsSubdomain)),
+    gmsaCredentialSpec: ifPresent(credentialSpec),
+    runAsUserName: ifPresent(userName),
   }),
 )
 
@@ -97,7 +97,7 @@ export const hostProcess: PodRule = (value, path, check) => {
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /** All containers with their paths. */
-export const containersOf = (spec: Fields): readonly PlacedContainer[] =>
+export const containersOf = (spec: Fields): readonly LocatedContainer[] =>
   once('containers with paths', () =>
     containerLists.flatMap((list) =>
       mapEach('containers of a list', itemsOf(spec[list]), (item, index) => ({
@@ -107,7 +107,7 @@ export const containersOf = (spec: Fields): readonly PlacedContainer[] =>
     ),
   )
 
-type PlacedContainer = { readonly container: Fields; readonly at: string }
+type LocatedContainer = { readonly container: Fields; readonly at: string }
 
 const notOnWindows: Rule = forbidden('cannot be set for a windows pod')
 const notOnLinux: Rule = forbidden('windows options cannot be set for a linux pod')

@@ -1,0 +1,134 @@
+/**
+ * The graph of nodes, kept current by watches of the cache. It may be a moment behind what is stored, as upstream's is: a kubelet that was
+ * told of a pod by this server finds what the pod refers to.
+ */
+import type { InformerAccess } from '../../../storage/cache/informer-by-name.ts'
+import { Informer } from '../../../storage/cache/informer.ts'
+import type { Item } from '../../../storage/cache/item.ts'
+import type { Clock } from '../../../lib/time/clock.ts'
+import type { Log } from '../../../lib/telemetry/log.ts'
+import type { Histogram } from '../../../lib/telemetry/metrics.ts'
+import { SharedLists } from '../../../lib/collections/shared-lists.ts'
+import type { Time } from '../../../lib/time/timers.ts'
+import type { ResourceKeys } from '../../../storage/keys.ts'
+import { NodeGraph } from './graph.ts'
+import { type ReadContext, readNodeName, readPod, readVolume } from './read-objects.ts'
+
+export type NodeGraphInformerOptions = {
+  /** In any version that is served; undefined: the resource is not served. */
+  readonly accessOf: (group: string, plural: string) => InformerAccess | undefined
+  readonly log: Log
+  /** How long changes take, by their names. */
+  readonly seconds: Histogram
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly time?: Time
+}
+
+/** What the graph needs of one resource. */
+type Source<T> = {
+  /** As upstream's metric has it. */
+  readonly kind: string
+  readonly group: string
+  readonly plural: string
+  readonly read: (item: Item, place: ReadContext) => T | undefined
+  readonly set: (name: string, content: T | undefined) => void
+  readonly names: () => Iterable<string>
+}
+
+export class NodeGraphInformer implements AsyncDisposable {
+  readonly graph = new NodeGraph()
+  readonly #options: NodeGraphInformerOptions
+  readonly #shared = new SharedLists()
+  #resources: readonly (AsyncDisposable & { start(): Promise<void> })[] = []
+  #isFilled = false
+
+  constructor(options: NodeGraphInformerOptions) {
+    this.#options = options
+  }
+
+  /** Whether all objects that there were at the start are in the graph. */
+  get isFilled(): boolean {
+    return this.#isFilled
+  }
+
+  /** Resolves when it is filled. Until then a node is denied what the graph does not show. */
+  async start(): Promise<void> {
+    const { graph } = this
+    this.#resources = [
+      ...this.#follow({
+        kind: 'Pod',
+        group: '',
+        plural: 'pods',
+        read: readPod,
+        set: (name, content) => graph.setPod(name, content),
+        names: () => graph.names('pods'),
+      }),
+      ...this.#follow({
+        kind: 'PV',
+        group: '',
+        plural: 'persistentvolumes',
+        read: readVolume,
+        set: (name, content) => graph.setVolume(name, content),
+        names: () => graph.names('volumes'),
+      }),
+      ...this.#follow({
+        kind: 'VolumeAttachment',
+        group: 'storage.k8s.io',
+        plural: 'volumeattachments',
+        read: readNodeName,
+        set: (name, node) => graph.setAttachment(name, node),
+        names: () => graph.names('attachments'),
+      }),
+      ...this.#follow({
+        kind: 'ResourceSlice',
+        group: 'resource.k8s.io',
+        plural: 'resourceslices',
+        read: readNodeName,
+        set: (name, node) => graph.setSlice(name, node),
+        names: () => graph.names('slices'),
+      }),
+    ]
+    await Promise.all(this.#resources.map((informer) => informer.start()))
+    this.#isFilled = true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#resources.map((informer) => informer[Symbol.asyncDispose]()))
+  }
+
+  #follow<T>({ kind, group, plural, read, set, names }: Source<T>): Informer<T | undefined>[] {
+    const { accessOf, log, time, clock, seconds } = this.#options
+    const access = accessOf(group, plural)
+    if (access === undefined) return []
+    const { keys, reader } = access
+    const shared = this.#shared
+    const [adds, deletes] = [seconds.with(`Add${kind}`), seconds.with(`Delete${kind}`)]
+    const informer = new Informer<T | undefined>({
+      name: group === '' ? plural : `${plural}.${group}`,
+      reader,
+      range: keys.range(),
+      read: (item) => {
+        const place = keys.parse(item.key)
+        if (place === undefined) return undefined
+        const { namespace = '', name } = place
+        return read(item, { namespace, name, shared })
+      },
+      prepare: (item, slices) => item.objectInParts(slices),
+      set: (key, content) => {
+        const startMs = clock.monotonicMs()
+        set(key.slice(keys.prefix.length), content)
+        const taken = content === undefined ? deletes : adds
+        taken.observe((clock.monotonicMs() - startMs) / 1000)
+      },
+      known: () => keysOf(keys, names()),
+      log,
+      ...(time === undefined ? {} : { time }),
+    })
+    return [informer]
+  }
+}
+
+/** In the graph, an object has the name that its key ends with. */
+function* keysOf({ prefix }: ResourceKeys, names: Iterable<string>): Generator<string> {
+  for (const name of names) yield prefix + name
+}

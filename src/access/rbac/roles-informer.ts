@@ -1,0 +1,127 @@
+/**
+ * The index of roles and bindings, kept current by watches of the cache. A write of a role or a binding is answered only when the index
+ * has it (`informedStore`), so that the next request of the client is decided on what it wrote. The escalation check waits for the
+ * latest state first, through whichever server it was written (`latest`).
+ */
+import { type Fields, itemsOf, type Json } from '../../api/object.ts'
+import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
+import { Informer } from '../../storage/cache/informer.ts'
+import { informedStore } from '../../storage/cache/informed-store.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import { SharedLists } from '../../lib/collections/shared-lists.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
+import type { Time } from '../../lib/time/timers.ts'
+import type { Key } from '../../storage/engine.ts'
+import type { ResourceKeys } from '../../storage/keys.ts'
+import type { ObjectStore } from '../../storage/store.ts'
+import { keptBinding, keptInSteps, keptRules } from './read-objects.ts'
+import { createReadContent } from './read-stored.ts'
+import { rbacGroup, type RoleResource, roleResources } from './role.ts'
+import { type RoleLocation, RoleIndex } from './role-index.ts'
+
+const kinds: { readonly [resource in RoleResource]: string } = {
+  clusterroles: 'ClusterRole',
+  clusterrolebindings: 'ClusterRoleBinding',
+  roles: 'Role',
+  rolebindings: 'RoleBinding',
+}
+
+export type RolesInformerOptions = {
+  /** Undefined: the resource is not served. */
+  readonly accessOf: (resource: RoleResource) => InformerAccess | undefined
+  readonly log: Log
+  readonly time?: Time
+}
+
+export class RolesInformer implements AsyncDisposable {
+  readonly index = new RoleIndex()
+  readonly #options: RolesInformerOptions
+  readonly #shared = new SharedLists()
+  readonly #resources = new Map<RoleResource, Informer<Fields>>()
+
+  constructor(options: RolesInformerOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when all roles and bindings are in the index. To be awaited before the first request is accepted. */
+  async start(): Promise<void> {
+    for (const resource of roleResources) {
+      const access = this.#options.accessOf(resource)
+      if (access !== undefined) this.#resources.set(resource, this.#follow(resource, access))
+    }
+    await Promise.all([...this.#resources.values()].map((followed) => followed.start()))
+  }
+
+  /** Resolves when the index has everything that was acknowledged to any client of any server before the call. Fails with a StorageError. */
+  async latest(signal?: AbortSignal): Promise<void> {
+    await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
+  }
+
+  /** A store for a resource whose writes return when the index has them. */
+  informedStore(resource: RoleResource, store: ObjectStore): ObjectStore {
+    return informedStore(store, () => this.#resources.get(resource))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      [...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()),
+    )
+  }
+
+  #follow(resource: RoleResource, { keys, reader }: InformerAccess): Informer<Fields> {
+    const { log, time } = this.#options
+    const what = resource.endsWith('bindings') ? 'bindings' : 'roles'
+    return new Informer({
+      name: `${resource}.${rbacGroup}`,
+      reader,
+      range: keys.range(),
+      read: createReadContent(kinds[resource]),
+      readLarge: (object) => object,
+      set: (key, object) => {
+        const place = keys.parse(key)
+        if (place === undefined) return
+        const { namespace = '', name } = place
+        return this.#set(
+          what,
+          { namespace: this.#shared.text(namespace), name: ownText(name) },
+          object,
+        )
+      },
+      known: () => this.#known(what, keys),
+      log,
+      ...(time === undefined ? {} : { time }),
+    })
+  }
+
+  *#known(what: 'roles' | 'bindings', keys: ResourceKeys): Generator<Key> {
+    for (const { namespace, name } of this.index.places(what, !keys.isNamespaced))
+      yield keys.key(namespace, name)
+  }
+
+  #set(
+    what: 'roles' | 'bindings',
+    place: RoleLocation,
+    object: Fields | undefined,
+  ): Steps<void> | undefined {
+    if (what === 'bindings')
+      this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
+    else if (object !== undefined && isLarge(object)) return this.#setLargeRole(place, object)
+    else this.index.setRole(place, object && keptRules(object, this.#shared))
+    return undefined
+  }
+
+  *#setLargeRole(place: RoleLocation, role: Fields): Steps<void> {
+    this.index.setRole(place, yield* keptInSteps(role, this.#shared))
+  }
+}
+
+/** Roles with more rules, or with more items in a rule, are read in steps. */
+const ITEMS_MAX = 256
+
+const isLong = (list: Json | undefined): boolean => Array.isArray(list) && list.length > ITEMS_MAX
+
+function isLarge(role: Fields): boolean {
+  const rules = itemsOf(role['rules'])
+  return rules.length > ITEMS_MAX || rules.some((rule) => Object.values(rule).some(isLong))
+}

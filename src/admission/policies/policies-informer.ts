@@ -1,0 +1,74 @@
+/**
+ * The index of policies, kept current by watches of the cache. A write of a policy or a binding is answered only when the index has it
+ * (`informedStore`); upstream's is up to a second behind.
+ */
+import {
+  type InformerAccess,
+  informByName,
+  type NamedObjects,
+} from '../../storage/cache/informer-by-name.ts'
+import { type InformedResource, informedStore } from '../../storage/cache/informed-store.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { ObjectStore } from '../../storage/store.ts'
+import { admissionGroup } from '../admission.ts'
+import { type Compile, Policy, readBinding } from './policy.ts'
+import type { PolicyIndex, PolicyType } from './policy-index.ts'
+
+export type PolicyResource = `${PolicyType}admission${'policies' | 'policybindings'}`
+
+export type PoliciesInformerOptions<C> = {
+  readonly type: PolicyType
+  readonly compile: Compile<C>
+  readonly index: PolicyIndex<C>
+  /** Undefined: the resource is not served. */
+  readonly accessOf: (resource: PolicyResource) => InformerAccess | undefined
+  readonly log: Log
+}
+
+type PolicyInformer = InformedResource & AsyncDisposable & { start(): Promise<void> }
+
+export class PoliciesInformer<C> implements AsyncDisposable {
+  readonly #options: PoliciesInformerOptions<C>
+  readonly #resources = new Map<string, PolicyInformer>()
+
+  constructor(options: PoliciesInformerOptions<C>) {
+    this.#options = options
+  }
+
+  /** Resolves when all policies and bindings are in the index. To be awaited before the first request is accepted. */
+  async start(): Promise<void> {
+    const { index, type, compile } = this.#options
+    this.#follow(`${type}admissionpolicies`, {
+      read: (object) => new Policy(object, compile),
+      set: (name, policy) => index.setPolicy(name, policy),
+      unreadable: (name) => index.setUnreadable('policies', name),
+      names: () => index.names('policies'),
+    })
+    this.#follow(`${type}admissionpolicybindings`, {
+      read: readBinding,
+      set: (name, binding) => index.setBinding(name, binding),
+      unreadable: (name) => index.setUnreadable('bindings', name),
+      names: () => index.names('bindings'),
+    })
+    await Promise.all([...this.#resources.values()].map((followed) => followed.start()))
+  }
+
+  /** A store for a resource whose writes return when they are in force; undefined: it is none of this type. */
+  informedStore(plural: string, store: ObjectStore): ObjectStore | undefined {
+    if (!plural.startsWith(`${this.#options.type}admissionpolic`)) return undefined
+    return informedStore(store, () => this.#resources.get(plural))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      [...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()),
+    )
+  }
+
+  #follow<T>(resource: PolicyResource, objects: NamedObjects<T>): void {
+    const { accessOf, log } = this.#options
+    const name = `${resource}.${admissionGroup}`
+    const [followed] = informByName({ name, access: accessOf(resource), log }, objects)
+    if (followed !== undefined) this.#resources.set(resource, followed)
+  }
+}

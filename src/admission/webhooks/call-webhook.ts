@@ -1,0 +1,254 @@
+/** One call of a webhook, and what its answer means for the request. */
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  passedOn,
+  requestTimedOut,
+  tooManyRequests,
+} from '../../api/errors.ts'
+import { checkQualifiedName } from '../../api/names.ts'
+import { textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import type { Span } from '../../api/span.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { YamlError } from '../../objects/codec/yaml-error.ts'
+import { type OwnLimit, WebhookError } from '../../net/outbound/call.ts'
+import type { Attributes } from '../admission.ts'
+import { hasTooManyValues } from './answer-size.ts'
+import type { AdmissionWebhook } from './webhook.ts'
+import type { WebhookType, Rejection } from './metrics.ts'
+import type { WebhookOptions } from './webhook-options.ts'
+import { printReview, type ReviewInput } from './review.ts'
+import { type Response, ResponseError, readResponse } from './response.ts'
+
+/** As for other requests that are too many. */
+const RETRY_SECONDS = 1
+
+/** The webhook could not be asked: what follows is up to its failurePolicy. The message is upstream's. */
+export class WebhookCallError extends Error {
+  override readonly name = 'WebhookCallError'
+  /** By which the failure is counted. */
+  readonly code: number
+
+  constructor(
+    message: string,
+    { code = 400, cause }: { readonly code?: number; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** `request`: it ended before the time of the call was over. */
+type Cut = OwnLimit | 'request'
+
+/** The call was not ended by the webhook: nothing is known about it, so that its failurePolicy must not open what it guards. */
+class CutCallError extends WebhookCallError {
+  readonly by: Cut
+
+  constructor(message: string, { by, cause }: { readonly by: Cut; readonly cause: unknown }) {
+    super(message, { cause, code: codes[by] })
+    this.by = by
+  }
+}
+
+const cutCall = ({ name }: AdmissionWebhook, by: Cut, why: string, cause?: unknown): CutCallError =>
+  new CutCallError(`failed calling webhook ${quote(name)}: failed to call webhook: ${why}`, {
+    by,
+    cause,
+  })
+
+const codes: Readonly<Record<Cut, number>> = { busy: 429, answer: 500, request: 400 }
+
+/** The error for the client; undefined: the request goes on without the webhook. */
+export function refusalOf(
+  error: WebhookCallError,
+  { failsOpen }: Pick<AdmissionWebhook, 'failsOpen'>,
+): ApiError | undefined {
+  const by = error instanceof CutCallError ? error.by : undefined
+  // The limit of the request itself passes at the same moment: its answer must not depend on which timer is first.
+  if (by === 'request') return requestTimedOut()
+  if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
+  return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined
+}
+
+export type Calling = {
+  readonly isMutating: boolean
+  readonly options: Pick<WebhookOptions, 'newId' | 'clock' | 'convertYaml' | 'metrics'>
+}
+
+/** The answer of a webhook that allows the request. Fails with a WebhookCallError, or with an ApiError if it refuses the request. */
+export async function callWebhook(
+  webhook: AdmissionWebhook,
+  reviewed: ReviewInput,
+  calling: Calling,
+): Promise<Response> {
+  const { context, isDryRun, operation } = reviewed.attributes
+  const { clock, metrics } = calling.options
+  const startMs = clock.monotonicMs()
+  const type: WebhookType = calling.isMutating ? 'admit' : 'validating'
+  const count = (code: number, rejection?: Rejection): void => {
+    const ms = clock.monotonicMs() - startMs
+    const { spent } = context
+    if (calling.isMutating) spent.mutatingWebhooksMs += ms
+    else spent.validatingWebhooksMs = Math.max(spent.validatingWebhooksMs, ms)
+    if (webhook.isListed())
+      metrics.count({ name: webhook.name, type, operation, code, rejection, seconds: ms / 1000 })
+  }
+  if (isDryRun && !webhook.supportsDryRun) {
+    count(0, 'apiserver_internal_error')
+    throw badRequest(`admission webhook ${quote(webhook.name)} does not support dry run`)
+  }
+  try {
+    const response = await ask(webhook, reviewed, calling)
+    for (const [key, value] of Object.entries(response.annotations)) {
+      if (isAnnotationKey(`${webhook.name}/${key}`))
+        context.annotate(`${webhook.name}/${key}`, textOf(value))
+    }
+    for (const warning of response.warnings) if (warning !== '') context.warn(warning)
+    if (!response.isAllowed) throw denied(webhook, response)
+    count(200)
+    return response
+  } catch (error) {
+    if (error instanceof ApiError) count(error.code, 'no_error')
+    else if (error instanceof WebhookCallError) {
+      const isIgnored = refusalOf(error, webhook) === undefined
+      count(error.code, isIgnored ? undefined : 'calling_webhook_error')
+      if (isIgnored && webhook.isListed()) metrics.countFailOpen(webhook.name, type)
+    } else count(0, 'apiserver_internal_error')
+    throw error
+  }
+}
+
+/** Upstream leaves out what is not the name of a webhook and one part of a qualified name. */
+const isAnnotationKey = (key: string): boolean => checkQualifiedName(key).length === 0
+
+async function ask(
+  webhook: AdmissionWebhook,
+  reviewed: ReviewInput,
+  { isMutating, options }: Calling,
+): Promise<Response> {
+  const version = webhook.reviewVersion
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
+    throw callError(webhook, `could not create admission objects: ${why}`)
+  }
+  const uid = options.newId()
+  const span = spanOf(webhook, reviewed, { isMutating, uid })
+  try {
+    const text = await post(webhook, printReview(version, uid, reviewed), {
+      ...reviewed.attributes,
+      ...options,
+      span,
+    })
+    span?.end()
+    const json = await asJson(text, options)
+    if (await hasTooManyValues(json))
+      throw cutCall(webhook, 'answer', 'the response has too many values')
+    const response = readResponse(json, { version, uid, isMutating })
+    // It is base64, one value of the answer. The object that it makes is decoded in one turn, too.
+    if (await hasTooManyValues(response.patch))
+      throw cutCall(webhook, 'answer', 'the patch has too many values')
+    return response
+  } catch (error) {
+    span?.end({ error: messageOf(error) })
+    if (error instanceof WebhookError) {
+      throw callError(webhook, `failed to call webhook: ${error.message}`, {
+        cause: error,
+        code: error.status ?? 400,
+      })
+    }
+    if (error instanceof ResponseError)
+      throw callError(webhook, error.message, { cause: error, code: 503 })
+    throw error
+  }
+}
+
+/** Undefined: the request is not traced. */
+function spanOf(
+  webhook: AdmissionWebhook,
+  { attributes, resource }: ReviewInput,
+  { isMutating, uid }: { readonly isMutating: boolean; readonly uid: string },
+): Span | undefined {
+  const { span } = attributes.context
+  return span?.child(isMutating ? 'Call mutating webhook' : 'Call validating webhook', {
+    attributes: {
+      configuration: webhook.configuration,
+      webhook: webhook.name,
+      resource: `${resource.group}/${resource.version}, Resource=${resource.plural}`,
+      subresource: attributes.subresource,
+      operation: attributes.operation,
+      UID: uid,
+    },
+  })
+}
+
+/** Ends with its timeout, or with the request. */
+async function post(
+  webhook: AdmissionWebhook,
+  review: string,
+  {
+    context,
+    clock,
+    span,
+  }: Pick<Attributes, 'context'> &
+    Pick<WebhookOptions, 'clock'> & { readonly span: Span | undefined },
+): Promise<string> {
+  const { signal, deadlineMs } = context
+  const timeoutMs = Math.min(webhook.timeoutMs, Math.max(1, deadlineMs - clock.monotonicMs()))
+  const limit = new AbortController()
+  const abort = (): void => limit.abort()
+  const timer = setTimeout(abort, timeoutMs)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await clientOf(webhook).post(review, limit.signal, { timeoutMs, span })
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error
+    const isEnded = signal.aborted || (limit.signal.aborted && timeoutMs < webhook.timeoutMs)
+    const by = error.limit ?? (isEnded ? 'request' : undefined)
+    if (by === undefined) throw error
+    throw cutCall(webhook, by, error.message, error)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Upstream reads an answer that does not begin as an object of JSON as YAML. */
+async function asJson(
+  text: string,
+  { convertYaml }: Pick<WebhookOptions, 'convertYaml'>,
+): Promise<string> {
+  if (/^\s*[{[]/.test(text)) return text
+  try {
+    return (await convertYaml(Buffer.from(text, 'utf8'))).json.toString('utf8')
+  } catch (error) {
+    if (error instanceof YamlError)
+      throw new ResponseError(`failed to call webhook: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+function clientOf(webhook: AdmissionWebhook): ReturnType<AdmissionWebhook['client']> {
+  try {
+    return webhook.client()
+  } catch (error) {
+    const why = messageOf(error)
+    throw callError(webhook, `could not get REST client: ${why}`, { cause: error })
+  }
+}
+
+const callError = (
+  { name }: AdmissionWebhook,
+  why: string,
+  options?: { readonly code?: number; readonly cause?: unknown },
+): WebhookCallError =>
+  new WebhookCallError(`failed calling webhook ${quote(name)}: ${why}`, options)
+
+function denied({ name }: AdmissionWebhook, { status = {} }: Response): ApiError {
+  const by = `admission webhook ${quote(name)} denied the request`
+  const why = textOf(status['message']) || textOf(status['reason'])
+  return passedOn(status, why === '' ? `${by} without explanation` : `${by}: ${why}`)
+}

@@ -1,0 +1,82 @@
+/**
+ * The configurations of webhooks, kept current by watches of the cache. A write of one is answered only when it is in force
+ * (`informedStore`).
+ */
+import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
+import type { Informer } from '../../storage/cache/informer.ts'
+import { informedStore } from '../../storage/cache/informed-store.ts'
+import type { Fields } from '../../api/object.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ObjectStore } from '../../storage/store.ts'
+import type { CredentialsFor, WebhookClientOptions } from '../../net/outbound/call.ts'
+import { admissionGroup } from '../admission.ts'
+import { WebhookList } from './webhook-list.ts'
+import type { WebhookType } from './metrics.ts'
+
+export const configurationResources = [
+  'mutatingwebhookconfigurations',
+  'validatingwebhookconfigurations',
+] as const
+export type ConfigurationResource = (typeof configurationResources)[number]
+
+export type WebhooksInformerOptions = {
+  readonly registry: Pick<Registry, 'inGroup' | 'changes'>
+  /** Undefined: the resource is not served. */
+  readonly accessOf: (resource: ConfigurationResource) => InformerAccess | undefined
+  readonly calls: Omit<WebhookClientOptions, 'credentialsFor'>
+  /** Each plugin has a configuration of its own. Undefined: no webhook gets any. */
+  readonly mutatingCredentials?: CredentialsFor | undefined
+  readonly validatingCredentials?: CredentialsFor | undefined
+  /** Called with the name of a webhook that is in no configuration of its type any more. */
+  readonly onGone: (name: string, type: WebhookType) => void
+  readonly log: Log
+}
+
+export class WebhooksInformer implements AsyncDisposable {
+  readonly mutating: WebhookList
+  readonly validating: WebhookList
+  readonly #options: WebhooksInformerOptions
+  readonly #resources = new Map<ConfigurationResource, Informer<Fields>>()
+
+  constructor(options: WebhooksInformerOptions) {
+    const { registry, calls, mutatingCredentials, validatingCredentials, onGone } = options
+    this.#options = options
+    const mutating = { ...calls, credentialsFor: mutatingCredentials }
+    this.mutating = new WebhookList(registry, mutating, (name) => onGone(name, 'admit'))
+    const validating = { ...calls, credentialsFor: validatingCredentials }
+    this.validating = new WebhookList(registry, validating, (name) => onGone(name, 'validating'))
+  }
+
+  /** Resolves when all configurations are known. To be awaited before the first request is accepted: until then none would be called. */
+  async start(): Promise<void> {
+    this.#follow('mutatingwebhookconfigurations', this.mutating)
+    this.#follow('validatingwebhookconfigurations', this.validating)
+    await Promise.all([...this.#resources.values()].map((one) => one.start()))
+  }
+
+  /** A store for a resource whose writes return when they are in force. */
+  informedStore(resource: ConfigurationResource, store: ObjectStore): ObjectStore {
+    return informedStore(store, () => this.#resources.get(resource))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#resources.values()].map((one) => one[Symbol.asyncDispose]()))
+    this.mutating.close()
+    this.validating.close()
+  }
+
+  #follow(resource: ConfigurationResource, list: WebhookList): void {
+    const { accessOf, log } = this.#options
+    const [followed] = informByName<Fields>(
+      { name: `${resource}.${admissionGroup}`, access: accessOf(resource), log },
+      {
+        read: (object) => object,
+        set: (name, object) => list.set(name, object),
+        unreadable: (name) => list.setUnreadable(name),
+        names: () => list.names(),
+      },
+    )
+    if (followed !== undefined) this.#resources.set(resource, followed)
+  }
+}

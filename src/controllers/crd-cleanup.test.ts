@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
+import { customResources } from '../registry/custom/custom-resource.ts'
+import { readCrd } from '../registry/custom/crd.ts'
+import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
+import { cleanUp, type CrdCleanupOptions } from './crd-cleanup.ts'
+
+const doomed: KubeObject = {
+  kind: 'CustomResourceDefinition',
+  apiVersion: 'apiextensions.k8s.io/v1',
+  metadata: {
+    name: 'widgets.example.com',
+    uid: '1',
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: ['example.com/mine', cleanupFinalizer],
+  },
+  spec: {
+    group: 'example.com',
+    versions: [
+      { name: 'v2', served: true, storage: false },
+      { name: 'v1', served: false, storage: true },
+    ],
+  },
+  status: { conditions: [{ type: 'Established', status: 'True' }] },
+}
+
+/** Cleans up once; `written` is the definition after it. */
+async function run(
+  options: Partial<CrdCleanupOptions>,
+  given = doomed,
+): Promise<{ result: unknown; written: KubeObject }> {
+  let written = given
+  const write = (decide: (object: KubeObject) => KubeObject | undefined): void => {
+    written = decide(written) ?? written
+  }
+  const all: CrdCleanupOptions = {
+    changeStatus: async (_, decide) => (write(decide), true),
+    release: async (_, decide) => write(decide),
+    deleteObjects: async () => 0,
+    isBuiltInPlace: () => false,
+    now: () => '2026-01-01T00:00:00Z',
+    ...options,
+  }
+  const resources = customResources(readCrd(given))
+  const result = await cleanUp(
+    { name: 'widgets.example.com', object: given, resources },
+    all,
+  ).catch(String)
+  return { result, written }
+}
+
+const reported = ({ metadata, ...object }: KubeObject): unknown => {
+  const conditions = itemsOf(fieldsOf(object['status'])['conditions'])
+  const { status, reason } = conditions.find(({ type }) => type === 'Terminating') ?? {}
+  return [metadata.finalizers, status, reason]
+}
+
+test('objects are deleted through the version that is stored, served or not', async () => {
+  const deleted: string[] = []
+  const { result, written } = await run({
+    deleteObjects: async ({ version }) => (deleted.push(version), 0),
+  })
+  assert.deepEqual([result, deleted], [undefined, ['v1']])
+  assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'InstanceDeletionCompleted'])
+})
+
+test('while finalizers keep objects the definition stays', async () => {
+  const { result, written } = await run({ deleteObjects: async () => 1 })
+  assert.equal(typeof result, 'number')
+  assert.deepEqual(reported(written), [
+    ['example.com/mine', cleanupFinalizer],
+    'True',
+    'InstanceDeletionInProgress',
+  ])
+})
+
+test('a failure is told in the status, and the definition stays', async () => {
+  const { result, written } = await run({
+    deleteObjects: () => Promise.reject(new Error('no answer')),
+  })
+  assert.equal(result, 'Error: no answer')
+  assert.deepEqual(reported(written), [
+    ['example.com/mine', cleanupFinalizer],
+    'True',
+    'InstanceDeletionFailed',
+  ])
+})
+
+test('a finalizer that could not be removed is a failure', async () => {
+  const { result } = await run({ release: () => Promise.reject(new Error('answered 500')) })
+  assert.equal(result, 'Error: answered 500')
+})
+
+test('what a built-in resource has at the same place is left alone', async () => {
+  const { written } = await run({ isBuiltInPlace: () => true, deleteObjects: () => assert.fail() })
+  assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'OverlappingBuiltInResource'])
+})
+
+test('one that was never established has no objects', async () => {
+  const { written } = await run({ deleteObjects: () => assert.fail() }, { ...doomed, status: {} })
+  assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'NeverEstablished'])
+})
+
+test('objects are deleted only while the database has the definition that is cleaned up', async () => {
+  const successor = {
+    ...doomed,
+    metadata: { name: 'widgets.example.com', uid: '2', finalizers: [cleanupFinalizer] },
+  }
+  for (const [found, expected] of [
+    [doomed, true],
+    [successor, false],
+    [undefined, false],
+  ] as const) {
+    const answers: boolean[] = []
+    await run({
+      // As a store does: asks again when the database has another state than memory.
+      changeStatus: async (_, decide) => {
+        decide(doomed)
+        if (found !== undefined) decide(found)
+        return found !== undefined
+      },
+      deleteObjects: async (_, isDoomed) => (answers.push(await isDoomed()), 0),
+    })
+    assert.deepEqual(answers, [expected])
+  }
+})

@@ -1,0 +1,131 @@
+/**
+ * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that finalizers keep, then removes the definition's
+ * own finalizer.
+ */
+import { messageOf } from '../lib/errors.ts'
+import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { CustomResource } from '../registry/custom/custom-resource.ts'
+import { type Condition, conditionOf, isTrue, withStatus } from './crd-status.ts'
+
+/** How often to look whether others have removed their finalizers from the last objects. */
+const RETRY_MS = 1_000
+
+type Decide = (object: KubeObject) => KubeObject | undefined
+
+export type CrdCleanupOptions = {
+  /** Changes the status of a definition, unless `decide` returns undefined. False: the definition does not exist. */
+  readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
+  /** Writes the last status and removes the finalizer. Fails if that could not be done. */
+  readonly release: (name: string, decide: Decide) => Promise<void>
+  /** Deletes all objects, as long as `isDoomed` is true. Returns how many are left because finalizers keep them. */
+  readonly deleteObjects: (
+    resource: CustomResource,
+    isDoomed: () => Promise<boolean>,
+  ) => Promise<number>
+  /** Whether a built-in resource stores its objects below the same prefix. */
+  readonly isBuiltInPlace: (resource: CustomResource) => boolean
+  readonly now: () => string
+}
+
+export const needsCleanUp = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer)
+
+/** A definition as it was seen last, with the resources of all its versions. */
+export type TerminatingCrd = {
+  readonly name: string
+  readonly object: KubeObject
+  readonly resources: readonly CustomResource[]
+}
+
+/** Undefined: done. A number: call again after so many ms. If the deletion fails, the error is thrown and written to the status. */
+export async function cleanUp(
+  doomed: TerminatingCrd,
+  options: CrdCleanupOptions,
+): Promise<number | undefined> {
+  const { name, object, resources } = doomed
+  const { uid } = object.metadata
+  const isOurs = (current: KubeObject): boolean =>
+    current.metadata.uid === uid && needsCleanUp(current)
+  const withCondition =
+    (condition: Condition) =>
+    (current: KubeObject): KubeObject | undefined =>
+      isOurs(current)
+        ? withStatus(current, {}, { conditions: [condition], now: options.now() })
+        : undefined
+  const isDoomed = async (): Promise<boolean> => {
+    let isStill = false
+    // Nothing is changed here, so `decide` sees the state in the database, not a cached one.
+    const isThere = await options.changeStatus(name, (current) => {
+      isStill = isOurs(current)
+      return undefined
+    })
+    return isThere && isStill
+  }
+  await options.changeStatus(name, (current) => {
+    const reason = conditionOf(current, 'Terminating')?.['reason']
+    const isReported = reason === inProgress.reason || reason === failedReason
+    return isReported ? undefined : withCondition(inProgress)(current)
+  })
+  // Objects are deleted in the storage version, which needs no conversion webhook: that may be deleted before the definition.
+  const stored = resources.find(({ versions }) => versions.storageVersion === undefined)
+  let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
+  if (stored !== undefined && options.isBuiltInPlace(stored)) end = overlapping
+  if (stored !== undefined && end === completed) {
+    try {
+      if ((await options.deleteObjects(stored, isDoomed)) > 0) return RETRY_MS
+    } catch (error) {
+      const failed = failedBy(error)
+      await options.changeStatus(name, (current) =>
+        conditionOf(current, 'Terminating')?.['message'] === failed.message
+          ? undefined
+          : withCondition(failed)(current),
+      )
+      throw error
+    }
+  }
+  await options.release(name, (current) => {
+    const reported = withCondition(end)(current)
+    if (reported === undefined) return undefined
+    const finalizers = (reported.metadata.finalizers ?? []).filter(
+      (one) => one !== cleanupFinalizer,
+    )
+    return { ...reported, metadata: { ...reported.metadata, finalizers } }
+  })
+  return undefined
+}
+
+const terminating = { type: 'Terminating' } as const
+const inProgress: Condition = {
+  ...terminating,
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+}
+const completed: Condition = {
+  ...terminating,
+  status: 'False',
+  reason: 'InstanceDeletionCompleted',
+  message: 'removed all instances',
+}
+const never: Condition = {
+  ...terminating,
+  status: 'False',
+  reason: 'NeverEstablished',
+  message: 'resource was never established',
+}
+const overlapping: Condition = {
+  ...terminating,
+  status: 'False',
+  reason: 'OverlappingBuiltInResource',
+  message: 'instances overlap with built-in resources in storage',
+}
+
+const failedReason = 'InstanceDeletionFailed'
+
+const failedBy = (error: unknown): Condition => ({
+  ...terminating,
+  status: 'True',
+  reason: failedReason,
+  message: `could not issue all deletes: ${messageOf(error)}`,
+})

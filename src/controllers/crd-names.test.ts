@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Names } from '../registry/custom/crd.ts'
+import { acceptNames, NamesInUse } from './crd-names.ts'
+
+const group = 'example.com'
+const none: Names = {
+  plural: '',
+  singular: '',
+  kind: '',
+  listKind: '',
+  shortNames: [],
+  categories: [],
+}
+const widgets: Names = {
+  plural: 'widgets',
+  singular: 'widget',
+  kind: 'Widget',
+  listKind: 'WidgetList',
+  shortNames: ['w'],
+  categories: [],
+}
+const gadgets: Names = {
+  ...widgets,
+  plural: 'gadgets',
+  singular: 'gadget',
+  kind: 'Gadget',
+  listKind: 'GadgetList',
+}
+
+function inUse(): NamesInUse {
+  const names = new NamesInUse()
+  names.set('widgets.example.com', { group, accepted: widgets, wanted: widgets, revision: 1 })
+  return names
+}
+
+const asked = (wanted: Names, accepted = none) => ({
+  owner: 'gadgets.example.com',
+  group,
+  wanted,
+  accepted,
+  revision: 9,
+})
+
+test('names that nobody has are accepted', () => {
+  const wanted = { ...gadgets, shortNames: ['g'] }
+  assert.deepEqual(acceptNames(asked(wanted), inUse()), { names: wanted, conflict: undefined })
+})
+
+test('of what others have, a definition keeps what it had', () => {
+  const { names, conflict } = acceptNames(asked(gadgets), inUse())
+  assert.deepEqual(names.shortNames, [])
+  assert.deepEqual(conflict, { reason: 'ShortNamesConflict', message: '"w" is already in use' })
+  const clash = acceptNames(asked({ ...gadgets, shortNames: [], kind: 'WidgetList' }), inUse())
+  assert.deepEqual([clash.names.kind, clash.conflict?.reason], ['', 'KindConflict'])
+})
+
+test('other groups, and what was given back, do not matter', () => {
+  assert.equal(acceptNames({ ...asked(widgets), group: 'other.com' }, inUse()).conflict, undefined)
+  const names = inUse()
+  names.delete('widgets.example.com')
+  assert.equal(acceptNames(asked(widgets), names).conflict, undefined)
+})
+
+test('of two that ask at the same time the earlier one is accepted, whoever judges', () => {
+  const names = new NamesInUse()
+  const first = { group, wanted: widgets, accepted: none, revision: 5 }
+  const second = { group, wanted: { ...gadgets, kind: 'Widget' }, accepted: none, revision: 6 }
+  names.set('widgets.example.com', first)
+  names.set('gadgets.example.com', second)
+  assert.equal(acceptNames({ owner: 'widgets.example.com', ...first }, names).conflict, undefined)
+  const late = acceptNames({ owner: 'gadgets.example.com', ...second }, names)
+  assert.deepEqual(
+    [late.names.plural, late.names.kind, late.conflict?.reason],
+    ['gadgets', '', 'KindConflict'],
+  )
+})
+
+test('short names that cannot be accepted together keep none from others', () => {
+  const names = inUse()
+  names.set('gears.example.com', {
+    group,
+    wanted: { ...none, shortNames: ['w', 'x'] },
+    accepted: none,
+    revision: 5,
+  })
+  const wanted = { ...gadgets, shortNames: ['x'] }
+  assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
+})
+
+test('a claim that gives nobody a chance says so', () => {
+  const names = inUse()
+  const owner = 'widgets.example.com'
+  const settled = { group, accepted: widgets, wanted: widgets }
+  assert.equal(names.set(owner, { ...settled, revision: 2 }), false)
+  const fewer = { ...widgets, shortNames: [] }
+  assert.equal(names.set(owner, { ...settled, wanted: fewer, revision: 3 }), false)
+  assert.equal(names.set(owner, { group, wanted: fewer, accepted: fewer, revision: 4 }), true)
+  assert.equal(names.set(owner, { ...settled, accepted: fewer, revision: 5 }), true)
+  assert.equal(
+    names.set('new.example.com', { group, accepted: none, wanted: gadgets, revision: 6 }),
+    false,
+  )
+})
+
+test('a definition with many short names is judged in linear time', () => {
+  const shortNames = Array.from({ length: 50_000 }, (_, at) => `s${at}`)
+  const wanted = { ...gadgets, shortNames }
+  const startCpu = process.threadCpuUsage()
+  assert.deepEqual(acceptNames(asked(wanted, wanted), inUse()).names, wanted)
+  const { user: userMicros } = process.threadCpuUsage(startCpu)
+  assert.ok(userMicros < 1_000_000, `${userMicros} µs`)
+})

@@ -1,0 +1,166 @@
+/** Which names of a CustomResourceDefinition are accepted: within a group each name belongs to one resource, or to one kind. */
+import { quote } from '../api/quote.ts'
+import type { Names } from '../registry/custom/crd.ts'
+
+export type NameConflict = { readonly reason: string; readonly message: string }
+
+/** The accepted and the requested names of a definition, at a revision. */
+export type Claim = {
+  readonly group: string
+  readonly accepted: Names
+  readonly wanted: Names
+  readonly revision: number
+}
+
+/** A requested name that is not accepted yet. It will be if all names in `together` are free. */
+type PendingName = { readonly revision: number; readonly together: readonly string[] }
+
+/**
+ * The names in use, by group. Plurals, singulars and short names share one namespace, kinds and list kinds another. Names that were
+ * requested at an earlier revision count, too, although they are not accepted yet: replicas decide about definitions concurrently,
+ * and all of them see revisions in the same order.
+ */
+export class NamesInUse {
+  readonly #claims = new Map<string, Claim>()
+  readonly #owners = new Map<string, Set<string>>()
+  readonly #wishes = new Map<string, Map<string, PendingName>>()
+
+  /** Replaces the claim of the owner. False: no name can have become free for others. */
+  set(owner: string, claim: Claim): boolean {
+    const before = this.#claims.get(owner)
+    this.delete(owner)
+    this.#claims.set(owner, claim)
+    const { group, accepted } = claim
+    for (const key of keysOf(group, accepted)) {
+      const owners = this.#owners.get(key) ?? new Set()
+      this.#owners.set(key, owners.add(owner))
+    }
+    for (const [key, wish] of wishesOf(claim)) {
+      const wishes = this.#wishes.get(key) ?? new Map<string, PendingName>()
+      this.#wishes.set(key, wishes.set(owner, wish))
+    }
+    if (before === undefined) return keysOf(group, accepted).length > 0
+    return !(isSettled(before) && isSettled(claim) && hasSameNames(before, claim))
+  }
+
+  delete(owner: string): void {
+    const claim = this.#claims.get(owner)
+    if (claim === undefined) return
+    this.#claims.delete(owner)
+    for (const key of keysOf(claim.group, claim.accepted)) deleteFrom(this.#owners, key, owner)
+    for (const [key] of wishesOf(claim)) deleteFrom(this.#wishes, key, owner)
+  }
+
+  /** Whether the name is taken for a definition at this revision. */
+  isTaken(owner: string, key: string, revision: number): boolean {
+    if (this.#hasOther(owner, key)) return true
+    for (const [other, wish] of this.#wishes.get(key) ?? []) {
+      if (other === owner || wish.revision >= revision) continue
+      if (!wish.together.some((one) => this.#hasOther(other, one))) return true
+    }
+    return false
+  }
+
+  #hasOther(owner: string, key: string): boolean {
+    const owners = this.#owners.get(key)
+    return owners !== undefined && (owners.size > 1 || !owners.has(owner))
+  }
+}
+
+function deleteFrom(
+  index: Map<string, Set<string> | Map<string, PendingName>>,
+  key: string,
+  owner: string,
+): void {
+  const found = index.get(key)
+  found?.delete(owner)
+  if (found?.size === 0) index.delete(key)
+}
+
+const resourceKey = (group: string, name: string): string => `${group} ${name}`
+const kindKey = (group: string, name: string): string => `${group}  ${name}`
+
+const keysOf = (
+  group: string,
+  { plural, singular, shortNames, kind, listKind }: Names,
+): string[] => [
+  ...[plural, singular, ...shortNames]
+    .filter((name) => name !== '')
+    .map((name) => resourceKey(group, name)),
+  ...[kind, listKind].filter((name) => name !== '').map((name) => kindKey(group, name)),
+]
+
+/** Short names are accepted all together or not at all. */
+function wishesOf({
+  group,
+  accepted,
+  wanted,
+  revision,
+}: Claim): readonly (readonly [string, PendingName])[] {
+  const had = new Set(keysOf(group, accepted))
+  const short = wanted.shortNames.map((name) => resourceKey(group, name))
+  const single = keysOf(group, { ...wanted, shortNames: [] }).filter((key) => !had.has(key))
+  return [
+    ...single.map((key) => [key, { revision, together: [key] }] as const),
+    ...short
+      .filter((key) => !had.has(key))
+      .map((key) => [key, { revision, together: short }] as const),
+  ]
+}
+
+/** Whether all requested names are accepted. */
+const isSettled = (claim: Claim): boolean => wishesOf(claim).length === 0
+
+const hasSameNames = (one: Claim, other: Claim): boolean =>
+  keysOf(one.group, one.accepted).join() === keysOf(other.group, other.accepted).join()
+
+type OwnedClaim = Claim & { readonly owner: string }
+
+/** The names that a definition gets: requested names that are free; in place of the others it keeps those it had. */
+export function acceptNames(
+  { owner, group, wanted, accepted, revision }: OwnedClaim,
+  inUse: NamesInUse,
+): { readonly names: Names; readonly conflict: NameConflict | undefined } {
+  let conflict: NameConflict | undefined
+  const choose = (
+    name: string,
+    had: string,
+    { key, reason }: { readonly key: string; readonly reason: string },
+  ): string => {
+    if (name === had || !inUse.isTaken(owner, key, revision)) return name
+    conflict = { reason, message: `${quote(name)} is already in use` }
+    return had
+  }
+  const plural = choose(wanted.plural, accepted.plural, {
+    key: resourceKey(group, wanted.plural),
+    reason: 'PluralConflict',
+  })
+  const singular = choose(wanted.singular, accepted.singular, {
+    key: resourceKey(group, wanted.singular),
+    reason: 'SingularConflict',
+  })
+  const had = new Set(accepted.shortNames)
+  const taken = wanted.shortNames.filter(
+    (name) => !had.has(name) && inUse.isTaken(owner, resourceKey(group, name), revision),
+  )
+  if (taken.length > 0) {
+    const texts = taken.map((name) => `${quote(name)} is already in use`)
+    conflict = {
+      reason: 'ShortNamesConflict',
+      message: texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`,
+    }
+  }
+  const kind = choose(wanted.kind, accepted.kind, {
+    key: kindKey(group, wanted.kind),
+    reason: 'KindConflict',
+  })
+  const listKind = choose(wanted.listKind, accepted.listKind, {
+    key: kindKey(group, wanted.listKind),
+    reason: 'ListKindConflict',
+  })
+  const shortNames = taken.length > 0 ? accepted.shortNames : wanted.shortNames
+  return {
+    names: { plural, singular, kind, listKind, shortNames, categories: wanted.categories },
+    conflict,
+  }
+}

@@ -1,0 +1,425 @@
+/**
+ * Serves what CustomResourceDefinitions define: watches them, accepts their names, adds their resources to the registry and removes
+ * them, and deletes the objects of deleted definitions. Each replica does so by itself; the first to write a status wins. Failures
+ * are retried until they succeed.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Item } from '../storage/cache/item.ts'
+import type { WatchOptions } from '../storage/cache/open-watch.ts'
+import type { ObjectReader } from '../storage/cache/reader.ts'
+import type { WatchEvent } from '../storage/cache/event.ts'
+import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { Restores } from '../lib/concurrency/restores.ts'
+import { sleep, systemTimers, type Timers } from '../lib/time/timers.ts'
+import { type CustomResource, customResources } from '../registry/custom/custom-resource.ts'
+import { type Crd, formOf, readCrd } from '../registry/custom/crd.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Resource } from '../registry/resource.ts'
+import { cleanUp, type CrdCleanupOptions, needsCleanUp } from './crd-cleanup.ts'
+import { NamesInUse } from './crd-names.ts'
+import { claimOf, isTrue, nextStatus } from './crd-status.ts'
+import { WorkQueue } from '../lib/concurrency/work-queue.ts'
+
+/** Concurrent status writes; more would only wait for the database. */
+const WRITES_MAX = 8
+/** Definitions that are cleaned up concurrently: each lists its objects, and deletes several of them at a time. */
+const CLEANUPS_MAX = 8
+/** How long after a clean-up the definition is checked again: if a backup was restored meanwhile, it may exist again without an event. */
+const LOOK_AGAIN_MS = 5_000
+/** The wait before a lost watch of definitions is reopened. */
+const WATCH_RETRY_MS = 200
+
+export type CrdControllerOptions = CrdCleanupOptions & {
+  readonly registry: Registry
+  readonly reader: ObjectReader
+  /** Changes when the database turns out to be another one, or an older state of it. */
+  readonly life: () => number
+  readonly range: WatchOptions['range']
+  /** Drops what is cached for the resource; if it is gone for good, its metrics, too. */
+  readonly forget: (resource: Resource, isGone: boolean) => void
+  /** Creates or deletes the APIService of a version of a group. Fails if that could not be done. */
+  readonly announce: (
+    place: { readonly group: string; readonly version: string },
+    isServed: boolean,
+  ) => Promise<void>
+  /** Versions of groups, as `group/version`, that have an APIService from any server and may no longer be served. */
+  readonly listAnnounced: () => Promise<readonly string[]>
+  readonly log: Log
+  readonly timers?: Timers
+}
+
+/** The encoded definition in the cache, which is decoded when needed: schemas are large, and most are never used. */
+type Source = { item: Item }
+
+type CrdEntry = {
+  readonly source: Source
+  readonly crd: Crd
+  readonly resources: readonly CustomResource[]
+  /** What the resources were built from, as a string: if it changes, they are built again. */
+  readonly mark: string
+  /** Cached objects stay valid while this stays the same. */
+  readonly formMark: string
+  /** The `life` of the database that the definition was read from. */
+  readonly life: number
+  /** Whether its objects are to be deleted. */
+  isDoomed: boolean
+}
+
+export class CrdController implements AsyncDisposable {
+  readonly #options: CrdControllerOptions
+  readonly #known = new Map<string, CrdEntry>()
+  readonly #inUse = new NamesInUse()
+  /** Definitions that wait for names which others have. */
+  readonly #refused = new Set<string>()
+  /** Definitions whose status may have to be written once the initial list is complete. */
+  readonly #unjudged = new Set<string>()
+  /** Definitions that cannot be read: nobody knows which versions they define. */
+  readonly #unreadable = new Set<string>()
+  /** Those among them whose values cannot be decrypted, since the watch began. */
+  readonly #undecryptable = new Set<string>()
+  readonly #stopping = new AbortController()
+  readonly #statuses: WorkQueue
+  readonly #cleanups: WorkQueue
+  readonly #announcements: WorkQueue
+  /** APIServices that may have to go: those that existed before definitions were listed, and those that wait for what cannot be read. */
+  #announced: readonly string[] = []
+  #following: Promise<void> = Promise.resolve()
+  #restored: Disposable | undefined
+  #watcher: EventSource | undefined
+  /** Takes the events that are there, without waiting to be woken. */
+  #takeNow: (() => void) | undefined
+  /** Whether the watch has delivered its initial events. */
+  #isListed = false
+
+  constructor(options: CrdControllerOptions) {
+    const { log, timers = systemTimers } = options
+    this.#options = options
+    const queue = (
+      name: string,
+      workersMax: number,
+      work: (key: string) => Promise<number | undefined>,
+    ): WorkQueue => new WorkQueue({ name, workersMax, work, log, timers })
+    this.#statuses = queue('the status of a definition', WRITES_MAX, (name) =>
+      this.#writeStatus(name),
+    )
+    this.#cleanups = queue('the clean-up of a definition', CLEANUPS_MAX, (name) =>
+      this.#cleanUp(name),
+    )
+    this.#announcements = queue('the APIService of a definition', WRITES_MAX, (place) =>
+      this.#announce(place),
+    )
+  }
+
+  /** Resolves when all existing definitions are served. */
+  async start(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#restored = Restores.current()?.follow({
+      changesFollowers: true,
+      latest: () => this.latest(),
+    })
+    this.#following = this.#follow(resolve)
+    await promise
+  }
+
+  /** Resolves when the definitions that were acknowledged before the call are served. Fails if that is not possible now. */
+  async latest(): Promise<void> {
+    const { reader, range } = this.#options
+    await reader.list({ from: range.from, to: range.from }, 'latest')
+    if (!this.#isListed) throw new Error('definitions are being listed')
+    this.#takeNow?.()
+    // A watch that was too slow is closed by a take.
+    if (this.#watcher?.state !== 'live') throw new Error('definitions are listed again')
+  }
+
+  /** The APIService of a version is gone: it is created again if the version is served. */
+  announceAgain(group: string, version: string): void {
+    const place = `${group}/${version}`
+    if (this.#isListed && this.#isServed(place)) this.#announcements.add(place)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#restored?.[Symbol.dispose]()
+    this.#stopping.abort()
+    const queues = [this.#statuses, this.#cleanups, this.#announcements]
+    await Promise.all([this.#following, ...queues.map((queue) => queue[Symbol.asyncDispose]())])
+  }
+
+  async #follow(onListed: () => void): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        using watching = new DisposableStack()
+        const watcher = await this.#watch()
+        const close = (): void => watcher.close()
+        signal.addEventListener('abort', close)
+        watching.defer(() => {
+          signal.removeEventListener('abort', close)
+          this.#watcher = undefined
+          this.#takeNow = undefined
+          this.#isListed = false
+        })
+        if (signal.aborted) close()
+        await this.#takeFrom(watcher, onListed)
+      } catch (error) {
+        if (!signal.aborted)
+          this.#options.log('warn', 'definitions cannot be followed yet', { error: String(error) })
+      }
+      // Rejects only when the server stops, which the loop checks.
+      await sleep(this.#options.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(
+        () => undefined,
+      )
+    }
+    onListed()
+  }
+
+  /** Fails when the server stops meanwhile: while the database is unavailable, opening a watch takes long. */
+  async #watch(): Promise<EventSource> {
+    const { reader, range } = this.#options
+    const { signal } = this.#stopping
+    this.#undecryptable.clear()
+    const opening = this.#readAnnounced().then(() =>
+      reader.watch({
+        range,
+        start: { initial: 'latest', markEnd: true },
+        onUnreadable: (key, state) =>
+          this.#recordUnreadable(key.slice(key.lastIndexOf('/') + 1), state),
+      }),
+    )
+    const { promise: stopped, reject } = Promise.withResolvers<never>()
+    const onAbort = (): void => {
+      reject(signal.reason)
+      opening.then(
+        (late) => late.close(),
+        () => undefined,
+      )
+    }
+    signal.addEventListener('abort', onAbort)
+    try {
+      return await Promise.race([opening, stopped])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /**
+   * A definition that is deleted while no server runs leaves its APIServices behind. They are listed before the definitions: an
+   * APIService that another replica creates later may belong to a definition that is not in the list. Never fails: definitions are
+   * served without it.
+   */
+  async #readAnnounced(): Promise<void> {
+    try {
+      this.#announced = await this.#options.listAnnounced()
+    } catch (error) {
+      this.#options.log('warn', 'the APIServices of definitions cannot be listed', {
+        error: String(error),
+      })
+    }
+  }
+
+  async #takeFrom(watcher: EventSource, onListed: () => void): Promise<void> {
+    const listed = new Set<string>()
+    const take = (events: readonly WatchEvent[]): void => {
+      for (const event of events) {
+        if (event.type !== 'BOOKMARK') {
+          const name = event.item.key.slice(event.item.key.lastIndexOf('/') + 1)
+          if (!this.#isListed) listed.add(name)
+          if (event.type === 'DELETED') this.#remove(name)
+          else this.#tryPut(name, event.item)
+        } else if (event.initialEventsEnd) {
+          for (const name of [...this.#known.keys(), ...this.#unreadable])
+            if (!listed.has(name) && !this.#undecryptable.has(name)) this.#remove(name)
+          this.#isListed = true
+          for (const name of this.#unjudged) this.#write(name)
+          this.#unjudged.clear()
+          onListed()
+        }
+      }
+      this.#withdraw()
+    }
+    this.#watcher = watcher
+    this.#takeNow = () => takeAll(watcher, take)
+    await takeUntilClosed(watcher, take)
+  }
+
+  /** What was served of it goes on; one that is new is not served, and keeps nothing else from being. */
+  #recordUnreadable(name: string, state: 'unreadable' | 'gone'): void {
+    if (state === 'gone') {
+      this.#undecryptable.delete(name)
+      this.#remove(name)
+      return
+    }
+    this.#undecryptable.add(name)
+    this.#unreadable.add(name)
+    this.#options.log('error', 'a definition cannot be decrypted', { name })
+  }
+
+  /** An APIService may belong to a definition that cannot be read now: it stays until that one can be, or is gone. */
+  #withdraw(): void {
+    if (!this.#isListed || this.#unreadable.size > 0) return
+    for (const place of this.#announced) if (!this.#isServed(place)) this.#announcements.add(place)
+    this.#announced = []
+  }
+
+  /** A definition that cannot be read must not keep the others from being served. */
+  #tryPut(name: string, item: Item): void {
+    try {
+      this.#put(name, item)
+      this.#unreadable.delete(name)
+    } catch (error) {
+      this.#unreadable.add(name)
+      this.#options.log('error', 'a definition cannot be served', { name, error: String(error) })
+    }
+  }
+
+  #put(name: string, item: Item): void {
+    const object = item.peek()
+    this.#serve(name, object, item)
+    const known = this.#known.get(name)
+    const isDoomed = needsCleanUp(object)
+    if (known !== undefined) {
+      // One clean-up is enough: the queue retries it until it is done. But it may have been done in a database that an older backup
+      // has replaced since: then the definition is in a list again.
+      if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
+      known.isDoomed = isDoomed
+    }
+    this.#checkStatus(name, object)
+  }
+
+  /** Queues a status write if the definition, or the names of others, call for another status. */
+  #checkStatus(name: string, object: KubeObject): void {
+    this.#refused.delete(name)
+    if (nextStatus(object, this.#inUse, this.#options.now()) !== undefined) this.#write(name)
+    else if (!isTrue(object, 'NamesAccepted')) this.#refused.add(name)
+  }
+
+  /** Not before the initial list is complete: a name that seems free may belong to a definition that is still to come. */
+  #write(name: string): void {
+    if (this.#isListed) this.#statuses.add(name)
+    else this.#unjudged.add(name)
+  }
+
+  async #writeStatus(name: string): Promise<undefined> {
+    const { changeStatus, now } = this.#options
+    await changeStatus(name, (object) => {
+      const seen = this.#known.get(name)?.source.item.revision ?? 0
+      // It is judged again when the watch has delivered this revision: by then all names requested before it are known, too.
+      if (Number(object.metadata.resourceVersion) > seen) return undefined
+      if (!this.#isListed) {
+        this.#unjudged.add(name)
+        return undefined
+      }
+      const next = nextStatus(object, this.#inUse, now())
+      // Its names seemed to be free when it was queued, but are not, or no longer.
+      if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
+      return next
+    })
+  }
+
+  #serve(name: string, object: KubeObject, item: Item): void {
+    const { registry, forget } = this.#options
+    const before = this.#known.get(name)
+    const source: Source = { item }
+    const crd = readCrd(object, () => source.item.peek())
+    this.#claim(name, object, crd.group)
+    const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
+    const form = `${formOf(crd)} ${isServed}`
+    const mark = `${form} ${crd.isTerminating}`
+    // In a restored database the same uid and generation may have had another schema.
+    const life = this.#options.life()
+    const isSameDatabase = before?.life === life
+    if (before?.mark === mark && isSameDatabase) {
+      // The older item would keep its bytes in memory.
+      before.source.item = item
+      return
+    }
+    const resources = isServed ? customResources(crd) : []
+    const isDoomed = before?.crd.uid === crd.uid && before.isDoomed
+    this.#known.set(name, { source, crd, resources, mark, formMark: form, life, isDoomed })
+    const was = before?.resources ?? []
+    registry.replace(crd.group, {
+      before: was.filter(isShown),
+      after: resources.filter(isShown),
+    })
+    if (before !== undefined && (before.formMark !== form || !isSameDatabase))
+      for (const resource of was) forget(resource, false)
+    this.#announceChanges(crd.group, was, resources)
+  }
+
+  /** Others may wait for names that it no longer has or requests. */
+  #claim(name: string, object: KubeObject, group: string): void {
+    const claim = claimOf(object)
+    if (this.#inUse.set(name, claim)) this.#checkRefused(group, name)
+  }
+
+  #remove(name: string): void {
+    const { registry, forget } = this.#options
+    this.#refused.delete(name)
+    this.#unreadable.delete(name)
+    const known = this.#known.get(name)
+    if (known === undefined) return
+    const { crd, resources } = known
+    this.#known.delete(name)
+    this.#inUse.delete(name)
+    registry.replace(crd.group, { before: resources.filter(isShown), after: [] })
+    for (const resource of resources) forget(resource, true)
+    this.#announceChanges(crd.group, resources, [])
+    this.#checkRefused(crd.group, name)
+  }
+
+  #checkRefused(group: string, except: string): void {
+    for (const name of [...this.#refused]) {
+      const known = name === except ? undefined : this.#known.get(name)
+      if (known?.crd.group === group) this.#checkStatus(name, known.source.item.peek())
+    }
+  }
+
+  /** Queues the versions that the definition has begun or ceased to serve; `#announce` checks whether another definition serves them. */
+  #announceChanges(
+    group: string,
+    before: readonly CustomResource[],
+    after: readonly CustomResource[],
+  ): void {
+    const [old, now] = [shownVersions(before), shownVersions(after)]
+    for (const version of new Set([...old, ...now])) {
+      if (old.has(version) !== now.has(version)) this.#announcements.add(`${group}/${version}`)
+    }
+  }
+
+  async #announce(place: string): Promise<undefined> {
+    const { registry, announce } = this.#options
+    const [group = '', version = ''] = place.split('/')
+    // The bootstrap creates the APIServices of built-in groups.
+    if (registry.inGroup(group).some(({ isCustom }) => !isCustom)) return
+    const isServed = this.#isServed(place)
+    if (!isServed && this.#unreadable.size > 0) this.#announced = [...this.#announced, place]
+    else await announce({ group, version }, isServed)
+  }
+
+  #isServed(place: string): boolean {
+    const [group = '', version = ''] = place.split('/')
+    return this.#options.registry.inGroup(group).some((resource) => resource.version === version)
+  }
+
+  async #cleanUp(name: string): Promise<number | undefined> {
+    const known = this.#known.get(name)
+    if (known === undefined) return undefined
+    const object = await known.source.item.peekInParts()
+    if (!needsCleanUp(object)) return undefined
+    try {
+      return (
+        (await cleanUp({ name, object, resources: known.resources }, this.#options)) ??
+        LOOK_AGAIN_MS
+      )
+    } catch (error) {
+      // Another replica was faster, and the definition is gone.
+      if (this.#known.get(name)?.crd.uid !== known.crd.uid) return undefined
+      throw error
+    }
+  }
+}
+
+const isShown = ({ isServed }: CustomResource): boolean => isServed
+
+const shownVersions = (resources: readonly CustomResource[]): Set<string> =>
+  new Set(resources.filter(isShown).map(({ version }) => version))

@@ -1,0 +1,20 @@
+import { equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { fieldSetOf } from './field-paths.ts'
+import { FieldSetCache } from './field-set-cache.ts'
+
+test('a set has the text of another with the same fields, and of no other', () => {
+  const known = new FieldSetCache()
+  known.add('text', fieldSetOf(['spec.a', 'spec.b']))
+  equal(known.text(fieldSetOf(['spec.b', 'spec.a'])), 'text')
+  equal(known.text(fieldSetOf(['spec.a', 'spec.c'])), undefined)
+  equal(known.text(fieldSetOf(['spec.a'])), undefined)
+})
+
+test('the oldest are forgotten', () => {
+  const known = new FieldSetCache()
+  const sets = Array.from({ length: 200 }, (_, at) => fieldSetOf([`f${at}.a`]))
+  for (const [at, set] of sets.entries()) known.add(`${at}`.padEnd(10_000), set)
+  equal(known.text(fieldSetOf(['f0.a'])), undefined)
+  equal(known.text(fieldSetOf(['f199.a']))?.trim(), '199')
+})

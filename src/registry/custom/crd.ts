@@ -1,0 +1,143 @@
+/** The parts of a CustomResourceDefinition that are needed to serve its objects. */
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../api/object.ts'
+
+export type Crd = {
+  /** `widgets.example.com`. */
+  readonly name: string
+  readonly uid: string
+  readonly generation: number
+  readonly group: string
+  readonly names: Names
+  readonly isNamespaced: boolean
+  /** The objects are being deleted, and none can be created. */
+  readonly isTerminating: boolean
+  readonly versions: readonly CrdVersion[]
+  readonly storageVersion: string
+  /** Versions in which objects may be stored. */
+  readonly storedVersions: readonly string[]
+  /** preserveUnknownFields, which old CRDs may have: fields that the schema does not mention are kept. */
+  readonly keepsUnknown: boolean
+  /** The conversion webhook; undefined: versions differ only in their apiVersion. */
+  readonly webhook: Fields | undefined
+}
+
+export type Names = {
+  readonly plural: string
+  readonly singular: string
+  readonly kind: string
+  readonly listKind: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+}
+
+export type CrdVersion = {
+  readonly name: string
+  readonly isServed: boolean
+  /** Undefined: not deprecated. Empty: deprecated, with the server's default text. */
+  readonly deprecation: string | undefined
+  readonly hasStatus: boolean
+  readonly scale: ScalePaths | undefined
+  readonly selectableFields: readonly string[]
+  readonly columns: readonly PrinterColumn[]
+  /** The schema of its objects, parsed anew each time: most definitions are never used, and schemas are large. */
+  readonly schema: () => Fields
+}
+
+export type ScalePaths = {
+  readonly spec: string
+  readonly status: string
+  readonly selector: string
+}
+
+export type PrinterColumn = {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  readonly priority: number
+  readonly path: string
+}
+
+/** With the accepted names. `again` returns the object when its schemas are needed, so that it need not be kept in memory. */
+export function readCrd(object: KubeObject, again: () => KubeObject = () => object): Crd {
+  const spec = fieldsOf(object['spec'])
+  const status = fieldsOf(object['status'])
+  const versions = itemsOf(spec['versions'])
+  const conversion = fieldsOf(spec['conversion'])
+  return {
+    name: object.metadata.name ?? '',
+    uid: object.metadata.uid ?? '',
+    generation: object.metadata.generation ?? 0,
+    group: textOf(spec['group']),
+    names: readNames(fieldsOf(status['acceptedNames'])),
+    isNamespaced: spec['scope'] === 'Namespaced',
+    isTerminating: itemsOf(status['conditions']).some(
+      (condition) => condition['type'] === 'Terminating' && condition['status'] === 'True',
+    ),
+    versions: versions.map((version, at) => readVersion(version, () => schemaOf(again(), at))),
+    storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
+    storedVersions: textsOf(status['storedVersions']),
+    keepsUnknown: spec['preserveUnknownFields'] === true,
+    webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
+  }
+}
+
+/** Changes whenever cached objects must be decoded again. */
+export const formOf = ({ uid, generation, names, storedVersions }: Crd): string =>
+  JSON.stringify([uid, generation, names, storedVersions])
+
+/** More short names are ignored: each is compared with the names of all other definitions. */
+const SHORT_NAMES_MAX = 1_000
+
+export const readNames = (names: Fields): Names => ({
+  plural: textOf(names['plural']),
+  singular: textOf(names['singular']),
+  kind: textOf(names['kind']),
+  listKind: textOf(names['listKind']),
+  shortNames: textsOf(names['shortNames']).slice(0, SHORT_NAMES_MAX),
+  categories: textsOf(names['categories']),
+})
+
+const schemaOf = (object: KubeObject, at: number): Fields =>
+  fieldsOf(
+    fieldsOf(itemsOf(fieldsOf(object['spec'])['versions'])[at]?.['schema'])['openAPIV3Schema'],
+  )
+
+function readVersion(version: Fields, schema: () => Fields): CrdVersion {
+  const { status, scale } = fieldsOf(version['subresources'])
+  const paths = fieldsOf(scale)
+  return {
+    name: textOf(version['name']),
+    isServed: version['served'] === true,
+    deprecation: version['deprecated'] === true ? textOf(version['deprecationWarning']) : undefined,
+    hasStatus: status !== undefined && status !== null,
+    scale:
+      scale === undefined || scale === null
+        ? undefined
+        : {
+            spec: textOf(paths['specReplicasPath']),
+            status: textOf(paths['statusReplicasPath']),
+            selector: textOf(paths['labelSelectorPath']),
+          },
+    selectableFields: itemsOf(version['selectableFields']).map(({ jsonPath }) => textOf(jsonPath)),
+    columns: itemsOf(version['additionalPrinterColumns']).map(readColumn),
+    schema,
+  }
+}
+
+const readColumn = (column: Fields): PrinterColumn => ({
+  name: textOf(column['name']),
+  type: textOf(column['type']),
+  format: textOf(column['format']),
+  description: textOf(column['description']),
+  priority: numberOf(column['priority']),
+  path: textOf(column['jsonPath']),
+})

@@ -1,0 +1,43 @@
+/** A delete marks a CRD first: its objects are deleted before it is removed. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
+import type { OwnDeletion } from '../../deletion.ts'
+
+/** The controller that deletes the objects removes it. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+
+export const crdDeletion: OwnDeletion = {
+  mark: (crd, _, now) => mark(crd, now),
+}
+
+function mark(crd: KubeObject, now: string): KubeObject {
+  const { finalizers = [], ...metadata } = crd.metadata
+  const status = fieldsOf(crd['status'])
+  const isHeld = finalizers.includes(cleanupFinalizer)
+  return {
+    ...crd,
+    metadata: {
+      ...metadata,
+      finalizers: isHeld ? finalizers : [...finalizers, cleanupFinalizer],
+      deletionTimestamp: now,
+    },
+    status: {
+      ...status,
+      conditions: withCondition(itemsOf(status['conditions']), {
+        ...pending,
+        lastTransitionTime: now,
+      }),
+    },
+  }
+}
+
+const pending = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+} as const
+
+const withCondition = (conditions: readonly Fields[], condition: Fields): readonly Fields[] => [
+  ...conditions.filter(({ type }) => type !== condition['type']),
+  condition,
+]

@@ -1,0 +1,201 @@
+/**
+ * The rules for the spec of a CRD. Upstream validates it in its stored form, where parts that all versions share are in the spec itself,
+ * and reports the paths of that form.
+ */
+import {
+  checked,
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+  shownValue,
+} from '../../../api/field-fault.ts'
+import { goStruct } from '../../../api/go-value.ts'
+import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import type { Slice } from '../../../objects/cel/run.ts'
+import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
+import { addAll } from '../../../lib/scheduling/long-lists.ts'
+import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
+import { type StoredCrd, validateConversion } from './conversion.ts'
+import { requireNames, validateNames } from './crd-names.ts'
+import { hasDefaults } from './default-rules.ts'
+import { validateSchema } from './schema-rules.ts'
+import { toStoredSpec } from './stored-form.ts'
+import {
+  validateColumns,
+  validateDeprecation,
+  validateSelectable,
+  validateSubresources,
+} from './version-parts.ts'
+
+export function* validateSpec(
+  given: Fields,
+  slice: Slice,
+  before?: StoredCrd,
+): Turns<FieldFault[]> {
+  const spec = yield* inPartsOf(() => toStoredSpec(given), slice)
+  const accepted = new AcceptedSchemas(before?.was)
+  const versions = itemsOf(spec['versions'])
+  const names = fieldsOf(spec['names'])
+  const ofVersions: FieldFault[] = []
+  for (const [at, version] of versions.entries()) {
+    addAll(
+      ofVersions,
+      yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice }),
+    )
+  }
+  return [
+    ...validateGroup(textOf(spec['group'])),
+    ...validateScope(textOf(spec['scope'])),
+    ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
+    ...(yield* validatePreserving(spec, versions, slice)),
+    ...ofVersions,
+    ...(yield* inPartsOf(() => validateTogether(spec['versions']), slice)),
+    ...(textOf(spec['version']) === ''
+      ? []
+      : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
+    ...requireNames(names, 'spec.names'),
+    ...(yield* inPartsOf(() => validateNames(names, 'spec.names'), slice)),
+    ...(yield* validateParts(spec, {
+      path: 'spec',
+      schemaPath: 'spec.validation',
+      hasStatus: hasAnyStatus(spec, versions),
+      accepted,
+      slice,
+    })),
+    ...(yield* inPartsOf(() => validateConversion(spec['conversion'], before), slice)),
+  ]
+}
+
+function validateGroup(group: string): FieldFault[] {
+  if (group === '') return [required('spec.group')]
+  const faults = checkDnsSubdomain(group)
+  if (faults.length > 0) return [invalidValue('spec.group', group, faults.join(','))]
+  return group.includes('.')
+    ? []
+    : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
+}
+
+function validateScope(scope: string): FieldFault[] {
+  if (scope === '') return [required('spec.scope')]
+  const scopes = ['Cluster', 'Namespaced']
+  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
+}
+
+function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldFault[] {
+  if (isFields(schemaOf(spec['validation']))) return []
+  return faultsOfEach(versions, (version, at) => {
+    const path = `spec.versions[${at}].schema.openAPIV3Schema`
+    return isFields(schemaOf(version['schema'])) ? [] : [required(path, 'schemas are required')]
+  })
+}
+
+/** Defaults cannot be combined with the preservation of unknown fields. */
+function* validatePreserving(
+  spec: Fields,
+  versions: readonly Fields[],
+  slice: Slice,
+): Turns<FieldFault[]> {
+  if (spec['preserveUnknownFields'] !== true) return []
+  for (const schema of [spec['validation'], ...versions.map((version) => version['schema'])]) {
+    if (yield* hasDefaults(schemaOf(schema), slice)) {
+      return [
+        invalidValue(
+          'spec.preserveUnknownFields',
+          true,
+          'must be false in order to use defaults in the schema',
+        ),
+      ]
+    }
+  }
+  return []
+}
+
+const hasAnyStatus = (spec: Fields, versions: readonly Fields[]): boolean =>
+  hasStatus(spec['subresources']) || versions.some((version) => hasStatus(version['subresources']))
+
+function* validateVersion(
+  version: Fields,
+  spec: Fields,
+  { path, accepted, slice }: Pick<SchemaContext, 'path' | 'accepted' | 'slice'>,
+): Turns<FieldFault[]> {
+  const own = version['subresources'] ?? spec['subresources']
+  return [
+    ...checked(`${path}.name`, textOf(version['name']), checkDns1035Label),
+    ...validateDeprecation(version, `${path}.deprecationWarning`),
+    ...(yield* validateParts(
+      { ...version, validation: version['schema'] },
+      { path, schemaPath: `${path}.schema`, hasStatus: hasStatus(own), accepted, slice },
+    )),
+  ]
+}
+
+type SchemaContext = {
+  readonly path: string
+  readonly schemaPath: string
+  readonly hasStatus: boolean
+  readonly accepted: AcceptedSchemas
+  readonly slice: Slice
+}
+
+/** Parts that may be in a version or, if they are the same in all, in the spec. */
+function* validateParts(parts: Fields, place: SchemaContext): Turns<FieldFault[]> {
+  const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
+  const schema = schemaOf(parts['validation'])
+  return [
+    ...(isFields(schema) && !(yield* accepted.has(schema, withStatus, slice))
+      ? yield* validateSchema(schema, `${schemaPath}.openAPIV3Schema`, {
+          hasStatus: withStatus,
+          accepted,
+          slice,
+        })
+      : []),
+    ...validateSubresources(parts['subresources'], `${path}.subresources`),
+    ...validateColumns(
+      itemsOf(parts['additionalPrinterColumns']),
+      `${path}.additionalPrinterColumns`,
+    ),
+    ...validateSelectable(
+      itemsOf(parts['selectableFields']),
+      `${path}.selectableFields`,
+      parts['validation'],
+    ),
+  ]
+}
+
+function validateTogether(given: Json | undefined): FieldFault[] {
+  const versions = itemsOf(given)
+  const shown = goVersions(versions, Array.isArray(given))
+  const isUnique = new Set(versions.map(({ name }) => name)).size === versions.length
+  const isOneStored = versions.filter(({ storage }) => storage === true).length === 1
+  return [
+    ...(isUnique
+      ? []
+      : [invalidShown('spec.versions', shown, 'must contain unique version names')]),
+    ...(isOneStored
+      ? []
+      : [
+          invalidShown(
+            'spec.versions',
+            shown,
+            'must have exactly one version marked as storage version',
+          ),
+        ]),
+  ]
+}
+
+function goVersions(versions: readonly Fields[], isGiven: boolean): string {
+  const type = '[]apiextensions.CustomResourceDefinitionVersion'
+  if (!isGiven) return `${type}(nil)`
+  const items = versions.map(({ name, served, storage }) =>
+    goStruct('apiextensions.CustomResourceDefinitionVersion', {
+      Name: shownValue(textOf(name)),
+      Served: `${served === true}`,
+      Storage: `${storage === true}`,
+    }),
+  )
+  return `${type}{${items.join(', ')}}`
+}

@@ -1,0 +1,38 @@
+/** How long a remote request may last: until its client goes away, or its time is up, whatever has come of the answer by then. */
+import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
+
+export class RequestLifetime {
+  readonly #controller = new AbortController()
+  readonly #client: AbortSignal
+  readonly #timer: NodeJS.Timeout | undefined
+  readonly #onGone = (): void => this.#controller.abort(this.#client.reason)
+
+  constructor(client: AbortSignal, ms: number) {
+    this.#client = client
+    if (client.aborted) this.#onGone()
+    client.addEventListener('abort', this.#onGone)
+    if (ms <= TIMER_MS_MAX) {
+      this.#timer = setTimeout(
+        () => this.#controller.abort(new DOMException('the time is up', 'TimeoutError')),
+        ms,
+      )
+      this.#timer.unref()
+    }
+  }
+
+  /** Its time was up. */
+  get isLate(): boolean {
+    const { reason } = this.signal
+    return reason instanceof DOMException && reason.name === 'TimeoutError'
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** The answer has ended. */
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#client.removeEventListener('abort', this.#onGone)
+  }
+}

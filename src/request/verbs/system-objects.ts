@@ -1,0 +1,183 @@
+/** How the server itself reads and changes objects, apart from the requests of clients. */
+import type { NamespacedName, Objects, WantedField } from '../../api/object-access.ts'
+import { type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
+import { assert } from '../../lib/errors.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
+import { Differences } from '../../objects/apply/differences.ts'
+import { printOwners, readOwners } from '../../objects/apply/managers.ts'
+import { mergeTypeOfObjects } from '../../objects/apply/object-merge-type.ts'
+import { recordUpdate } from '../../objects/apply/record.ts'
+import { storedWire } from '../../objects/apply/wire.ts'
+import { valueAt } from '../../objects/codec/json-bytes.ts'
+import { encodeStored } from '../../objects/codec/object.ts'
+import type { Item } from '../../storage/cache/item.ts'
+import { selects } from '../../storage/cache/selector.ts'
+import { hasAny } from '../../storage/cache/tree.ts'
+import { inParts } from '../../lib/scheduling/parts.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
+import { systemTime } from '../../lib/time/timers.ts'
+import type { Registry } from '../../registry/registry.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import { segmentFault } from '../../storage/keys.ts'
+import type { StoredValue } from '../../storage/store.ts'
+import type { WriteAccess } from './access.ts'
+import { ignoredAt } from './owners.ts'
+import { valuesToLookUp } from './selection.ts'
+import { currentOf, readCached } from './write/commit.ts'
+import { written } from './write/written.ts'
+
+/** A resource that is not served has no objects. */
+export function createSystemObjects(
+  registry: Registry,
+  accessOf: (resource: Resource) => WriteAccess,
+): Objects {
+  return {
+    get: (id, { namespace, name }, at) => {
+      const resource = registry.find(id)
+      // A plugin may pass a name that was not validated yet.
+      if (resource === undefined || segmentFault(name) !== undefined) return undefined
+      const { keys, reader } = accessOf(resource)
+      const key = keys.key(namespace, name)
+      const known = at === 'any' ? reader.known() : undefined
+      return known === undefined
+        ? reader.get(key, at).then(({ item }) => item?.objectInParts())
+        : known.get(key)?.object()
+    },
+    list: (id, namespace, at) => {
+      const resource = registry.find(id)
+      if (resource === undefined) return []
+      const { keys, reader } = accessOf(resource)
+      const range = resource.isNamespaced ? keys.range(namespace) : keys.range()
+      const known = at === 'any' ? reader.known() : undefined
+      if (known !== undefined && !hasAny(known, range)) return []
+      return reader.list(range, at).then(({ items }) => decodeAll(items))
+    },
+    pick: async (id, namespace, wanted) => {
+      const resource = registry.find(id)
+      if (resource === undefined) return []
+      const { keys, reader } = accessOf(resource)
+      const { items } = await reader.list(keys.range(namespace), 'latest')
+      return pickObjects(items, wanted)
+    },
+    select: async (id, namespace, requirements) => {
+      const resource = registry.find(id)
+      if (resource === undefined) return []
+      const { keys, reader } = accessOf(resource)
+      const range = resource.isNamespaced ? keys.range(namespace) : keys.range()
+      const selector = { requirements, terms: [] }
+      const selection =
+        requirements.length === 0
+          ? {}
+          : { matches: selects(selector), by: valuesToLookUp(selector, []) }
+      const { items } = await reader.list(range, 'any', selection)
+      return items.map((item) => () => item.object())
+    },
+    changeStatus: async (id, place, decide) => {
+      const resource = registry.find(id)
+      return resource && changeStatus(resource, accessOf(resource), place, decide)
+    },
+  }
+}
+
+export async function pickObjects(
+  items: readonly Item[],
+  { path, isWanted, countMax }: WantedField,
+): Promise<readonly KubeObject[]> {
+  // A large object takes longer than a slice: of all such requests, one goes on in a turn.
+  const slices = new Slices(systemTime, { isExpensive: items.some(({ isLarge }) => isLarge) })
+  if (slices.isExpensive) await slices.turn()
+  const picked: KubeObject[] = []
+  for (const item of items) {
+    if (picked.length === countMax) break
+    if (item.isUnprepared) await item.prepare()
+    const isPicked = isWanted(valueAt(item.wire(), path))
+    if (slices.isOver) await slices.turn()
+    if (isPicked) picked.push(await item.objectInParts())
+  }
+  return picked
+}
+
+/** Few small objects are decoded at once. */
+async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]> {
+  const slices = new Slices()
+  const objects: KubeObject[] = []
+  for (const item of items) {
+    objects.push(await item.objectInParts())
+    if (slices.isOver) await slices.turn()
+  }
+  return objects
+}
+
+async function changeStatus(
+  resource: Resource,
+  access: WriteAccess,
+  { namespace, name }: NamespacedName,
+  decide: (object: KubeObject) => KubeObject | undefined,
+): Promise<string | undefined> {
+  const { store, decode: decodeStored } = access.storage
+  const key = access.keys.key(namespace, name)
+  const item = await readCached(access, key)
+  const slices = new Slices(systemTime, { isExpensive: true })
+  const run = <T>(work: () => T): MaybePromise<T> =>
+    item?.isLarge === true ? inParts(work, slices) : work()
+  const cached = item && (await run(() => currentOf(item)))
+  const decode = (stored: StoredValue): MaybePromise<KubeObject> => run(() => decodeStored(stored))
+  let changed: KubeObject | undefined
+  const { outcome, revision, previous } = await store.update(
+    key,
+    { cached, decode },
+    async (current) => {
+      const decided = current && decide(current.object)
+      if (current === undefined || decided === undefined) return 'untouched'
+      const owners = await run(() =>
+        ownersAfter(resource, { before: current.object, after: decided }, access),
+      )
+      const made = withManagedFields(decided, owners)
+      changed = made
+      return { put: await run(() => encodeStored(made, resource.shape)) }
+    },
+  )
+  if (outcome === 'put') {
+    assert(changed !== undefined, 'what was put was decided')
+    const made = changed
+    await run(() => written(made, key, revision, { resource, access }))
+  }
+  return previous && String(revision)
+}
+
+/** Omits the top-level fields that both objects share, since they cannot differ: the spec of a definition is large. */
+function otherThan(other: KubeObject, object: KubeObject): KubeObject {
+  const fields = Object.entries(object).filter(([name, field]) => field !== other[name])
+  const { apiVersion, kind, metadata } = object
+  return { ...Object.fromEntries(fields), apiVersion, kind, metadata }
+}
+
+/** The field manager of the server's own writes, as upstream. */
+export const ownManager = 'kube-apiserver'
+
+function ownersAfter(
+  resource: Resource,
+  { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
+  { now }: Pick<WriteAccess, 'now'>,
+): Json | undefined {
+  const owners = readOwners(before.metadata['managedFields']) ?? new Map()
+  // An object without managedFields gets none by an update: the first apply begins them.
+  if (owners.size === 0) return before.metadata['managedFields']
+  const { struct } = resource.shape
+  const versions = {
+    type: mergeTypeOfObjects(struct),
+    before: storedWire(otherThan(after, before), struct),
+    after: storedWire(otherThan(before, after), struct),
+  }
+  const differences = new Differences(
+    () => versions,
+    ignoredAt({ resource, subresource: 'status' }),
+  )
+  const writer = {
+    manager: ownManager,
+    operation: 'Update',
+    apiVersion: apiVersionOf(resource),
+    subresource: 'status',
+  } as const
+  return printOwners(recordUpdate(owners, { writer, now: now(), differences }))
+}

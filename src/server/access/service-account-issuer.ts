@@ -1,0 +1,50 @@
+/** Who issues tokens of service accounts: keys of the configuration or an external signer, and the documents about them. */
+import {
+  ExternalSigner,
+  type ExternalSignerOptions,
+} from '../../access/authentication/signer/external-signer.ts'
+import type { Config } from '../../config/config.ts'
+import { type Issuer, issuerDocuments } from '../../request/discovery/issuer.ts'
+import { formatDuration } from '../../lib/time/duration.ts'
+import { readVerifyingKeys } from '../../lib/jwt.ts'
+
+/** For how long the keys of files may be cached, as upstream. */
+const KEYS_CACHE_SECONDS = 3600
+
+export function issuerOf(
+  { authentication: { serviceAccounts } }: Config,
+  serverAddress: string,
+  signer: ExternalSigner | undefined,
+): Issuer | null {
+  if (serviceAccounts === null) return null
+  const { issuers, jwksUri, signing } = serviceAccounts
+  const fixed = signing.kind === 'key' ? signing.verifyingPems.flatMap(readVerifyingKeys) : []
+  return issuerDocuments({
+    issuer: issuers[0],
+    jwksUri: jwksUri ?? `https://${serverAddress}/openid/v1/jwks`,
+    keys: () => signer?.keys.published ?? fixed,
+    cacheSeconds: () => signer?.keys.cacheSeconds ?? KEYS_CACHE_SECONDS,
+  })
+}
+
+/** Undefined if none is configured. Fails if it cannot be used. */
+export async function startSigner(
+  { authentication: { serviceAccounts } }: Config,
+  options: ExternalSignerOptions,
+): Promise<ExternalSigner | undefined> {
+  if (serviceAccounts?.signing.kind !== 'endpoint') return undefined
+  using owned = new DisposableStack()
+  const signer = owned.use(new ExternalSigner(serviceAccounts.signing.path, options))
+  await signer.start()
+  const { secondsMax } = serviceAccounts
+  if (secondsMax !== null && secondsMax > signer.secondsMax) {
+    const [own, others] = [secondsMax, signer.secondsMax].map((seconds) =>
+      formatDuration(seconds * 1000),
+    )
+    const what =
+      'service-account-max-token-expiration cannot be set longer than the token expiration supported by'
+    throw new Error(`${what} service-account-signing-endpoint: ${own} > ${others}`)
+  }
+  owned.move()
+  return signer
+}

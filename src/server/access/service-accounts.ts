@@ -1,0 +1,162 @@
+/** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
+import type { Objects } from '../../api/object-access.ts'
+import type { ServiceAccountClaims } from '../../api/service-account-claims.ts'
+import { checkPathSegment } from '../../api/names.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
+import {
+  type ServiceAccountKeys,
+  fixedKeys,
+} from '../../access/authentication/service-account-keys.ts'
+import type { ServiceAccountMetrics } from '../../access/authentication/service-account-metrics.ts'
+import { createServiceAccountAuthenticator } from '../../access/authentication/service-account-token.ts'
+import {
+  createAuthenticateLegacy,
+  lastUsedLabel,
+} from '../../access/authentication/legacy-token.ts'
+import type { ParseToken } from '../../access/authentication/parse-token.ts'
+import type { AuthenticateToken } from '../../access/authentication/token-authenticator.ts'
+import type { ExternalSigner } from '../../access/authentication/signer/external-signer.ts'
+import type { Config } from '../../config/config.ts'
+import type { ServiceAccounts } from '../../config/service-accounts.ts'
+import type { Clock } from '../../lib/time/clock.ts'
+import { assert } from '../../lib/errors.ts'
+import { readSigningKey, readVerifyingKeys, signJwt } from '../../lib/jwt.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
+import type { Review } from '../../request/verbs/reviews/question.ts'
+import { createTokenRequest } from '../../request/verbs/token-request.ts'
+
+export type ServiceAccountTokens = {
+  /** In upstream's order: tokens of secrets, then bound ones. */
+  readonly authenticators: readonly AuthenticateToken[]
+  readonly requestToken: Review
+}
+
+export type ServiceAccountsOptions = {
+  readonly parse: ParseToken
+  readonly objects: Pick<Objects, 'get'>
+  /** For the labels of secrets whose tokens are used. */
+  readonly handle: Handler
+  /** Undefined: a key of the configuration signs. */
+  readonly signer: ExternalSigner | undefined
+  readonly metrics: ServiceAccountMetrics
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Undefined if no issuer is configured. */
+export function createServiceAccountTokens(
+  { authentication }: Config,
+  { parse, objects, handle, signer, metrics, clock: { wallMs }, log }: ServiceAccountsOptions,
+): ServiceAccountTokens | undefined {
+  const { serviceAccounts } = authentication
+  if (serviceAccounts === null) return undefined
+  const { audiences, extendsExpiration, issuers, secondsMax } = serviceAccounts
+  const { keys, sign } = signingOf(serviceAccounts, signer)
+  const [issuer] = issuers
+  const core = { group: '', version: 'v1' } as const
+  const shared = {
+    keys,
+    parse,
+    read: async (place: ObjectLocation, at: 'any' | 'latest') => {
+      const { plural, ...named } = place
+      return isPossible(place) ? objects.get({ ...core, plural }, named, at) : undefined
+    },
+    metrics,
+    wallMs,
+  }
+  const looksUp = authentication.looksUpServiceAccounts
+  const legacy = { ...shared, served: audiences, looksUp, label: createLabel(handle, log) }
+  return {
+    authenticators: [
+      createAuthenticateLegacy(legacy),
+      createServiceAccountAuthenticator({ ...shared, issuers }),
+    ],
+    requestToken: createTokenRequest({
+      issuer,
+      audiences,
+      secondsMax: secondsMax ?? signer?.secondsMax ?? null,
+      extendedSeconds: extendsExpiration
+        ? Math.min(YEAR_SECONDS, signer?.secondsMax ?? YEAR_SECONDS)
+        : null,
+      sign,
+      read: async (plural, namespace, name) =>
+        objects.get({ ...core, plural }, { namespace, name }, 'latest'),
+      wallMs,
+    }),
+  }
+}
+
+const YEAR_SECONDS = 365 * 24 * 3600
+
+type Signing = {
+  readonly keys: ServiceAccountKeys
+  readonly sign: (claims: ServiceAccountClaims) => MaybePromise<string>
+}
+
+function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefined): Signing {
+  if (signing.kind === 'endpoint') {
+    assert(signer !== undefined, 'a signer is started for an endpoint')
+    return { keys: signer.keys, sign: (claims) => signer.sign(claims) }
+  }
+  const key = readSigningKey(signing.pem)
+  assert(key !== undefined, 'the configuration was checked with its keys')
+  return {
+    keys: fixedKeys(signing.verifyingPems.flatMap(readVerifyingKeys)),
+    sign: (claims) => signJwt(claims, key),
+  }
+}
+
+type ObjectLocation = { readonly plural: string; readonly namespace: string; readonly name: string }
+
+/** Whether an object can have this place: claims may name anything. */
+const isPossible = ({ plural, namespace, name }: ObjectLocation): boolean =>
+  isName(name) && (plural === 'nodes' ? namespace === '' : isName(namespace))
+
+const isName = (text: string): boolean => text !== '' && checkPathSegment(text).length === 0
+
+/** How long a request may wait for the label. It is set again with the next use. */
+const LABEL_MS_MAX = 10_000
+const FAILURE = 300
+
+/** Requests that come together share one write. */
+function createLabel(
+  handle: Handler,
+  log: Log,
+): (secret: KubeObject, day: string) => Promise<void> {
+  const writes = new Map<string, Promise<void>>()
+  const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
+    const { namespace = '', name = '', uid = '' } = metadata
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+    // With its uid: a new secret of the same name is another one.
+    const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
+    const signal = AbortSignal.timeout(LABEL_MS_MAX)
+    const { status } = await request(handle, {
+      method: 'PATCH',
+      path,
+      body,
+      isMergePatch: true,
+      signal,
+    })
+    if (status < FAILURE) return
+    log('error', 'Failed to label legacy service account token with last-used date', {
+      namespace,
+      name,
+      status,
+    })
+  }
+  return (secret, day) => {
+    const { uid = '' } = secret.metadata
+    const known = writes.get(uid)
+    if (known !== undefined) return known
+    const writing = write(secret, day)
+      .catch((error: unknown) =>
+        log('error', 'Failed to label legacy service account token', { error: String(error) }),
+      )
+      .finally(() => writes.delete(uid))
+    writes.set(uid, writing)
+    return writing
+  }
+}

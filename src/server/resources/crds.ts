@@ -1,0 +1,146 @@
+/** Connects the controller of CustomResourceDefinitions with the parts of a control plane. */
+import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { request } from '../../api/own-request.ts'
+import type { Handler } from '../../api/request.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { CrdController } from '../../controllers/crds.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ResourceKeys } from '../../storage/keys.ts'
+import type { WriteAccess } from '../../request/verbs/access.ts'
+import { deleteInstances } from '../../request/verbs/delete-instances.ts'
+import { createSystemObjects } from '../../request/verbs/system-objects.ts'
+
+const crdsId = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+} as const
+const apiServicesId = {
+  group: 'apiregistration.k8s.io',
+  version: 'v1',
+  plural: 'apiservices',
+} as const
+
+type CrdsOptions = {
+  readonly registry: Registry
+  readonly accessOf: (resource: Resource) => WriteAccess
+  /** Unlike `accessOf`, creates nothing that is kept for the resource. */
+  readonly keysOf: (resource: Resource) => ResourceKeys
+  /** Access to objects in the versions that they are stored in. */
+  readonly storedAccessOf: (resource: Resource) => WriteAccess
+  /** The definition changed: drops what is cached of the resource. */
+  readonly retire: (resource: Resource) => void
+  /** The resource is deleted: removes its metrics. */
+  readonly uncount: (resource: Resource) => void
+  readonly handle: Handler
+  /** Changes when the database turns out to be another one, or an older state of it. */
+  readonly life: () => number
+  readonly log: Log
+}
+
+/** Undefined: definitions are not served. */
+export function createCrds(options: CrdsOptions): CrdController | undefined {
+  const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, life, log } = options
+  const resource = registry.find(crdsId)
+  if (resource === undefined) return undefined
+  const { keys, reader, now } = accessOf(resource)
+  const objects = createSystemObjects(registry, accessOf)
+  const { signal } = new AbortController()
+  const isBuiltInPlace = (custom: Resource): boolean => {
+    const { prefix } = keysOf(custom)
+    return registry
+      .inGroup(custom.group)
+      .some((other) => !other.isCustom && keysOf(other).prefix === prefix)
+  }
+  return new CrdController({
+    registry,
+    reader,
+    range: keys.range(),
+    life,
+    now,
+    log,
+    changeStatus: async (name, decide) =>
+      (await objects.changeStatus(crdsId, { namespace: '', name }, decide)) !== undefined,
+    release: async (name, decide) => {
+      const path = `${collectionOf(crdsId)}/${name}/status`
+      for (;;) {
+        const current = await objects.get(crdsId, { namespace: '', name }, 'latest')
+        const next = current && decide(current)
+        if (next === undefined) return
+        const sent = { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }
+        const answered = await request(handle, sent)
+        // Another replica wrote the status first.
+        if (answered.status === CONFLICT) continue
+        expectStatus(answered, [200, 404])
+        return
+      }
+    },
+    deleteObjects: (custom, isDoomed) =>
+      deleteInstances(custom, storedAccessOf(custom), { isDoomed }),
+    isBuiltInPlace,
+    forget: (custom, isGone) => {
+      if (isBuiltInPlace(custom)) return
+      retire(custom)
+      if (isGone) uncount(custom)
+    },
+    listAnnounced: async () => {
+      const found = await objects.list(apiServicesId, '', 'latest')
+      const own = found.filter(({ metadata }) => metadata.labels?.[managedLabel] === managedValue)
+      return own.map(
+        ({ spec }) => `${textOf(fieldsOf(spec)['group'])}/${textOf(fieldsOf(spec)['version'])}`,
+      )
+    },
+    announce: async (place, isServed) => {
+      const name = `${place.version}.${place.group}`
+      const found = await objects.get(apiServicesId, { namespace: '', name }, 'latest')
+      const path = collectionOf(apiServicesId)
+      if (isServed && found === undefined) {
+        const body = apiService(name, place)
+        expectStatus(await request(handle, { method: 'POST', path, body, signal }), [201, 409])
+      } else if (!isServed && found?.metadata.labels?.[managedLabel] !== undefined) {
+        expectStatus(
+          await request(handle, { method: 'DELETE', path: `${path}/${name}`, signal }),
+          [200, 404],
+        )
+      }
+    },
+  })
+}
+
+/** The label of APIServices that the server creates; those that clients create do not have it. */
+const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
+/** For groups of definitions; APIServices of built-in groups have `onstart`. */
+const managedValue = 'true'
+
+const CONFLICT = 409
+
+function expectStatus({ status }: ApiResponse, expected: readonly number[]): void {
+  if (!expected.includes(status)) throw new Error(`answered ${status}`)
+}
+
+const collectionOf = ({ group, version, plural }: typeof crdsId | typeof apiServicesId): string =>
+  `/apis/${group}/${version}/${plural}`
+
+function statusPatch({ metadata, status }: KubeObject): Fields {
+  const { resourceVersion, finalizers } = metadata
+  return { metadata: { resourceVersion, finalizers }, status: { conditions: conditionsOf(status) } }
+}
+
+const conditionsOf = (status: KubeObject[string]): Fields[string] =>
+  typeof status === 'object' && status !== null && 'conditions' in status
+    ? status['conditions']
+    : undefined
+
+function apiService(
+  name: string,
+  { group, version }: { readonly group: string; readonly version: string },
+): Fields {
+  return {
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
+    metadata: { name, labels: { [managedLabel]: managedValue } },
+    spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * A store whose writes return when somebody who follows the resource has them, so that the next request of a client is decided on what it
+ * wrote: roles and bindings, webhooks and policies of admission.
+ */
+import { ApiError } from '../../api/errors.ts'
+import type { Revision } from '../engine.ts'
+import { isCode } from '../errors.ts'
+import type { ObjectStore } from '../store.ts'
+import type { Informer } from './informer.ts'
+
+export type InformedResource = Pick<Informer<unknown>, 'revision' | 'reach' | 'latest'>
+
+/** `informer`: undefined as long as nobody follows the resource. */
+export function informedStore(
+  store: ObjectStore,
+  informer: () => InformedResource | undefined,
+): ObjectStore {
+  const write = <T>(change: Change<T>): Promise<T> => informedWrite(informer(), change)
+  return {
+    get: (key, options) => store.get(key, options),
+    create: (key, value, options) =>
+      write({
+        run: () => store.create(key, value, options),
+        revisionOf: (revision) => revision,
+        signal: options?.signal,
+      }),
+    update: (key, options, decide) =>
+      write({
+        run: () => store.update(key, options, decide),
+        // Without an object there is no revision of the resource.
+        revisionOf: ({ outcome, revision, previous }) =>
+          outcome === 'unchanged' && previous === undefined ? undefined : revision,
+        signal: options.signal,
+      }),
+    deleteUnreadable: (key, decode, options) =>
+      write({
+        run: () => store.deleteUnreadable(key, decode, options),
+        revisionOf: () => 0,
+        signal: options?.signal,
+      }),
+  }
+}
+
+type Change<T> = {
+  readonly run: () => Promise<T>
+  /** The revision of the change; undefined: nothing was changed. */
+  readonly revisionOf: (result: T) => Revision | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+async function informedWrite<T>(
+  informer: InformedResource | undefined,
+  { run, revisionOf, signal }: Change<T>,
+): Promise<T> {
+  if (informer === undefined) return run()
+  const before = informer.revision
+  try {
+    const result = await run()
+    const revision = revisionOf(result)
+    // A revision that is not above the one before the write is not new: nothing had to be written, or etcd was restored from a backup.
+    if (revision !== undefined)
+      await (revision > before ? informer.reach(revision, signal) : informer.latest(signal))
+    return result
+  } catch (error) {
+    // The object exists already, or is gone already: perhaps by a write of this client that timed out.
+    if (isOutdatedWrite(error)) await informer.latest(signal).catch(() => undefined)
+    throw error
+  }
+}
+
+const isOutdatedWrite = (error: unknown): boolean =>
+  isCode(error, 'exists') ||
+  isCode(error, 'missing') ||
+  (error instanceof ApiError && error.reason === 'NotFound')

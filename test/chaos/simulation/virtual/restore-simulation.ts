@@ -1,0 +1,381 @@
+/**
+ * One process whose database is restored to earlier states while it runs, as keelson/testing does it: the garbage collector and the
+ * namespace controller work, clients create objects whose admission takes long, change owners and delete objects and namespaces. The
+ * judge sees every commit. No controller deletes an object of the restored state because of what it decided before. No event
+ * changes the uid of an object. No object is stored in a namespace that is gone. When a restore returns, what follows the cache has it.
+ */
+import type { KubeObject } from '../../../../src/api/object.ts'
+import { request } from '../../../../src/api/own-request.ts'
+import { Informer } from '../../../../src/storage/cache/informer.ts'
+import { GarbageCollector } from '../../../../src/controllers/garbage-collector/garbage-collector.ts'
+import { NamespaceController } from '../../../../src/controllers/namespace/namespace-controller.ts'
+import { QueueMetrics } from '../../../../src/lib/telemetry/queue-metrics.ts'
+import { InProgress } from '../../../../src/lib/concurrency/in-progress.ts'
+import { Metrics } from '../../../../src/lib/telemetry/metrics.ts'
+import { Restores } from '../../../../src/lib/concurrency/restores.ts'
+import { sleep } from '../../../../src/lib/time/timers.ts'
+import { Registry } from '../../../../src/registry/registry.ts'
+import { StorageError } from '../../../../src/storage/errors.ts'
+import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
+import { type EngineState, MemoryEngine } from '../../../../src/storage/memory/memory-engine.ts'
+import { FencedEngine } from '../../../../src/entry/testing/fenced-engine.ts'
+import { isSameObject } from '../../../../src/entry/testing/snapshot.ts'
+import { JsonControlPlane } from '../../../support/harness/json-control-plane.ts'
+import { builtIn } from '../../../support/harness/memory-control-plane.ts'
+import { Random } from '../random.ts'
+import { changeJson, readJson } from './json-objects.ts'
+import { isWaiting, ownersOf } from './owners.ts'
+import { chooseSettings, type Settings } from './settings.ts'
+import { SimReplica } from './sim-replica.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+const namespaces = builtIn('namespaces')
+const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
+const folders = /^\/registry\/(configmaps|secrets|namespaces)\//
+
+const ACT_MS = 20_000
+/** All that is to go is gone by then. */
+const SETTLED_MS_MAX = 120_000
+const CLIENTS = 4
+const NAMES = 8
+/** Longer than a fixed delay that a namespace could wait for. */
+const ADMISSION_MS_MAX = 4_000
+
+const policies = ['Background', 'Foreground', 'Orphan'] as const
+
+export class RestoreSimulation {
+  readonly time: VirtualTime
+  readonly #random: Random
+  readonly #settings: Settings
+  readonly #engine: MemoryEngine
+  readonly #restores: Restores
+  readonly #replica: SimReplica
+  readonly #plane: JsonControlPlane
+  readonly #registry = new Registry([namespaces, configMaps, secrets])
+  readonly #creates = new InProgress()
+  readonly #judge: RestoreJudge
+  readonly #stopping = new AbortController()
+  /** What a part of the server has of configmaps, by key. */
+  readonly #followed = new Map<string, string>()
+  #uids = 0
+
+  constructor(seed: number, onLine?: (line: string) => void) {
+    this.#random = new Random(Math.imul(seed + 1, 0x9e3779b1))
+    const settings = { ...chooseSettings(this.#random.fork('settings')), cutShare: 0 }
+    this.#settings = settings
+    const time = new VirtualTime(this.#random.fork('time'), onLine)
+    this.time = time
+    this.#judge = new RestoreJudge(time)
+    this.#engine = new MemoryEngine({ time, onCommit: (commit) => this.#judge.onCommit(commit) })
+    this.#restores = new Restores(time)
+    const engine = new FencedEngine(this.#engine, this.#restores)
+    const log = this.#log
+    this.#replica = new SimReplica({
+      name: 'a',
+      engine,
+      time,
+      random: this.#random.fork('a'),
+      settings,
+      log,
+    })
+    const { cache, store } = this.#replica
+    this.#plane = new JsonControlPlane({ cache, store, registry: this.#registry, now: this.#now })
+  }
+
+  /** Everything that was wrong. */
+  run(): Promise<string[]> {
+    return this.#restores.within(() => this.#run())
+  }
+
+  async #run(): Promise<string[]> {
+    const { time } = this
+    await this.#replica.cache.start()
+    const parts = this.#startControllers()
+    const clients = Array.from({ length: CLIENTS }, (_, at) =>
+      this.#client(this.#random.fork(`client${at}`)),
+    )
+    const running = [...clients, this.#restoring(this.#random.fork('restores'))]
+    await sleep(time, ACT_MS)
+    this.#stopping.abort()
+    await Promise.all(running)
+    const untilMs = time.nowMs + SETTLED_MS_MAX
+    while (this.#judge.left().length > 0 && time.nowMs < untilMs) await sleep(time, 100)
+    const faults = [...this.#judge.faults, ...this.#judge.left()]
+    if (faults.length > 0)
+      for (const [key, { metadata }] of this.#judge.live)
+        time.note(`left ${key} ${JSON.stringify(metadata)}`)
+    for (const part of parts) await part[Symbol.asyncDispose]()
+    await this.#replica[Symbol.asyncDispose]()
+    await this.#engine[Symbol.asyncDispose]()
+    return faults
+  }
+
+  readonly #log = (level: string, message: string, fields?: object): void =>
+    this.time.note(`${level} ${message} ${JSON.stringify(fields)}`)
+
+  readonly #now = (): string => new Date(this.time.wallMs()).toISOString()
+
+  #startControllers(): AsyncDisposable[] {
+    const { time } = this
+    const { handle, accessOf } = this.#plane
+    const jitter = this.#random.fork('jitter')
+    const gates = { isOn: () => true }
+    const metrics = new QueueMetrics(new Metrics())
+    const common = {
+      handle,
+      accessOf,
+      registry: this.#registry,
+      metrics,
+      clock: time,
+      log: this.#log,
+      time,
+    }
+    const { keys, reader } = accessOf(configMaps)
+    const followed = new Informer<string>({
+      name: 'configmaps',
+      reader,
+      range: keys.range(),
+      read: (item) => item.peek().metadata.uid ?? '',
+      set: (key, uid) =>
+        void (uid === undefined ? this.#followed.delete(key) : this.#followed.set(key, uid)),
+      known: () => this.#followed.keys(),
+      log: this.#log,
+      time,
+    })
+    void followed.start()
+    return [
+      new GarbageCollector({ ...common, random: () => jitter.next() }),
+      new NamespaceController({ ...common, gates, creates: this.#creates, hasReplicas: false }),
+      followed,
+    ]
+  }
+
+  async #restoring(random: Random): Promise<void> {
+    const states: {
+      readonly state: EngineState
+      readonly live: ReadonlyMap<string, KubeObject>
+    }[] = []
+    while (!this.#stopping.signal.aborted) {
+      await sleep(this.time, random.next() * 1_500)
+      if (states.length < 2 || random.chance(0.4)) {
+        states.push({ state: this.#engine.state(), live: new Map(this.#judge.live) })
+        continue
+      }
+      const { state, live } = random.pick(states.slice(-4))
+      this.time.note('restore')
+      const rewind = (): void => this.#engine.rewind(state, { isKept: () => false, isSameObject })
+      await this.#restores.restore(() => this.#judge.restoring(rewind))
+      this.#judge.restored(live, this.#followed)
+    }
+  }
+
+  async #client(random: Random): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#restores.begin(() => this.#act(random))
+      } catch (error) {
+        // There already, or decided before a restore.
+        if (!(error instanceof StorageError)) throw error
+      }
+      await sleep(this.time, random.next() * this.#settings.thinkMs)
+    }
+  }
+
+  async #act(random: Random): Promise<void> {
+    const namespace = `n${random.between(1, 3)}`
+    const choice = random.next()
+    if (choice < 0.1) await this.#createNamespace(namespace)
+    else if (choice < 0.16) await this.#deleteNamespace(namespace)
+    else if (choice < 0.6) await this.#create(namespace, random)
+    else await this.#change(random)
+  }
+
+  async #createNamespace(name: string): Promise<void> {
+    const metadata = { name, uid: `uid-${++this.#uids}` }
+    await this.#plane.create(namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata,
+      spec: { finalizers: ['kubernetes'] },
+    })
+  }
+
+  async #deleteNamespace(name: string): Promise<void> {
+    const { keys, reader } = this.#plane.accessOf(namespaces)
+    await changeJson(
+      { store: this.#replica.store, reader },
+      keys.key(undefined, name),
+      (object) => {
+        if (object.metadata.deletionTimestamp !== undefined) return undefined
+        return { ...object, metadata: { ...object.metadata, deletionTimestamp: this.#now() } }
+      },
+    )
+  }
+
+  /** As request/verbs/write/create-object.ts with the plugin NamespaceLifecycle. */
+  async #create(namespace: string, random: Random): Promise<void> {
+    this.#creates.enter(namespace)
+    try {
+      const { keys, reader } = this.#plane.accessOf(namespaces)
+      const { item } = await reader.get(keys.key(undefined, namespace), 'any')
+      if (item === undefined || item.peek().metadata.deletionTimestamp !== undefined) return
+      if (random.chance(0.3)) await sleep(this.time, random.next() * ADMISSION_MS_MAX)
+      const resource = random.pick([configMaps, secrets])
+      const name = `o${random.between(1, NAMES)}`
+      const metadata = {
+        name,
+        namespace,
+        uid: `uid-${++this.#uids}`,
+        ownerReferences: this.#owners(namespace, random),
+      }
+      await this.#plane.create(resource, { apiVersion: 'v1', kind: resource.kind, metadata })
+    } finally {
+      this.#creates.leave(namespace)
+    }
+  }
+
+  async #change(random: Random): Promise<void> {
+    const live = this.#judge.objects()
+    if (live.length === 0) return
+    const { kind, metadata } = random.pick(live)
+    const { uid = '', namespace = '' } = metadata
+    const { signal } = new AbortController()
+    const path = `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${metadata.name}`
+    if (random.chance(0.5)) {
+      const body = { metadata: { uid, ownerReferences: this.#owners(namespace, random) } }
+      await request(this.#plane.handle, { method: 'PATCH', path, body, isMergePatch: true, signal })
+    } else {
+      this.#judge.asked.add(uid)
+      const body = { preconditions: { uid }, propagationPolicy: random.pick(policies) }
+      await request(this.#plane.handle, { method: 'DELETE', path, body, signal })
+    }
+  }
+
+  #owners(namespace: string, random: Random) {
+    const live = this.#judge.objects().filter(({ metadata }) => metadata.namespace === namespace)
+    const count = live.length === 0 ? 0 : random.between(0, 2)
+    const chosen = new Set(Array.from({ length: count }, () => random.pick(live)))
+    return Array.from(chosen, ({ kind, metadata: { name = '', uid = '' } }) => ({
+      apiVersion: 'v1',
+      kind,
+      name,
+      uid,
+      blockOwnerDeletion: random.chance(0.5),
+    }))
+  }
+}
+
+/** All that the database has, by key, and what was wrong with what happened to it. */
+class RestoreJudge {
+  readonly live = new Map<string, KubeObject>()
+  /** The uids of objects that a client has asked to be deleted since the last restore. */
+  readonly asked = new Set<string>()
+  readonly faults: string[] = []
+  /** The uids of objects that have waited for their dependents since the last restore. */
+  readonly #waited = new Set<string>()
+  readonly #time: VirtualTime
+  #isRestoring = false
+
+  constructor(time: VirtualTime) {
+    this.#time = time
+  }
+
+  objects(): KubeObject[] {
+    return [...this.live.values()].filter(({ kind }) => kind !== 'Namespace')
+  }
+
+  onCommit({ events }: Commit): void {
+    for (const { key, type, value, revision, createRevision } of events) {
+      if (!folders.test(key)) continue
+      const before = this.live.get(key)
+      const after = type === 'delete' ? undefined : readJson(value, revision)
+      if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid)
+        this.#fault(`${key} was changed from ${before.metadata.uid} to ${after.metadata.uid}`)
+      const isNew = after !== undefined && createRevision === revision && after.kind !== 'Namespace'
+      if (!this.#isRestoring && isNew && this.#namespaceOf(after) === undefined)
+        this.#fault(`${key} was stored in a namespace that is gone`)
+      const isDecided = before?.metadata.deletionTimestamp !== undefined
+      if (!this.#isRestoring && before !== undefined && !isDecided && isGoing(after))
+        this.#deleted(key, before)
+      if (after === undefined) this.live.delete(key)
+      else this.live.set(key, after)
+      if (after !== undefined && isWaiting(after)) this.#waited.add(after.metadata.uid ?? '')
+    }
+  }
+
+  restoring(rewind: () => void): void {
+    this.#isRestoring = true
+    rewind()
+    this.#isRestoring = false
+    this.asked.clear()
+    this.#waited.clear()
+    for (const object of this.live.values())
+      if (isWaiting(object)) this.#waited.add(object.metadata.uid ?? '')
+  }
+
+  /** The restore has returned. `followed`: what a part of the server has of configmaps. */
+  restored(wanted: ReadonlyMap<string, KubeObject>, followed: ReadonlyMap<string, string>): void {
+    if (shown(this.live) !== shown(wanted)) this.#fault('a restore returned with another state')
+    const configured = [...this.live].filter(([key]) => key.startsWith('/registry/configmaps/'))
+    const isFollowed = configured.every(([key, { metadata }]) => followed.get(key) === metadata.uid)
+    if (!isFollowed || followed.size !== configured.length)
+      this.#fault('a restore returned before a part followed it')
+  }
+
+  #deleted(key: string, object: KubeObject): void {
+    this.#time.note(`deleted ${key} ${object.metadata.uid}`)
+    if (object.kind === 'Namespace' || this.asked.has(object.metadata.uid ?? '')) return
+    if (this.#namespaceOf(object)?.metadata.deletionTimestamp !== undefined) return
+    const owners = ownersOf(object)
+    if (owners.length === 0) this.#fault(`${key} was deleted without an owner`)
+    for (const { kind, name, uid } of owners) {
+      const found = this.live.get(
+        `/registry/${kind.toLowerCase()}s/${object.metadata.namespace}/${name}`,
+      )
+      if (found?.metadata.uid !== uid || this.#waited.has(uid)) continue
+      this.#fault(`${key} was deleted, and its owner ${kind} ${name} was there`)
+    }
+  }
+
+  /** What is to go. */
+  left(): string[] {
+    return Array.from(this.live, ([key, object]) => {
+      if (object.kind !== 'Namespace' && this.#namespaceOf(object) === undefined)
+        return [`${key} has no namespace`]
+      if (object.metadata.deletionTimestamp === undefined) return []
+      return this.#blocks(object) ? [] : [`${key} is never deleted`]
+    }).flat()
+  }
+
+  /** Objects that were all deleted in the foreground and block each other wait forever, as with upstream, and keep their namespace. */
+  #blocks(object: KubeObject): boolean {
+    const { uid, name } = object.metadata
+    const waiting = this.objects().filter(isWaiting)
+    if (object.kind === 'Namespace')
+      return waiting.some(({ metadata }) => metadata.namespace === name)
+    return (
+      isWaiting(object) &&
+      waiting.some((one) => ownersOf(one).some((owner) => owner.blocks && owner.uid === uid))
+    )
+  }
+
+  #namespaceOf({ metadata }: KubeObject): KubeObject | undefined {
+    return this.live.get(`/registry/namespaces/${metadata.namespace}`)
+  }
+
+  #fault(fault: string): void {
+    this.#time.note(`FAULT ${fault}`)
+    this.faults.push(fault)
+  }
+}
+
+const isGoing = (object: KubeObject | undefined): boolean =>
+  object?.metadata.deletionTimestamp !== undefined || object === undefined
+
+const shown = (objects: Iterable<readonly [string, KubeObject]>): string =>
+  Array.from(
+    objects,
+    ([key, { metadata }]) => `${key} ${metadata.uid} ${metadata.deletionTimestamp ?? ''}`,
+  )
+    .toSorted()
+    .join('\n')

@@ -1,0 +1,39 @@
+/** The events of a resource in the order of their revisions, none left out: a watch that ends is resumed from the last version seen. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
+import type { SoakClient } from './client.ts'
+
+const RETRY_MS = 100
+
+export type StreamedEvent = { readonly type: string; readonly object: Fields }
+
+/** Ends when it is aborted; fails when there is no way to go on. It starts with what a list has, as events of its own. */
+export async function followEvents(
+  client: SoakClient,
+  path: string,
+  {
+    signal,
+    onEvent,
+  }: { readonly signal: AbortSignal; readonly onEvent: (event: StreamedEvent) => void },
+): Promise<void> {
+  let seen = ''
+  while (!signal.aborted) {
+    try {
+      const from = seen === '' ? '' : `&resourceVersion=${seen}`
+      for await (const event of client.lines(`${path}?watch=true${from}`)) {
+        const { type, object } = fieldsOf(event)
+        const fields = fieldsOf(object)
+        if (type === 'ERROR')
+          throw new ExpiredPosition(`${path} from ${seen}: ${JSON.stringify(object)}`)
+        seen = textOf(fieldsOf(fields['metadata'])['resourceVersion'])
+        onEvent({ type: textOf(type), object: fields })
+        if (signal.aborted) return
+      }
+    } catch (error) {
+      if (error instanceof ExpiredPosition) throw error
+    }
+    await sleep(RETRY_MS)
+  }
+}
+
+class ExpiredPosition extends Error {}
