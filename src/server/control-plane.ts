@@ -40,14 +40,14 @@ export type ControlPlane = AsyncDisposable & {
   readonly handle: Handler
   /**
    * Resolves when the control plane knows what it decides requests by: roles, policies, webhooks, APIServices and custom resources.
-   * Before that, no request may be accepted.
+   * Before that, only health checks and similar requests may be served (DegradedApi).
    */
   readonly start: () => Promise<StartedPlane>
   /** Never fails. May be called at any time: until then, requests have the mandatory priority levels. */
   readonly startFlowControl: () => Promise<void>
   /** Undefined: requests are limited only by their number. */
   readonly flowControl: FlowControl | undefined
-  /** Whether everything is in memory that readiness waits for. */
+  /** Whether the node authorizer knows all pods, if there is one. */
   readonly isFilled: () => boolean
   readonly aggregation: Aggregation
   readonly authorizers: ConfiguredAuthorizers
@@ -88,6 +88,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   for (const one of [core, accessControl, admission, aggregation]) owned.use(one)
   const start = async (): Promise<StartedPlane> => {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
+    // The start of the server may have failed meanwhile: then nothing more may be started.
+    if (owned.disposed) throw new Error('the control plane was stopped while it started')
     // Never fails. It takes seconds for many pods. Until then the server is not ready, and a node is denied what the graph does not have.
     const graphFilled = nodes?.start()
     if (crds !== undefined) await owned.use(crds).start()

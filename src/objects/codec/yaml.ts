@@ -51,6 +51,8 @@ export class YamlConverter implements AsyncDisposable {
   /** In the order in which the worker converts them. */
   readonly #waiting = new Map<number, QueuedConversion>()
   #lastId = 0
+  /** The end of a worker whose memory was to be freed. */
+  #ending: Promise<unknown> | undefined
 
   readonly #startThread: typeof startOwnThread
 
@@ -92,7 +94,7 @@ export class YamlConverter implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#fail(new Error('the server stops'))
-    await this.#end()
+    await Promise.all([this.#ending, this.#end()])
   }
 
   async #end(): Promise<void> {
@@ -118,7 +120,7 @@ export class YamlConverter implements AsyncDisposable {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if (waiting === undefined) return
-    if (waiting.bytes.length > ENDING_BYTES && this.#waiting.size === 0) void this.#end()
+    if (waiting.bytes.length > ENDING_BYTES && this.#waiting.size === 0) this.#ending = this.#end()
     if ('fault' in answer) return waiting.reject(new YamlError(answer.fault))
     const { buffer, byteOffset, byteLength } = answer.json
     waiting.resolve({

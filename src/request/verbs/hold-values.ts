@@ -13,28 +13,50 @@ const STORED_BYTES_MIN = 16 << 10
 const VALUE_HELD_BYTES = 160
 
 /** Reserves the memory that the values of a large body will need. Fails if the byte budget is used up. */
-export async function holdValues({ http, context }: ResourceRequest, json: Buffer): Promise<void> {
+export async function holdValues(request: ResourceRequest, json: Buffer): Promise<void> {
+  const { context } = request
   const values = await context.inParts(() => countValues(json))
   const bytes = values * VALUE_HELD_BYTES - context.bodyBytes * BODY_HELD_TIMES
-  if (bytes > 0 && http.holdObject?.(bytes) === false) throw noMemory()
+  hold(request, bytes)
 }
 
 /**
  * Reserves the memory that a write needs for a stored object. Fails if the byte budget is used up.
  * The objects of a collection are deleted a few at a time, and do not count.
  */
-export function holdStored({ http, verb }: ResourceRequest, size: number, values = 0): void {
-  if (size <= STORED_BYTES_MIN || verb === 'deletecollection') return
-  const bytes = Math.max(size * STORED_HELD_TIMES, values * VALUE_HELD_BYTES)
-  if (http.holdObject?.(bytes) === false) throw noMemory()
+export function holdStored(request: ResourceRequest, size: number): void {
+  if (size > STORED_BYTES_MIN && request.verb !== 'deletecollection')
+    hold(request, size * STORED_HELD_TIMES)
 }
 
-/** Like `holdStored`, for a large object: its values count, too. */
+/**
+ * Like `holdStored`, for a large object: its values count as well. They are counted in its JSON,
+ * because the values of protobuf cannot be counted without the schema.
+ */
 export async function holdLargeItem(request: ResourceRequest, item: Item): Promise<void> {
-  // The JSON is counted, because the values of protobuf cannot be counted without its schema.
+  if (request.verb === 'deletecollection') return
+  const storedBytes = item.length
+  holdStored(request, storedBytes)
+  // From here on the item has its JSON, which has another length.
   await item.prepare()
-  const json = item.wire()
-  holdStored(request, json.length, await request.context.inParts(() => countValues(json)))
+  await holdMore(request, item.wire(), storedBytes)
+}
+
+/** Like `holdLargeItem`, for an object that is stored as JSON. */
+export async function holdStoredJson(request: ResourceRequest, json: Buffer): Promise<void> {
+  if (request.verb === 'deletecollection') return
+  holdStored(request, json.length)
+  await holdMore(request, json, json.length)
+}
+
+/** Reserves what the values need beyond `holdStored` of `size`. */
+async function holdMore(request: ResourceRequest, json: Buffer, size: number): Promise<void> {
+  const values = await request.context.inParts(() => countValues(json))
+  hold(request, values * VALUE_HELD_BYTES - size * STORED_HELD_TIMES)
+}
+
+function hold({ http }: ResourceRequest, bytes: number): void {
+  if (bytes > 0 && http.holdObject?.(bytes) === false) throw noMemory()
 }
 
 /** Fields for which the decoder of a protobuf body takes room at once. */

@@ -73,6 +73,8 @@ export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessContro
     log: named(log, 'access'),
     dial: egress.controlplane,
   })
+  const owned = new AsyncDisposableStack()
+  for (const one of [authenticators, authorizers, roles, nodes]) owned.use(one)
   return {
     authorize: authorizers.chain.authorize,
     authorizers,
@@ -81,10 +83,6 @@ export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessContro
     roles,
     nodes,
     start: () => roles.start(),
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([nodes?.[Symbol.asyncDispose](), roles[Symbol.asyncDispose]()])
-      authorizers[Symbol.dispose]()
-      authenticators[Symbol.dispose]()
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

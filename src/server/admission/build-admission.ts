@@ -69,16 +69,15 @@ export function buildAdmission(core: PlaneCore, authorize: Authorize): Admission
     environment,
   })
   const informers = [...policies.informers, webhooks]
+  const owned = new AsyncDisposableStack()
+  for (const one of [imageReviewer, ...informers]) owned.use(one)
   return {
     admission,
     policies,
     webhooks,
     openCharges,
     start: async () => void (await Promise.all(informers.map((one) => one.start()))),
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(informers.map((one) => one[Symbol.asyncDispose]()))
-      imageReviewer?.[Symbol.dispose]()
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 

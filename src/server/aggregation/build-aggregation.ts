@@ -1,5 +1,4 @@
 /** Aggregated API servers of a control plane: which there are, how requests reach them, and what they serve. */
-import { dialDirect } from '../../lib/net/dial.ts'
 import { named } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
 import { ApiServicesInformer } from '../../request/aggregation/api-services.ts'
@@ -12,13 +11,6 @@ import type { PlaneCore } from '../plane-core.ts'
 
 /** How aggregated API servers are reached. */
 export type AggregationOptions = Pick<RemoteOptions, 'clientCertificate' | 'ownAddress' | 'dial'>
-
-/** Connections are direct, and without a certificate. */
-const directOptions: AggregationOptions = {
-  clientCertificate: () => undefined,
-  ownAddress: () => undefined,
-  dial: dialDirect,
-}
 
 export type Aggregation = AsyncDisposable & {
   readonly apiServices: ApiServicesInformer
@@ -35,7 +27,7 @@ export type Aggregation = AsyncDisposable & {
   ) => AsyncDisposable
 }
 
-export function buildAggregation(core: PlaneCore, options = directOptions): Aggregation {
+export function buildAggregation(core: PlaneCore, options: AggregationOptions): Aggregation {
   const { config, environment, calls, getEndpoints } = core
   const { clock } = environment
   const log = named(environment.log, 'aggregation')
@@ -45,6 +37,9 @@ export function buildAggregation(core: PlaneCore, options = directOptions): Aggr
   const hasUid = config.featureGates.isOn('RemoteRequestHeaderUID')
   const proxy = createProxy({ apiServices, hasUid, clock })
   const documents = new ConnectedRemotes(apiServices, proxy, log)
+  const owned = new AsyncDisposableStack()
+  owned.use(apiServices)
+  owned.use(documents)
   let areListed = false
   return {
     apiServices,
@@ -53,6 +48,7 @@ export function buildAggregation(core: PlaneCore, options = directOptions): Aggr
     areListed: () => areListed,
     start: async () => {
       await apiServices.start()
+      if (owned.disposed) return
       // Never fails. The server is not ready until then.
       void documents.start().then(() => (areListed = true))
     },
@@ -70,9 +66,6 @@ export function buildAggregation(core: PlaneCore, options = directOptions): Aggr
         },
         timers,
       ).start(),
-    [Symbol.asyncDispose]: async () => {
-      await documents[Symbol.asyncDispose]()
-      await apiServices[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

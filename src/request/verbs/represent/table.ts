@@ -127,16 +127,21 @@ async function printList(
 const largeRows = new Semaphore(1)
 
 /** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
-function makeRow(
+async function makeRow(
   item: Item,
   rowOfItem: (item: Item) => Row,
   context: TableOptions['context'],
 ): Promise<void> {
-  return largeRows.run(async () => {
-    if (context !== undefined) checkWaiting(context)
+  const make = async (): Promise<void> => {
     await item.objectInParts()
     await inParts(() => rowOfItem(item), new Slices(undefined, { isExpensive: true }))
-  })
+  }
+  try {
+    await largeRows.run(make, context?.signal)
+  } catch (error) {
+    if (context !== undefined) checkWaiting(context)
+    throw error
+  }
 }
 
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)

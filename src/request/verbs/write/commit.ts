@@ -7,7 +7,7 @@ import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
 import type { Current, Decision, StoredValue, UpdateResult } from '../../../storage/store.ts'
 import type { StorageAccess, WriteAccess } from '../access.ts'
-import { holdLargeItem, holdStored } from '../hold-values.ts'
+import { holdLargeItem, holdStored, holdStoredJson } from '../hold-values.ts'
 
 type Commit = {
   readonly key: Key
@@ -42,11 +42,13 @@ export async function commit(
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  let isHeld = item !== undefined
+  // A fresh state is that of an object for which the request has reserved memory before.
+  let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
-    if (!isHeld) holdStored(request, stored.value.length)
+    const mustHold = !isHeld
     isHeld = true
+    if (mustHold) return decodeHeld(request, decode, stored)
     return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
   }
   const result = await store.update(
@@ -93,13 +95,25 @@ async function readStored(
   { store, decode }: StorageAccess,
   key: Key,
 ): Promise<Latest> {
-  const { context } = request
   const { revision, found } = await store.get(key)
-  context.storedBytes = found?.value.length ?? 0
-  holdStored(request, context.storedBytes)
-  const object =
-    found && (context.isLarge ? await context.inParts(() => decode(found)) : decode(found))
+  request.context.storedBytes = found?.value.length ?? 0
+  const object = found && (await decodeHeld(request, decode, found))
   return { revision, current: found && object && { ...found, object } }
+}
+
+/** Decodes an object that is stored as JSON, for which memory is reserved first. */
+async function decodeHeld(
+  request: ResourceRequest,
+  decode: StorageAccess['decode'],
+  stored: StoredValue,
+): Promise<KubeObject> {
+  const { context } = request
+  if (!context.isLarge) {
+    holdStored(request, stored.value.length)
+    return decode(stored)
+  }
+  await holdStoredJson(request, stored.value)
+  return context.inParts(() => decode(stored))
 }
 
 /** The state of a cached object, for which memory is reserved first. A promise if the object is large. */
