@@ -5,10 +5,14 @@ import { connect as connectHttp2 } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { connect } from 'node:tls'
+import { NodeGraphInformer } from '../../src/access/authorization/node/node-graph-informer.ts'
+import { RolesInformer } from '../../src/access/rbac/roles-informer.ts'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/telemetry/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
+import { ConnectedRemotes } from '../../src/request/aggregation/remote-documents.ts'
 import { realEnvironment } from '../../src/server/environment.ts'
 import { type Server, startServer } from '../../src/server/server.ts'
 import {
@@ -279,4 +283,25 @@ test('a collection is deleted by several workers, and no delete waits for a garb
   )
   assert.ok(deleted.items.length >= names.length - 1)
   assert.doesNotMatch((await client.call({ path })).text, /one-/)
+})
+
+test('nothing is started after the start of a server has failed', async ({ mock }) => {
+  const roles = Promise.withResolvers<void>()
+  mock.method(RolesInformer.prototype, 'start', () => roles.promise)
+  const graph = mock.method(NodeGraphInformer.prototype, 'start', async () => undefined)
+  const documents = mock.method(ConnectedRemotes.prototype, 'start', async () => undefined)
+  const failing = start(async (folder) => {
+    await writeFile(join(folder, 'invalid.pem'), 'not a certificate')
+    const path = join(folder, 'invalid.pem')
+    return [
+      '--authorization-mode=Node,RBAC',
+      `--tls-cert-file=${path}`,
+      `--tls-private-key-file=${path}`,
+    ]
+  })
+  await assert.rejects(failing)
+  const countBefore = documents.mock.callCount()
+  roles.resolve()
+  await nextTurn()
+  assert.deepEqual([graph.mock.callCount(), documents.mock.callCount()], [0, countBefore])
 })
