@@ -1,6 +1,6 @@
 /**
- * The composition root: builds each part from those below it, in order, and stops them in the reverse order. Nothing is global, so
- * a process can have any number of servers.
+ * The composition root: builds each part from those below it, in order. stop-all.ts ends the background tasks and the listener
+ * first, then the other parts in the reverse order. Nothing is global, so a process can have any number of servers.
  */
 import type { Config } from '../config/config.ts'
 import { Signers } from '../controllers/certificates/signers.ts'
