@@ -2,6 +2,7 @@
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { ControllerName } from '../config/controllers.ts'
 import type { Handler } from '../api/request.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { InProgress } from '../lib/concurrency/in-progress.ts'
@@ -70,7 +71,7 @@ export type ElectedControllersOptions = {
  * when the system namespaces exist.
  */
 export function controllerStarts(
-  names: readonly string[],
+  names: readonly ControllerName[],
   options: ElectedControllersOptions,
 ): (() => AsyncDisposable)[] {
   const { handle, log } = options
@@ -110,7 +111,9 @@ function createReadLease({
 }
 
 /** By their names, with their service accounts. */
-const controllers: Readonly<Record<string, { readonly account: string; readonly start: Start }>> = {
+const controllers: {
+  readonly [name in ControllerName]: { readonly account: string; readonly start: Start }
+} = {
   'bootstrap-signer-controller': {
     account: 'bootstrap-signer',
     start: (parts) => signClusterInfo(parts.clock.wallMs, parts),
@@ -180,15 +183,14 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
 type Start = (options: ElectedControllersOptions) => AsyncDisposable
 
 function startsOf(
-  names: readonly string[],
+  names: readonly ControllerName[],
   options: ElectedControllersOptions,
 ): (() => AsyncDisposable)[] {
   const { handle, log } = options
-  return names.flatMap((name) => {
+  return names.map((name) => {
     const controller = controllers[name]
-    if (controller === undefined) return []
     const start = (): AsyncDisposable =>
       controller.start({ ...options, handle: controllerHandle(handle, controller.account) })
-    return [() => new RetriedStart({ name: `the ${name}`, start, log })]
+    return () => new RetriedStart({ name: `the ${name}`, start, log })
   })
 }
