@@ -16,8 +16,7 @@ const VALUE_HELD_BYTES = 160
 export async function holdValues(request: ResourceRequest, json: Buffer): Promise<void> {
   const { context } = request
   const values = await context.inParts(() => countValues(json))
-  const bytes = values * VALUE_HELD_BYTES - context.bodyBytes * BODY_HELD_TIMES
-  hold(request, bytes)
+  hold(request, values * VALUE_HELD_BYTES - context.bodyBytes * BODY_HELD_TIMES)
 }
 
 /**
@@ -63,13 +62,13 @@ function hold({ http }: ResourceRequest, bytes: number): void {
 const HELD_FIELDS = 16_384
 
 /** For the decoder of a large protobuf body, which takes room for its fields as it reads them. */
-export function holdFields({ http, context }: ResourceRequest): () => number {
+export function holdFields(request: ResourceRequest): () => number {
   let isFirst = true
   return () => {
-    const bodyBytes = isFirst ? context.bodyBytes * BODY_HELD_TIMES : 0
+    const bodyBytes = isFirst ? request.context.bodyBytes * BODY_HELD_TIMES : 0
     isFirst = false
     if (bodyBytes > 0) return Math.floor(bodyBytes / VALUE_HELD_BYTES)
-    if (http.holdObject?.(HELD_FIELDS * VALUE_HELD_BYTES) === false) throw noMemory()
+    hold(request, HELD_FIELDS * VALUE_HELD_BYTES)
     return HELD_FIELDS
   }
 }

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../../api/object.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
+import { isProtobuf } from '../../../objects/codec/protobuf/envelope.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key, Revision } from '../../../storage/engine.ts'
@@ -46,10 +47,9 @@ export async function commit(
   let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
-    const mustHold = !isHeld
+    if (isHeld) return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
     isHeld = true
-    if (mustHold) return decodeHeld(request, decode, stored)
-    return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
+    return decodeHeld(request, decode, stored)
   }
   const result = await store.update(
     key,
@@ -101,22 +101,22 @@ async function readStored(
   return { revision, current: found && object && { ...found, object } }
 }
 
-/** Decodes an object that is stored as JSON, for which memory is reserved first. */
+/** Decodes a stored object, for which memory is reserved first. */
 async function decodeHeld(
   request: ResourceRequest,
   decode: StorageAccess['decode'],
   stored: StoredValue,
 ): Promise<KubeObject> {
   const { context } = request
-  if (!context.isLarge) {
-    holdStored(request, stored.value.length)
-    return decode(stored)
-  }
-  await holdStoredJson(request, stored.value)
-  return context.inParts(() => decode(stored))
+  if (!context.isLarge || isProtobuf(stored.value)) holdStored(request, stored.value.length)
+  else await holdStoredJson(request, stored.value)
+  return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
 }
 
-/** The state of a cached object, for which memory is reserved first. A promise if the object is large. */
+/**
+ * The state of a cached object, for which memory is reserved first. A promise if the object is
+ * large.
+ */
 function heldCurrent(request: ResourceRequest, item: Item): MaybePromise<Current<KubeObject>> {
   request.context.storedBytes = item.length
   if (item.isLarge) return heldLargeCurrent(request, item)
