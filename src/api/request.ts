@@ -109,7 +109,10 @@ export interface InFlightSlot {
   readonly stall?: () => void
 }
 
-/** A body up to this length is short: it needs so little memory that nothing waits until its client has read it. */
+/**
+ * A body up to this length is short: it needs so little memory that nothing waits until its client
+ * has read it.
+ */
 export const SHORT_BODY_BYTES_MAX = 64 * 1024
 
 export type ApiResponse = {

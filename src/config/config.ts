@@ -60,8 +60,9 @@ export type NetworkConfig = {
   /** The address at which clients reach the server. */
   readonly advertiseAddress: string
   /**
-   * The address in the endpoints of default/kubernetes. If it is unspecified, the first address of the host that others can reach is
-   * used, even if the server listens only on loopback, as in kube-apiserver.
+   * The address in the endpoints of default/kubernetes. If it is unspecified, the first address of
+   * the host that others can reach is used, even if the server listens only on loopback, as in
+   * kube-apiserver.
    */
   readonly endpointAddress: string
   /** The server's name in discovery; the advertised address by default. */
@@ -139,7 +140,7 @@ export type TelemetryConfig = {
   }
   /** Whether the debug pages are served. */
   readonly hasProfiles: boolean
-  /** A Unix socket that serves the debug pages; null: there is none. */
+  /** The path of a Unix socket that serves the debug pages. Null: no socket is opened. */
   readonly debugSocketPath: string | null
 }
 
@@ -159,7 +160,10 @@ export type Config = {
   readonly aggregation: {
     /** Whether Services of webhooks and API servers are called at their endpoints. */
     readonly callsEndpoints: boolean
-    /** The files of the certificate that this server shows to aggregated API servers; null: it shows none. As upstream, one of the two flags alone counts for none. */
+    /**
+     * The files of the certificate that this server shows to aggregated API servers; null: it shows
+     * no certificate. As in kube-apiserver, both flags must be set.
+     */
     readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
   }
   readonly controllers: ControllersConfig

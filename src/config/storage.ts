@@ -37,7 +37,7 @@ export type EtcdConfig = {
 const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
   ['application/json', 'json'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  // JSON is YAML, too, and every server reads it.
+  // JSON is also YAML, and every server reads it.
   ['application/yaml', 'json'],
 ])
 

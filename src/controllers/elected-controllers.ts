@@ -42,7 +42,10 @@ export type ElectedControllersOptions = {
   /** Whether other processes may have the same database. */
   readonly hasReplicas: boolean
   readonly election: {
-    /** Of this process. Undefined: no other has the same database, so there is nothing to be elected for. */
+    /**
+     * Of this process. Undefined: no other has the same database, so there is nothing to be elected
+     * for.
+     */
     readonly identity: string | undefined
     /** No other process can have the database: a Lease that an earlier run left is free. */
     readonly holdsStore: boolean
@@ -67,8 +70,8 @@ export type ElectedControllersOptions = {
 }
 
 /**
- * The functions that start the controllers with these names, as --controllers has them. To be called
- * when the system namespaces exist.
+ * The functions that start the controllers with these names, as --controllers has them. To be
+ * called when the system namespaces exist.
  */
 export function controllerStarts(
   names: readonly ControllerName[],

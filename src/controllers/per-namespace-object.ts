@@ -125,7 +125,9 @@ function followNamespaces(
   })
 }
 
-/** Calls `add` with each namespace whose object is deleted, or changed if it may need a correction. */
+/**
+ * Calls `add` with each namespace whose object is deleted, or changed if it may need a correction.
+ */
 function followObjects(
   { plural, name, mend }: PerNamespaceObject,
   { objects: { reader, keys }, log }: KeepOptions,

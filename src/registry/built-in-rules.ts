@@ -1,4 +1,6 @@
-/** The rules for writes of built-in kinds: those of the strategy, combined with the rules in kinds/. */
+/**
+ * The rules for writes of built-in kinds: those of the strategy, combined with the rules in kinds/.
+ */
 import type { Gates } from '../api/gates.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { assert } from '../lib/errors.ts'
@@ -197,7 +199,9 @@ function statusRules(
   }
 }
 
-/** The fields that identify the object are kept as they were sent, so that they can be validated. */
+/**
+ * The fields that identify the object are kept as they were sent, so that they can be validated.
+ */
 function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion } = given
   return present({ ...current, name, namespace, uid, resourceVersion })

@@ -1,4 +1,7 @@
-/** Reads a field of an object, or copies the object with a field added, removed or replaced. The given object is not modified. */
+/**
+ * Reads a field of an object, or copies the object with a field added, removed or replaced. The
+ * given object is not modified.
+ */
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 
 export function without(object: KubeObject, name: string): KubeObject {

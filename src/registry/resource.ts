@@ -81,11 +81,20 @@ export type ResourceDiscovery = {
 
 /** The version in which objects are stored, and conversion between versions. */
 export type ResourceVersions = {
-  /** The apiVersion in which objects are stored, if it is another one: `v1` for events of events.k8s.io. */
+  /**
+   * The apiVersion in which objects are stored, if it is another one: `v1` for events of
+   * events.k8s.io.
+   */
   readonly storageVersion?: string
-  /** If objects are stored in a version that only a webhook can convert: the resource in that version. */
+  /**
+   * If objects are stored in a version that only a webhook can convert: the resource in that
+   * version.
+   */
   readonly converted?: () => Resource | undefined
-  /** For a custom resource whose versions only a webhook can convert: the client configuration of the webhook. */
+  /**
+   * For a custom resource whose versions only a webhook can convert: the client configuration of
+   * the webhook.
+   */
   readonly conversionWebhook?: Fields
   /** For a custom resource: the same resource in another version, served or not. */
   readonly inVersion?: (version: string) => Resource | undefined

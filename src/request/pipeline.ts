@@ -64,7 +64,8 @@ export function createPipeline(options: PipelineOptions): Handler {
   const { clock, log, authorize, observers, limits } = options
   const { monotonicMs } = clock
   const headers = new ResponseHeaders(options.constantHeaders)
-  // A stage that refuses requests of known users belongs after `beginAudit`: before it, refusals are not audited.
+  // A stage that refuses requests of known users belongs after `beginAudit`: before it, refusals
+  // are not audited.
   const stages: readonly Stage[] = [
     refuseWhileLeaving(options.isLeaving),
     allowOrigins(options.cors, headers.withoutFlow),

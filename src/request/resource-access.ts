@@ -264,7 +264,8 @@ export class ResourceAccess {
     const kind = {
       kind: resource.kind,
       apiVersion: apiVersionOf(resource),
-      // Read with the first object: most kinds have none, and those of a cluster's types take milliseconds and megabytes.
+      // Read with the first object: most kinds have none, and those of a cluster's types take
+      // milliseconds and megabytes.
       get schema() {
         return resource.shape
       },

@@ -1,4 +1,7 @@
-/** Connects a control plane with the server around it: storage, tokens, and documents about the server. */
+/**
+ * Connects a control plane with the server around it: storage, tokens, and documents about the
+ * server.
+ */
 import { type Dial, dialDirect } from '../lib/net/dial.ts'
 import type { Egress } from '../net/egress/dialer.ts'
 import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'

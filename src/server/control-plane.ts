@@ -1,6 +1,7 @@
 /**
- * Builds one control plane from its subsystems: the resources that it serves, where their objects are stored, and who may access them. A
- * process can have any number of control planes on one database, each below its own prefix; nothing in here is global.
+ * Builds one control plane from its subsystems: the resources that it serves, where their objects
+ * are stored, and who may access them. A process can have any number of control planes on one
+ * database, each below its own prefix; nothing in here is global.
  */
 import type { Handler } from '../api/request.ts'
 import type { ClientAuthorities } from '../access/authentication/client-authorities.ts'
@@ -33,17 +34,24 @@ export type ControlPlaneOptions = {
   readonly hooks: ServerHooks
 }
 
-/** `graphFilled`: settled when the node authorizer knows all pods. Undefined: there is no node authorizer. */
+/**
+ * `graphFilled`: settled when the node authorizer knows all pods. Undefined: there is no node
+ * authorizer.
+ */
 export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
 
 export type ControlPlane = AsyncDisposable & {
   readonly handle: Handler
   /**
-   * Resolves when the control plane knows what it decides requests by: roles, policies, webhooks, APIServices and custom resources.
-   * Before that, only health checks and similar requests may be served (DegradedApi).
+   * Resolves when the control plane knows what it decides requests by: roles, policies, webhooks,
+   * APIServices and custom resources. Before that, only health checks and similar requests may be
+   * served (DegradedApi).
    */
   readonly start: () => Promise<StartedPlane>
-  /** Never fails. May be called at any time: until then, requests have the mandatory priority levels. */
+  /**
+   * Never fails. May be called at any time: until then, requests have the mandatory priority
+   * levels.
+   */
   readonly startFlowControl: () => Promise<void>
   /** Undefined: requests are limited only by their number. */
   readonly flowControl: FlowControl | undefined
@@ -56,7 +64,10 @@ export type ControlPlane = AsyncDisposable & {
   /** Writes that were charged to quotas and have not ended. */
   readonly openCharges: OpenCharges
   readonly registry: Registry
-  /** How controllers read the objects of a resource: in the version of storage if a webhook converts them. */
+  /**
+   * How controllers read the objects of a resource: in the version of storage if a webhook converts
+   * them.
+   */
   readonly readAccessOf: (resource: Resource) => CacheAccess
   readonly allocation: ServiceAllocators
   /** Creates in progress, by namespace. */
@@ -90,7 +101,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
     // The start of the server may have failed meanwhile: then nothing more may be started.
     if (owned.disposed) throw new Error('the control plane was stopped while it started')
-    // Never fails. It takes seconds for many pods. Until then the server is not ready, and a node is denied what the graph does not have.
+    // Never fails. It takes seconds for many pods. Until then the server is not ready, and a node
+    // is denied what the graph does not have.
     const graphFilled = nodes?.start()
     if (crds !== undefined) await owned.use(crds).start()
     return { graphFilled }

@@ -22,7 +22,10 @@ export type ServerCore = {
   readonly sliMetrics: Metrics
   readonly egress: Egress
   readonly memory: MemoryPlan
-  /** Identifies the server among those that share a database. Empty without the gate APIServerIdentity. */
+  /**
+   * Identifies the server among those that share a database. Empty without the gate
+   * APIServerIdentity.
+   */
   readonly serverId: string
   /** The host and port at which clients reach the server. */
   readonly publicAddress: string

@@ -1,6 +1,7 @@
 /**
- * The composition root: builds each part from those below it, in order. stop-all.ts ends the background tasks and the listener
- * first, then the other parts in the reverse order. Nothing is global, so a process can have any number of servers.
+ * The composition root: builds each part from those below it, in order. stop-all.ts ends the
+ * background tasks and the listener first, then the other parts in the reverse order. Nothing is
+ * global, so a process can have any number of servers.
  */
 import type { Config } from '../config/config.ts'
 import { Signers } from '../controllers/certificates/signers.ts'
@@ -32,12 +33,15 @@ import { addOwnMetrics, openAudit, openDebugPages, openTracing } from './telemet
 import type { TestHooks } from './test-hooks.ts'
 
 /**
- * Requests in progress may take as long as any request when the server stops, but not longer than this: a server in a pod or a systemd
- * service is usually killed after half a minute.
+ * Requests in progress may take as long as any request when the server stops, but not longer than
+ * this: a server in a pod or a systemd service is usually killed after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
 
-/** All roles and policies of a large cluster are read in less. If they cannot be read by then, the server listens without them. */
+/**
+ * All roles and policies of a large cluster are read in less. If they cannot be read by then, the
+ * server listens without them.
+ */
 const KNOWN_MS_MAX = 5_000
 
 /** A few turns of the event loop, so that the first request of a test is served first. */
@@ -50,9 +54,15 @@ type ServerOptions = Pick<Server, 'url' | 'bootstrapped' | 'failed' | 'reloadCer
 
 export class Server implements AsyncDisposable {
   readonly url: string
-  /** Resolves when the objects exist that every cluster begins with and everything is in memory that readiness waits for, or the server stops. */
+  /**
+   * Resolves when the objects exist that every cluster begins with and everything is in memory that
+   * readiness waits for, or the server stops.
+   */
   readonly bootstrapped: Promise<void>
-  /** Resolves with the reason if a part of the server could not be started after it had begun to serve. The server must be stopped then. */
+  /**
+   * Resolves with the reason if a part of the server could not be started after it had begun to
+   * serve. The server must be stopped then.
+   */
   readonly failed: Promise<unknown>
   /** Reads the serving certificate and the client CAs again. Never fails. */
   readonly reloadCertificate: () => Promise<void>
@@ -67,7 +77,10 @@ export class Server implements AsyncDisposable {
     this.#stop = stop
   }
 
-  /** Fails readiness first, answers the requests in progress, then stops everything. Fails if that takes too long. */
+  /**
+   * Fails readiness first, answers the requests in progress, then stops everything. Fails if that
+   * takes too long.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -249,7 +262,10 @@ type ReloadOptions = ServerFields &
     readonly signers: Signers
   }
 
-/** Watches the files that may change while the server runs. Returns a function that reads all of them again. */
+/**
+ * Watches the files that may change while the server runs. Returns a function that reads all of
+ * them again.
+ */
 function startReloading(
   { core: { config, environment, metrics, serverId }, owned }: Start,
   { plane, storage, tokens, proxyClient, objects, signers, ...serving }: ReloadOptions,

@@ -1,4 +1,7 @@
-/** What a server records about requests and about itself: audit, traces, metrics of the process, debug pages. */
+/**
+ * What a server records about requests and about itself: audit, traces, metrics of the process,
+ * debug pages.
+ */
 import { named } from '../lib/telemetry/log.ts'
 import { addProcessMetrics, addStartTime } from '../lib/telemetry/process-metrics.ts'
 import type { ModuleLevel } from '../lib/telemetry/verbosity.ts'

@@ -158,7 +158,9 @@ export class Feed implements AsyncDisposable {
     )
   }
 
-  /** From now on the consumer gets every event under the prefix, until it leaves the subscription. */
+  /**
+   * From now on the consumer gets every event under the prefix, until it leaves the subscription.
+   */
   subscribe(prefix: Key, consumer: FeedConsumer): Subscription {
     const subscription = this.#subscriptions.get(prefix) ?? this.#newSubscription(prefix)
     subscription.join(consumer)

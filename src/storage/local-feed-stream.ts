@@ -1,7 +1,8 @@
 /**
- * A FeedStream of an engine in this process, with etcd's rules: a range that starts in the past is replayed in batches until it is synced, and
- * then gets each revision as it happens; events and progress share one queue, so progress never overtakes events; progress is
- * answered only while all ranges are synced.
+ * A FeedStream of an engine in this process, with etcd's rules: a range that starts in the past is
+ * replayed in batches until it is synced, and then gets each revision as it happens; events and
+ * progress share one queue, so progress never overtakes events; progress is answered only while all
+ * ranges are synced.
  */
 import { Deque } from '../lib/collections/deque.ts'
 import { thenMaybe } from '../lib/concurrency/maybe-promise.ts'
@@ -96,7 +97,10 @@ export class LocalFeedStream implements FeedStream {
     this.#options.sink.onEnd(cause)
   }
 
-  /** Delivers a commit to the ranges that are synced; the others get it by their replay, which alone knows previous values. */
+  /**
+   * Delivers a commit to the ranges that are synced; the others get it by their replay, which alone
+   * knows previous values.
+   */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
       if (range.state !== 'synced') continue
@@ -159,7 +163,8 @@ export class LocalFeedStream implements FeedStream {
       return
     }
     this.#deliver(index, range, commits)
-    // A range that starts at a future revision is synced at once; it gets events after that revision.
+    // A range that starts at a future revision is synced at once; it gets events after that
+    // revision.
     range.state = range.told >= source.revision ? 'synced' : 'replaying'
     this.schedule()
   }

@@ -1,6 +1,7 @@
 /**
- * The events of one prefix: decrypts them and delivers them to the consumers. Also has the position in the feed up to which they were
- * delivered, and the readers that wait for a later one. A kind that is served in two versions, such as events, has a consumer for each.
+ * The events of one prefix: decrypts them and delivers them to the consumers. Also has the position
+ * in the feed up to which they were delivered, and the readers that wait for a later one. A kind
+ * that is served in two versions, such as events, has a consumer for each.
  */
 import type { Time } from '../lib/time/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
@@ -32,8 +33,8 @@ export type SubscriptionOptions = {
   readonly transformer: Transformer
   readonly time: Time
   /**
-   * The revision that all subscriptions have reached. It is the feed's, so that ten thousand subscriptions need not be updated
-   * one by one.
+   * The revision that all subscriptions have reached. It is the feed's, so that ten thousand
+   * subscriptions need not be updated one by one.
    */
   readonly feedRevision: () => Revision
   readonly onWait: () => void
@@ -89,7 +90,9 @@ export class Subscription {
     return heldFrom === undefined ? this.#received : Math.min(this.#received, heldFrom - 1)
   }
 
-  /** All events up to this revision have been received; some of them may still be being decrypted. */
+  /**
+   * All events up to this revision have been received; some of them may still be being decrypted.
+   */
   get #received(): Revision {
     return Math.max(this.#revision, this.#feedRevision())
   }

@@ -113,7 +113,8 @@ function readSubject(
   const name = shared.text(textOf(subject['name']))
   if (kind === 'User' || kind === 'Group') return { kind, name, namespace: '', matches: name }
   if (kind !== 'ServiceAccount') return undefined
-  // A ServiceAccount without a namespace is in the namespace of the binding. A ClusterRoleBinding has none.
+  // A ServiceAccount without a namespace is in the namespace of the binding. A ClusterRoleBinding
+  // has none.
   const namespace = shared.text(textOf(subject['namespace']) || bindingNamespace)
   if (namespace === '') return undefined
   return {

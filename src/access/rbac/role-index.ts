@@ -1,6 +1,7 @@
 /**
- * All roles and bindings in memory, by subject. The bindings of a user are found by the user's name and groups, so that the cost of a decision
- * does not depend on the number of bindings in the cluster. RolesInformer keeps the index current; all methods are synchronous.
+ * All roles and bindings in memory, by subject. The bindings of a user are found by the user's name
+ * and groups, so that the cost of a decision does not depend on the number of bindings in the
+ * cluster. RolesInformer keeps the index current; all methods are synchronous.
  */
 import type { User } from '../../api/user.ts'
 import { AllowDecisions } from './allow-decisions.ts'

@@ -1,7 +1,8 @@
 /**
- * The index of roles and bindings, kept current by watches of the cache. A write of a role or a binding is answered only when the index
- * has it (`informedStore`), so that the next request of the client is decided on what it wrote. The escalation check waits for the
- * latest state first, through whichever server it was written (`latest`).
+ * The index of roles and bindings, kept current by watches of the cache. A write of a role or a
+ * binding is answered only when the index has it (`informedStore`), so that the next request of the
+ * client is decided on what it wrote. The escalation check waits for the latest state first,
+ * through whichever server it was written (`latest`).
  */
 import { type Fields, itemsOf, type Json } from '../../api/object.ts'
 import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
@@ -44,7 +45,10 @@ export class RolesInformer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves when all roles and bindings are in the index. To be awaited before the first request is accepted. */
+  /**
+   * Resolves when all roles and bindings are in the index. To be awaited before the first request
+   * is accepted.
+   */
   async start(): Promise<void> {
     for (const resource of roleResources) {
       const access = this.#options.accessOf(resource)
@@ -53,7 +57,10 @@ export class RolesInformer implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((followed) => followed.start()))
   }
 
-  /** Resolves when the index has everything that was acknowledged to any client of any server before the call. Fails with a StorageError. */
+  /**
+   * Resolves when the index has everything that was acknowledged to any client of any server before
+   * the call. Fails with a StorageError.
+   */
   async latest(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
   }

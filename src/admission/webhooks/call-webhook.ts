@@ -25,7 +25,10 @@ import { type Response, ResponseError, readResponse } from './response.ts'
 /** As for other requests that are too many. */
 const RETRY_SECONDS = 1
 
-/** The webhook could not be asked: what follows is up to its failurePolicy. The message is upstream's. */
+/**
+ * The webhook could not be asked: what follows is up to its failurePolicy. The message is
+ * upstream's.
+ */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
   /** By which the failure is counted. */
@@ -43,7 +46,10 @@ export class WebhookCallError extends Error {
 /** `request`: it ended before the time of the call was over. */
 type Cut = OwnLimit | 'request'
 
-/** The call was not ended by the webhook: nothing is known about it, so that its failurePolicy must not open what it guards. */
+/**
+ * The call was not ended by the webhook: nothing is known about it, so that its failurePolicy must
+ * not open what it guards.
+ */
 class CutCallError extends WebhookCallError {
   readonly by: Cut
 
@@ -67,7 +73,8 @@ export function refusalOf(
   { failsOpen }: Pick<AdmissionWebhook, 'failsOpen'>,
 ): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
-  // The limit of the request itself passes at the same moment: its answer must not depend on which timer is first.
+  // The limit of the request itself passes at the same moment: its answer must not depend on which
+  // timer is first.
   if (by === 'request') return requestTimedOut()
   if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
   return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined
@@ -78,7 +85,10 @@ export type Calling = {
   readonly options: Pick<WebhookOptions, 'newId' | 'clock' | 'convertYaml' | 'metrics'>
 }
 
-/** The answer of a webhook that allows the request. Fails with a WebhookCallError, or with an ApiError if it refuses the request. */
+/**
+ * The answer of a webhook that allows the request. Fails with a WebhookCallError, or with an
+ * ApiError if it refuses the request.
+ */
 export async function callWebhook(
   webhook: AdmissionWebhook,
   reviewed: ReviewInput,

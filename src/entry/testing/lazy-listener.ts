@@ -13,7 +13,7 @@ export class LazyListener {
   readonly #waiting = new Set<Socket>()
   #isHandedOver = false
 
-  /** `onConnection`: called for each connection, while there is no server. */
+  /** `onConnection`: called for each connection until a server is attached. */
   static async open(onConnection: () => void): Promise<LazyListener> {
     const server = createServer({ noDelay: true })
     const listener = new LazyListener(server, onConnection)

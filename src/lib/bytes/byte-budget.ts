@@ -1,6 +1,8 @@
 /**
- * One limit for bytes that many parts hold for clients, each of which says how many before it takes them. What is counted are estimates: they need not be exact, but
- * nothing that a client can make grow may be missing. Nobody can use it up for the others: a client has a quarter of it, and a part is left for what is small and for who is exempt.
+ * One limit for bytes that many parts hold for clients, each of which says how many before it takes
+ * them. What is counted are estimates: they need not be exact, but nothing that a client can make
+ * grow may be missing. Nobody can use it up for the others: a client has a quarter of it, and a
+ * part is left for what is small and for who is exempt.
  */
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -10,7 +12,10 @@ export type Holder = { readonly name: string; readonly isExempt: boolean }
 /** Who is not known yet. */
 export const unknownHolder: Holder = { name: '', isExempt: false }
 
-/** Of the budget, for one holder. What is larger than this is served while its holder has nothing else. */
+/**
+ * Of the budget, for one holder. What is larger than this is served while its holder has nothing
+ * else.
+ */
 const HOLDER_SHARE = 1 / 4
 /** What is small may take the budget up to this part, … */
 const SMALL_SHARE = 15 / 16
@@ -87,7 +92,9 @@ export class ByteBudget {
   }
 }
 
-/** Reports the memory that clients make the server hold, and how often there was no room for more. */
+/**
+ * Reports the memory that clients make the server hold, and how often there was no room for more.
+ */
 export function addBudgetMetrics(metrics: Metrics, budget: ByteBudget): void {
   const bytes = metrics.gauge({
     name: 'keelson_request_memory_bytes',

@@ -1,6 +1,7 @@
 /**
- * Values that expire when they have not been read for a while. A timer drops each of them, so that large values free their memory even if
- * nobody uses the cache again. TtlCache has no timers, and its reads do not prolong an entry.
+ * Values that expire when they have not been read for a while. A timer drops each of them, so that
+ * large values free their memory even if nobody uses the cache again. TtlCache has no timers, and
+ * its reads do not prolong an entry.
  */
 
 /** Any number of values by key. */

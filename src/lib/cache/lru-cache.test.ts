@@ -42,7 +42,7 @@ test('a key does not keep the string it is a part of alive', async () => {
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++) cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at)
     cache.set('another', 0)
-    // What is found among the older ones is put among the newer ones.
+    // An entry that is found in the older generation moves to the newer one.
     for (let at = 0; at < 49; at++)
       assert.equal(cache.get(partOfMegabyte(`a-key-of-a-value-${at}`)), at)
   })

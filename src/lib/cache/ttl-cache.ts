@@ -1,7 +1,8 @@
 /**
- * A cache limited by number, weight and time. When it is full, the least recently used entries are evicted. Expired entries are dropped
- * when they are read or when others are added; IdleCache drops them by a timer instead. Time is monotonic, so that a clock that is set
- * back does not prolong an entry. Keys may be parts of longer strings.
+ * A cache limited by number, weight and time. When it is full, the least recently used entries are
+ * evicted. Expired entries are dropped when they are read or when others are added; IdleCache drops
+ * them by a timer instead. Time is monotonic, so that a clock that is set back does not prolong an
+ * entry. Keys may be parts of longer strings.
  */
 import type { Clock } from '../time/clock.ts'
 import { ownText } from '../text/own-text.ts'
@@ -61,7 +62,8 @@ export class TtlCache<Value> {
     this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
     this.#weight += weight
     const { sizeMax, weightMax = Infinity } = this.#limits
-    // Of entries with the same time to live, those that were not used for that long have expired: they stand first.
+    // Of entries with the same time to live, those that were not used for that long have expired:
+    // they stand first.
     for (const [oldest, { endMs }] of this.#entries) {
       if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
       this.delete(oldest)

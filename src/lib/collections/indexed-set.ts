@@ -5,8 +5,9 @@ type IndexedSetMember = {
 }
 
 /**
- * A set of objects that store their own index. Unlike in a Set, adding and deleting allocates nothing: a Set that millions of
- * short-lived objects pass through is rehashed all the time, which was a tenth of the cost of a request.
+ * A set of objects that store their own index. Unlike in a Set, adding and deleting allocates
+ * nothing: a Set that millions of short-lived objects pass through is rehashed all the time, which
+ * was a tenth of the cost of a request.
  */
 export class IndexedSet<T extends IndexedSetMember> {
   readonly #members: T[] = []

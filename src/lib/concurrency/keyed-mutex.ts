@@ -20,7 +20,10 @@ export class KeyedMutex {
   /** The keys that are locked. */
   readonly #queues = new Map<string, LockQueue>()
 
-  /** A caller that holds a lock for longer than `holdMsMax` loses it to the next caller, but can go on. */
+  /**
+   * A caller that holds a lock for longer than `holdMsMax` loses it to the next caller, but can go
+   * on.
+   */
   constructor(holdMsMax: number, timers: Timers = systemTimers) {
     this.#holdMsMax = holdMsMax
     this.#timers = timers

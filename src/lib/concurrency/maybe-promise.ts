@@ -1,6 +1,7 @@
 /**
- * A value or a promise of it. To await a value that is already there costs more than most steps of a request, since an async function
- * returns to the event loop's microtask queue at each `await`. So functions that rarely wait return a MaybePromise.
+ * A value or a promise of it. To await a value that is already there costs more than most steps of
+ * a request, since an async function returns to the event loop's microtask queue at each `await`.
+ * So functions that rarely wait return a MaybePromise.
  */
 import { assert } from '../errors.ts'
 
@@ -12,7 +13,10 @@ export const thenMaybe = <T, R>(
   step: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (value instanceof Promise ? value.then(step) : step(value))
 
-/** Work with several waits, written as a generator: `yield* awaitMaybe(value)` takes the place of `await value`. */
+/**
+ * Work with several waits, written as a generator: `yield* awaitMaybe(value)` takes the place of
+ * `await value`.
+ */
 export type MaybeAsync<T> = Generator<Promise<void>, T, void>
 
 /** Yields only if the value is a promise. A rejection is thrown. */

@@ -12,7 +12,10 @@ export class Semaphore {
     return this.#waiting.size
   }
 
-  /** Runs the work with a permit. Fails with the reason of the signal if it is aborted before there is one. */
+  /**
+   * Runs the work with a permit. Fails with the reason of the signal if it is aborted before there
+   * is one.
+   */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--

@@ -7,7 +7,9 @@ export type Address = { readonly host: string; readonly port: number }
 export const hostPort = ({ host, port }: Address): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
-/** Resolves a host by the system's resolver: the hosts file and DNS. Empty if it cannot be resolved. */
+/**
+ * Resolves a host by the system's resolver: the hosts file and DNS. Empty if it cannot be resolved.
+ */
 export type LookUp = (host: string) => Promise<readonly string[]>
 
 export const lookUp: LookUp = async (host) => {

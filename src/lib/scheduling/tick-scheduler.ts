@@ -1,27 +1,36 @@
 /**
- * Limits how much work starts in one tick of the event loop. Whatever starts in a tick lengthens it for everybody: hundreds of writes
- * that came together made ticks of 200 ms, and a small request waits for two or three ticks. So a tick starts a limited amount of work,
- * and the rest waits. Groups are served round-robin, and so are the flows of a group: a client that sends hundreds of requests at once
- * delays only itself.
+ * Limits how much work starts in one tick of the event loop. Whatever starts in a tick lengthens it
+ * for everybody: hundreds of writes that came together made ticks of 200 ms, and a small request
+ * waits for two or three ticks. So a tick starts a limited amount of work, and the rest waits.
+ * Groups are served round-robin, and so are the flows of a group: a client that sends hundreds of
+ * requests at once delays only itself.
  */
 import { Deque } from '../collections/deque.ts'
 import { type Defer, turnEnd } from '../time/turn-end.ts'
 
 /**
- * The weight that a tick may start: 32 writes, which take 8 to 20 ms with their responses, or 256 reads. The first tick of a burst starts
- * twice as many. With fewer, responses and calls to etcd are sent in more and smaller pieces: 8 writes per tick made writes of small
- * objects slower by a fifth.
+ * The weight that a tick may start: 32 writes, which take 8 to 20 ms with their responses, or 256
+ * reads. The first tick of a burst starts twice as many. With fewer, responses and calls to etcd
+ * are sent in more and smaller pieces: 8 writes per tick made writes of small objects slower by a
+ * fifth.
  */
 const TICK_WEIGHT = 256
-/** While several flows want to start. A shorter tick means a shorter wait for clients that send little. */
+/**
+ * While several flows want to start. A shorter tick means a shorter wait for clients that send
+ * little.
+ */
 const CONTENDED_TICK_WEIGHT = 64
 /**
- * The number of shorter ticks after requests of two flows: the request of a client that sends little arrives during the tick of another
- * client, and waits for its end. About a second of a busy loop.
+ * The number of shorter ticks after requests of two flows: the request of a client that sends
+ * little arrives during the tick of another client, and waits for its end. About a second of a busy
+ * loop.
  */
 const CONTENDED_TICKS = 200
 const WRITE_WEIGHT = 8
-/** Reads weigh little, since long lists yield the event loop in slices. The first quarter of a megabyte is sent at once, so a list weighs as much as its seats. */
+/**
+ * Reads weigh little, since long lists yield the event loop in slices. The first quarter of a
+ * megabyte is sent at once, so a list weighs as much as its seats.
+ */
 const READ_WEIGHT = 1
 
 /** The weight of a request in the tick in which it starts. */

@@ -47,7 +47,10 @@ test('metrics are told while no file can be opened', {
   }
 })
 
-/** Holds the event loop for 150 ms of CPU in a turn with known work, then prints what was logged and measured. */
+/**
+ * Holds the event loop for 150 ms of CPU in a turn with known work, then prints what was logged and
+ * measured.
+ */
 const blocking = `
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}
   import { Metrics } from ${JSON.stringify(import.meta.resolve('./metrics.ts'))}

@@ -3,13 +3,16 @@ import { createHash } from 'node:crypto'
 
 const KEY_CHARACTERS_MAX = 256
 
-/** The key of a string in a table: the string, or its hash if it is longer than any name of a person or a controller. */
+/**
+ * The key of a string in a table: the string, or its hash if it is longer than any name of a person
+ * or a controller.
+ */
 export const boundedKey = (text: string): string =>
   text.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(text).digest('base64') : text
 
 /**
- * A limit for the total length of texts: the path of a field repeats every key above it, which may be long. The text that exceeds the limit
- * is still taken, but is the last one.
+ * A limit for the total length of texts: the path of a field repeats every key above it, which may
+ * be long. The text that exceeds the limit is still taken, but is the last one.
  */
 export class TextRoom {
   #charactersLeft: number

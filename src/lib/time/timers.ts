@@ -1,5 +1,6 @@
 /**
- * Timers are injected, so that a simulation can decide in which order things happen. Clock and Timers are all that a part may know of time.
+ * Timers are injected, so that a simulation can decide in which order things happen. Clock and
+ * Timers are all that a part may know of time.
  */
 import { type Clock, systemClock } from './clock.ts'
 import { type Defer, turnEnd } from './turn-end.ts'
@@ -69,8 +70,8 @@ export type TimeoutOptions<T> = {
 }
 
 /**
- * The callbacks for when a promise settles. There is one reaction per promise for all of them, so that callers that time out leave no
- * reactions behind on a promise that never settles.
+ * The callbacks for when a promise settles. There is one reaction per promise for all of them, so
+ * that callers that time out leave no reactions behind on a promise that never settles.
  */
 const waiting = new WeakMap<Promise<unknown>, Set<() => void>>()
 
@@ -118,7 +119,10 @@ export type OwnTimeoutOptions<T> = TimeoutOptions<T> & {
   readonly isTimedOut?: () => boolean
 }
 
-/** Like `withTimeout`, for work with a single waiter, such as the response to one request. It keeps no list of waiters. */
+/**
+ * Like `withTimeout`, for work with a single waiter, such as the response to one request. It keeps
+ * no list of waiters.
+ */
 export function withOwnTimeout<T>(
   work: Promise<T>,
   msMax: number,

@@ -45,7 +45,10 @@ const SUSPECT_QUIET_MS = 1000
 const PING_INTERVAL_MS = 5500
 /** If a PING is not answered for so long, the peer is gone or stopped. */
 const PING_TIMEOUT_MS = 3000
-/** How many calls may wait for a free stream. More means that the server is far behind; then it is better to fail at once. */
+/**
+ * How many calls may wait for a free stream. More means that the server is far behind; then it is
+ * better to fail at once.
+ */
 const WAITING_MAX = 10_000
 
 export type ConnectionOptions = {
@@ -171,8 +174,8 @@ export class GrpcConnection {
   }
 
   /**
-   * Calls the listener of a long-lived stream when the server sends GOAWAY. Unary calls run to their end; a stream without an end would
-   * delay the member's shutdown and be cut off by it.
+   * Calls the listener of a long-lived stream when the server sends GOAWAY. Unary calls run to
+   * their end; a stream without an end would delay the member's shutdown and be cut off by it.
    */
   onLeave(listener: (error: GrpcError) => void): () => void {
     this.#leaveListeners.add(listener)

@@ -1,7 +1,7 @@
 /**
- * The endpoints of one server or cluster, with one connection to each that is in use. All calls go to one healthy endpoint until it
- * fails; then the next healthy one is used. A failed endpoint is avoided for a while, unless it is the only one: then calls wait
- * until it may be tried again.
+ * The endpoints of one server or cluster, with one connection to each that is in use. All calls go
+ * to one healthy endpoint until it fails; then the next healthy one is used. A failed endpoint is
+ * avoided for a while, unless it is the only one: then calls wait until it may be tried again.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -82,8 +82,9 @@ export class Endpoints {
   }
 
   /**
-   * An open connection to the endpoint that looks best now. `away`: not this endpoint, if there is another that has not failed
-   * lately. Fails with a GrpcError that is not ambiguous; the next attempt then uses another endpoint.
+   * An open connection to the endpoint that looks best now. `away`: not this endpoint, if there is
+   * another that has not failed lately. Fails with a GrpcError that is not ambiguous; the next
+   * attempt then uses another endpoint.
    */
   async connect(away?: string): Promise<GrpcConnection> {
     if (this.#isClosed) throw new GrpcError('Cancelled', 'the client is closed')

@@ -23,7 +23,9 @@ export function statusFailure(
 export const isHttpOk = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, ':status') === '200'
 
-/** The response is not gRPC: a proxy sent it, and the request may have reached the server before. */
+/**
+ * The response is not gRPC: a proxy sent it, and the request may have reached the server before.
+ */
 export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcError {
   const status = Number(valueOf(fields, ':status'))
   return new GrpcError(codeOfHttpStatus(status), `HTTP status ${status}`, {

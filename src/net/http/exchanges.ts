@@ -25,7 +25,10 @@ export type ExchangesOptions = {
   readonly takesCbor: boolean
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
-  /** Flow control in the handler decides which writes start. Here they weigh as little as it takes to find out who sends them. */
+  /**
+   * Flow control in the handler decides which writes start. Here they weigh as little as it takes
+   * to find out who sends them.
+   */
   readonly isWeighedLater: boolean
   /** What requests and answers may hold together. */
   readonly budget: ByteBudget

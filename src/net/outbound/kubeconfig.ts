@@ -1,4 +1,7 @@
-/** The configuration of a client: the server, TLS and the user, as a kubeconfig file contains them. config/files/kubeconfig.ts reads the file. */
+/**
+ * The configuration of a client: the server, TLS and the user, as a kubeconfig file contains them.
+ * config/files/kubeconfig.ts reads the file.
+ */
 
 export type ClientConfig = {
   /** A URL with a scheme: `https://host:port/path`. */

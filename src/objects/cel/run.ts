@@ -1,8 +1,10 @@
 /**
- * One evaluation: its variables, its cost so far, and how it pauses. An evaluation blocks the event loop, so a long one stops between two
- * iterations of a loop, or after a long call, by throwing `PausedError`. To resume, the expression is evaluated again from its start: loops in
- * progress continue where they were and results that took long are remembered, so that only short parts are evaluated twice; they are not
- * charged twice. Expressions have no side effects, which makes this possible.
+ * One evaluation: its variables, its cost so far, and how it pauses. An evaluation blocks the event
+ * loop, so a long one stops between two iterations of a loop, or after a long call, by throwing
+ * `PausedError`. To resume, the expression is evaluated again from its start: loops in progress
+ * continue where they were and results that took long are remembered, so that only short parts are
+ * evaluated twice; they are not charged twice. Expressions have no side effects, which makes this
+ * possible.
  */
 import type { Meter } from './functions.ts'
 import type { Question } from './question.ts'

@@ -57,7 +57,10 @@ function answerOf(question: Question, answer: AnswerPattern | undefined): MaybeP
   return answer === undefined ? question.answer() : answer(question)
 }
 
-/** Work with long loops (lib/scheduling/parts.ts), as one of several steps. Its first part begins at once. */
+/**
+ * Work with long loops (lib/scheduling/parts.ts), as one of several steps. Its first part begins at
+ * once.
+ */
 export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
   const steps = parts(work, {
     get isOver() {

@@ -11,7 +11,10 @@ import { parseYaml } from './yaml-parse.ts'
 
 /** Above this a conversion takes more than the few milliseconds that the event loop may be held. */
 const INLINE_BYTES_MAX = 256 * 1024
-/** The worker ends after a body above this: its heap would keep up to a hundred times the size of the body. */
+/**
+ * The worker ends after a body above this: its heap would keep up to a hundred times the size of
+ * the body.
+ */
 const ENDING_BYTES = 1 << 20
 /** Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two seconds of work. */
 const WAITING_MAX = 16

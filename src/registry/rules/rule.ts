@@ -46,7 +46,10 @@ class ReportedFaults extends Array<FieldFault> {
   }
 }
 
-/** The rule of a struct: each field has a rule. An absent struct counts as an empty one, unless it is wrapped in `ifPresent`. */
+/**
+ * The rule of a struct: each field has a rule. An absent struct counts as an empty one, unless it
+ * is wrapped in `ifPresent`.
+ */
 export function fields<C extends Check>(rules: { readonly [field: string]: Rule<C> }): Rule<C> {
   const rows = Object.entries(rules).map(([name, rule]) => ({ name, rule, suffix: `.${name}` }))
   return (value, path, check) => {

@@ -28,7 +28,7 @@ const address = (ip: string, name: string, created: string): KubeObject => {
 
 type RepairOptions = ConstructorParameters<typeof Repair>[0]
 
-/** A repair of node ports; there are no addresses. */
+/** A repair of node ports, without addresses of Services. */
 const repairOfPorts = (
   options: Pick<RepairOptions, 'nodePorts' | 'listServices'> & Partial<RepairOptions>,
 ): Repair =>

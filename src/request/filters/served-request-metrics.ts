@@ -1,4 +1,7 @@
-/** The metrics of requests that were served: how many, how long they took, and how large they and their answers were. */
+/**
+ * The metrics of requests that were served: how many, how long they took, and how large they and
+ * their answers were.
+ */
 import {
   Count,
   type Counter,
@@ -48,7 +51,7 @@ export type RequestSeries = {
   readonly bodyBytes: Distribution | undefined
   readonly totals: Map<number, Count>
   readonly total: (code: number) => Count
-  /** Undefined: it is none that takes long by itself. */
+  /** Undefined: requests of this series are not long-running. */
   readonly longRunning: Count | undefined
   /** Of the server itself. */
   readonly own: () => Count

@@ -1,4 +1,7 @@
-/** The metrics of flow control for each flow schema and the priority level that it assigns requests to. */
+/**
+ * The metrics of flow control for each flow schema and the priority level that it assigns requests
+ * to.
+ */
 import type {
   Count,
   Counter,
@@ -76,7 +79,9 @@ export class FlowSchemaMetrics {
     return series
   }
 
-  /** Removes the series of a schema that was deleted or that now assigns requests to another level. */
+  /**
+   * Removes the series of a schema that was deleted or that now assigns requests to another level.
+   */
   forget(schema: string, level: string): void {
     if (!this.#known.delete(`${schema}/${level}`)) return
     const values = [schema, level]

@@ -16,7 +16,7 @@ export type LevelSeries = {
   readonly executing: TimeRatio
   readonly seats: TimeRatio
   readonly demand: TimeRatio
-  /** Sets the bounds of the queues in which requests wait; undefined: there are none. */
+  /** Sets the limits of the queues. Undefined: the level has no queues. */
   readonly nextS: (starts: Extremes | undefined, discounted: Extremes | undefined) => void
 } & { readonly [name in keyof LevelGauges]: Count }
 

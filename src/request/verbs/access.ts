@@ -69,9 +69,11 @@ export type StorageAccess = {
 
 /** The other versions of the resource. */
 export type VersionAccess = {
-  /** The same resource in another version of its group; undefined when there is none. */
+  /** The same resource in another version of its group. Undefined: the version does not exist. */
   readonly inVersion: (apiVersion: string) => Resource | undefined
-  /** Present if a webhook converts the resource: objects in another version. Fails with an ApiError. */
+  /**
+   * Present if a webhook converts the resource: objects in another version. Fails with an ApiError.
+   */
   readonly convertTo?: (
     objects: readonly KubeObject[],
     versions: { readonly from: Resource; readonly to: Resource },
@@ -80,9 +82,15 @@ export type VersionAccess = {
 
 /** What the user needs besides the permission for the verb. */
 export type WritePermissions = {
-  /** Fails with Forbidden if the user may not create the object: an update that creates also needs that permission. */
+  /**
+   * Fails with Forbidden if the user may not create the object: an update that creates also needs
+   * that permission.
+   */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
-  /** Fails with Forbidden if the object grants more than the user has. Absent where objects of the resource grant nothing. */
+  /**
+   * Fails with Forbidden if the object grants more than the user has. Absent where objects of the
+   * resource grant nothing.
+   */
   readonly confirmGrant?:
     | ((
         request: ResourceRequest,
@@ -104,9 +112,15 @@ export type ValidationAccess = {
 
 /** What a write does besides storing the object. */
 export type WriteEffects = {
-  /** Counts the creates in progress in each namespace. Absent: objects of the resource are not in namespaces. */
+  /**
+   * Counts the creates in progress in each namespace. Absent: objects of the resource are not in
+   * namespaces.
+   */
   readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
-  /** Called after an update was stored, with the object and what it was before. Absent if nothing depends on it. */
+  /**
+   * Called after an update was stored, with the object and what it was before. Absent if nothing
+   * depends on it.
+   */
   readonly onUpdated?: ((object: KubeObject, previous: KubeObject) => void) | undefined
   /** Absent if objects of the resource need nothing from a pool (addresses, node ports). */
   readonly allocator?: Allocator | undefined

@@ -178,7 +178,10 @@ function readInput(
   }
 }
 
-/** Fails if the stored object or the applied configuration does not fit the type, or the path refuses an apply. */
+/**
+ * Fails if the stored object or the applied configuration does not fit the type, or the path
+ * refuses an apply.
+ */
 function refuseMisfits(
   { live, tracking, misfits, faults }: ApplyInput,
   { request, expected, applied }: ApplyTo,
@@ -219,14 +222,18 @@ function typesOfOwners({
     once('type of owner', () => {
       if (types.has(apiVersion)) return types.get(apiVersion)
       const other = otherVersion(request, inVersion, apiVersion)
-      // Called only for its error, if the object does not fit that version. A webhook converts later, in `versionsWith`.
+      // Called only for its error, if the object does not fit that version. A webhook converts
+      // later, in `versionsWith`.
       if (convertTo === undefined && current !== undefined) other?.before(current)
       types.set(apiVersion, other?.type)
       return other?.type
     })
 }
 
-/** The object before and after the apply in the versions of its owners. A webhook is asked for all versions at once. */
+/**
+ * The object before and after the apply in the versions of its owners. A webhook is asked for all
+ * versions at once.
+ */
 async function versionsWith(
   after: Fields,
   { current, input, writer, applying }: ApplyState,

@@ -83,7 +83,10 @@ export function uintFault(text: string): string | undefined {
   return undefined
 }
 
-/** Reads a query parameter as Go's conversion does: any value except `0` and `false` is true, even an empty one. */
+/**
+ * Reads a query parameter as Go's conversion does: any value except `0` and `false` is true, even
+ * an empty one.
+ */
 export function parseBoolean(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }

@@ -106,7 +106,10 @@ export function createAuthenticators(
   }
 }
 
-/** They need only what is in memory, and are not cached, so that a token ends with the object that it is bound to. */
+/**
+ * They need only what is in memory, and are not cached, so that a token ends with the object that
+ * it is bound to.
+ */
 function localAuthenticators(
   { authentication }: Config,
   options: AuthenticatorsOptions,
@@ -120,7 +123,10 @@ function localAuthenticators(
   ].filter(isThere)
 }
 
-/** One cached chain of the authenticators that ask other servers; none if there are none. */
+/**
+ * A cached chain of the authenticators that call other servers. The list is empty if none is
+ * configured.
+ */
 function remoteAuthenticators(
   { authentication }: Config,
   { issuers, clock, metrics }: AuthenticatorsOptions,

@@ -16,7 +16,9 @@ import type { JwtIssuers } from './jwt-issuers.ts'
 
 /** How tokens are issued and verified. */
 export type TokenOptions = {
-  /** Undefined: a key of the configuration signs service account tokens, or there are none. */
+  /**
+   * Undefined: a key of the configuration signs service account tokens, or no tokens are issued.
+   */
   readonly signer: ExternalSigner | undefined
   /** Undefined: no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined

@@ -1,4 +1,7 @@
-/** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
+/**
+ * ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the
+ * gate.
+ */
 import type { Objects } from '../../api/object-access.ts'
 import type { ServiceAccountClaims } from '../../api/service-account-claims.ts'
 import { checkPathSegment } from '../../api/names.ts'

@@ -1,4 +1,6 @@
-/** Token issuers of a server: the external signer of service account tokens, and issuers of JWTs. */
+/**
+ * Token issuers of a server: the external signer of service account tokens, and issuers of JWTs.
+ */
 import { createParseToken } from '../../access/authentication/parse-token.ts'
 import type { Issuer } from '../../request/discovery/issuer.ts'
 import type { ServerCore } from '../server-core.ts'

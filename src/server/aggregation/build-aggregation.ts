@@ -1,4 +1,7 @@
-/** Aggregated API servers of a control plane: which there are, how requests reach them, and what they serve. */
+/**
+ * Aggregated API servers of a control plane: which there are, how requests reach them, and what
+ * they serve.
+ */
 import { named } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
 import { ApiServicesInformer } from '../../request/aggregation/api-services.ts'

@@ -1,4 +1,6 @@
-/** The resources of a control plane: how their objects are read and written, and custom resources. */
+/**
+ * The resources of a control plane: how their objects are read and written, and custom resources.
+ */
 import { isOfRoles } from '../../access/rbac/role.ts'
 import type { CrdController } from '../../controllers/crds.ts'
 import { InProgress } from '../../lib/concurrency/in-progress.ts'

@@ -1,6 +1,6 @@
 /**
- * One database with everything in front of it: the engine with its metrics and spans, the leases, the
- * store, the compaction and the cache. The main database is one, and each etcd of
+ * One database with everything in front of it: the engine with its metrics and spans, the leases,
+ * the store, the compaction and the cache. The main database is one, and each etcd of
  * --etcd-servers-overrides.
  */
 import type { Clock } from '../../lib/time/clock.ts'

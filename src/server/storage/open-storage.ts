@@ -1,4 +1,7 @@
-/** The storage of a server: the main database, the other etcds that have some resources, and the encryption of the values. */
+/**
+ * The storage of a server: the main database, the other etcds that have some resources, and the
+ * encryption of the values.
+ */
 import { messageOf } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Cache } from '../../storage/cache/cache.ts'

@@ -6,7 +6,10 @@ import type { Item } from './item.ts'
 const DECODED_FACTOR = 4
 /** The factor for large objects: one with many small values takes up to 40 times its JSON. */
 const LARGE_DECODED_FACTOR = 40
-/** A large object counts as this part of the budget at most, so that small ones that are in demand stay. */
+/**
+ * A large object counts as this part of the budget at most, so that small ones that are in demand
+ * stay.
+ */
 const ENTRY_SHARE_MAX = 3 / 4
 
 type Entry = { readonly item: Item; readonly bytes: number }

@@ -23,7 +23,10 @@ export type Freshness =
   | { readonly atLeast: Revision }
   | { readonly exactly: Revision }
 
-/** The objects at one revision. The tree stays as it is at least until the end of this turn of the event loop. */
+/**
+ * The objects at one revision. The tree stays as it is at least until the end of this turn of the
+ * event loop.
+ */
 export type CacheState = {
   readonly tree: Tree
   readonly revision: Revision
@@ -34,7 +37,10 @@ export type CacheState = {
   readonly found?: Snapshot['found']
 }
 
-/** 'current': the state that the resource has when it is taken. 'store': memory cannot answer, the database may. */
+/**
+ * 'current': the state that the resource has when it is taken. 'store': memory cannot answer, the
+ * database may.
+ */
 export type StateSource = 'current' | 'store' | CacheState
 
 export class FreshState {
@@ -54,8 +60,9 @@ export class FreshState {
   }
 
   /**
-   * Takes the state. It must be used in the same turn of the event loop, since the current state changes during an await.
-   * Undefined: the database has to be read, also because the resource has dropped its objects meanwhile.
+   * Takes the state. It must be used in the same turn of the event loop, since the current state
+   * changes during an await. Undefined: the database has to be read, also because the resource has
+   * dropped its objects meanwhile.
    */
   take(source: StateSource): CacheState | undefined {
     if (typeof source === 'object') return source
@@ -65,7 +72,10 @@ export class FreshState {
     return { tree, revision: this.#reflector.revision, listing, isCurrent: true }
   }
 
-  /** Begins to load the objects; false if they are in memory already, or will not be. A single object is read from the database sooner. */
+  /**
+   * Begins to load the objects; false if they are in memory already, or will not be. A single
+   * object is read from the database sooner.
+   */
   beginFill(): boolean {
     const reflector = this.#reflector
     if (reflector.isFilled || reflector.isLeftOut || reflector.isClosed()) return false
@@ -82,7 +92,8 @@ export class FreshState {
       return reflector.isClosed() ? 'store' : source
     } catch (error) {
       if (error instanceof OutOfRoom) return this.#leftOut()
-      // The definition of the resource has changed: a request that began before that reads the database, under the old definition.
+      // The definition of the resource has changed: a request that began before that reads the
+      // database, under the old definition.
       if (reflector.isClosed()) return 'store'
       throw error
     }

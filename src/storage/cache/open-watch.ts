@@ -19,8 +19,8 @@ import type { KeySet, Selection, Tree } from './tree.ts'
 import { Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /**
- * A try fails if the resource was listed again, or its ring moved on, between the last wait and the start. More than once is hardly a
- * coincidence.
+ * A try fails if the resource was listed again, or its ring moved on, between the last wait and the
+ * start. More than once is hardly a coincidence.
  */
 const TRIES_MAX = 5
 
@@ -39,8 +39,9 @@ export type WatchOptions = {
   /** The client; empty: the server itself. History reads are limited per client. */
   readonly client?: string
   /**
-   * Called with the key of each object that cannot be decrypted, also for those that exist at the start. Without it, a watch that begins
-   * with the existing objects is refused if one of them cannot be decrypted: its client would take the objects for complete.
+   * Called with the key of each object that cannot be decrypted, also for those that exist at the
+   * start. Without it, a watch that begins with the existing objects is refused if one of them
+   * cannot be decrypted: its client would take the objects for complete.
    */
   readonly onUnreadable?: OnUnreadable
 }
@@ -56,7 +57,10 @@ export class WatchOpener {
     this.#histories = new SharedHistories(resource, options)
   }
 
-  /** Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the revision is not reached in time. */
+  /**
+   * Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the
+   * revision is not reached in time.
+   */
   async open(options: WatchOptions): Promise<Watcher> {
     const filter = { range: options.range, matches: options.matches }
     for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -99,7 +103,10 @@ export class WatchOpener {
     }
   }
 
-  /** As if the definition had changed a moment later: the client watches again, under the new definition. */
+  /**
+   * As if the definition had changed a moment later: the client watches again, under the new
+   * definition.
+   */
   #closedWatch(filter: WatchFilter): Watcher {
     const watcher = new Watcher(this.#resource.watchSource(), filter, {
       initial: undefined,

@@ -21,9 +21,14 @@ import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
 
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
-/** A resource up to this size is in memory whatever the ceiling says: what the server itself follows (roles, webhooks, levels) is mostly smaller. */
+/**
+ * A resource up to this size is in memory whatever the ceiling says: what the server itself follows
+ * (roles, webhooks, levels) is mostly smaller.
+ */
 const SMALL_BYTES = 1 << 20
-/** How long a resource whose values could not be decrypted is not listed again for another reader. */
+/**
+ * How long a resource whose values could not be decrypted is not listed again for another reader.
+ */
 const FAILED_FILL_MS = 1_000
 
 /** The objects that a reflector keeps up to date. */
@@ -102,7 +107,8 @@ export class Reflector {
   }
 
   /**
-   * Makes sure that there are objects to serve, unless it is closed. True if this call began the list, which is then newer than the call.
+   * Makes sure that there are objects to serve, unless it is closed. True if this call began the
+   * list, which is then newer than the call.
    */
   async ensure(): Promise<boolean> {
     const { phase } = this.#phase
@@ -116,7 +122,9 @@ export class Reflector {
     return isFirst
   }
 
-  /** True once it follows the feed; false if that takes too long, as it does without the database. */
+  /**
+   * True once it follows the feed; false if that takes too long, as it does without the database.
+   */
   async live(timeoutMs: number): Promise<boolean> {
     if (this.isLeftOut) throw doesNotFit(this.#objects.spec.name)
     const until = this.#options.time.monotonicMs() + timeoutMs
@@ -150,9 +158,10 @@ export class Reflector {
   }
 
   /**
-   * Events were lost, or the objects differ from the database: they are listed again. What a watcher has delivered is right, but the
-   * events that follow are lost: it is closed, and its client resumes from the last revision it has seen. If the history after that is
-   * still available, here or in the database, the client misses nothing; if not, it lists.
+   * Events were lost, or the objects differ from the database: they are listed again. What a
+   * watcher has delivered is right, but the events that follow are lost: it is closed, and its
+   * client resumes from the last revision it has seen. If the history after that is still
+   * available, here or in the database, the client misses nothing; if not, it lists.
    */
   listAgain(): void {
     if ('listing' in this.#phase) this.#phase.listing.lose()
@@ -216,7 +225,8 @@ export class Reflector {
     const { spec, range, counts } = this.#objects
     return new Listing({
       range,
-      // Objects that are listed again are there twice for a moment, and watchers must not lose their resource for it.
+      // Objects that are listed again are there twice for a moment, and watchers must not lose
+      // their resource for it.
       checkRoom: (loadedBytes) => {
         if (loadedBytes <= SMALL_BYTES || this.#phase.phase === 'behind') return
         if (this.#objects.watcherCount > 0 || this.#options.ceiling.hasRoom()) return
@@ -247,7 +257,10 @@ export class Reflector {
     this.#objects.onApplied()
   }
 
-  /** The objects are of another database: the next reader lists the resource, and a list under way begins again. */
+  /**
+   * The objects are of another database: the next reader lists the resource, and a list under way
+   * begins again.
+   */
   #onReset(): void {
     this.#objects.closeWatchers('gap')
     if (this.#phase.phase === 'live') this.drop()

@@ -1,4 +1,7 @@
-/** Refuses a list, or a watch that begins with the objects, if one of its objects cannot be read: the client would take it for complete. */
+/**
+ * Refuses a list, or a watch that begins with the objects, if one of its objects cannot be read:
+ * the client would take it for complete.
+ */
 import { keyAfter, type KeyRange } from '../keys.ts'
 import type { Freshness } from './fresh-state.ts'
 import type { ResourceSpec } from './resource-options.ts'
@@ -19,7 +22,10 @@ export type ReadPage = {
   readonly limit: number
 }
 
-/** An object that cannot be read is in the page, which is then refused, or behind it: then the page is not the last one. */
+/**
+ * An object that cannot be read is in the page, which is then refused, or behind it: then the page
+ * is not the last one.
+ */
 export function checkPage(
   resource: CachedResource,
   { page, range, at, limit }: ReadPage,

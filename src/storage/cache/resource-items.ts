@@ -1,6 +1,6 @@
 /**
- * Makes the items of one resource: those that the cache keeps, and loose ones, which live outside of
- * the cache for one reader. A version that this process wrote itself need not be decoded again.
+ * Makes the items of one resource: those that the cache keeps, and loose ones, which live outside
+ * of the cache for one reader. A version that this process wrote itself need not be decoded again.
  */
 import type { VersionedValue } from '../engine.ts'
 import { StorageError } from '../errors.ts'

@@ -1,4 +1,6 @@
-/** What a cached resource is made from: its description, and what all resources of a cache share. */
+/**
+ * What a cached resource is made from: its description, and what all resources of a cache share.
+ */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Engine, Key } from '../engine.ts'
 import type { Feed } from '../feed.ts'

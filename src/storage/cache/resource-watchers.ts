@@ -12,7 +12,10 @@ import type { IndexedValue } from './tree.ts'
 import { Waker } from './wake.ts'
 import type { CloseReason, Watcher, WatchSource } from './watch.ts'
 
-/** 'gone': the object was reported as unreadable, and is deleted. One that can be read again is an event of the watch. */
+/**
+ * 'gone': the object was reported as unreadable, and is deleted. One that can be read again is an
+ * event of the watch.
+ */
 export type OnUnreadable = (key: Key, state: 'unreadable' | 'gone') => void
 
 export type ResourceWatchersOptions = {
@@ -40,7 +43,10 @@ export class ResourceWatchers {
     return this.#watchers.size
   }
 
-  /** What a new watcher reads from. `by`: it selects only objects that have all these values; events of the first one wake it. */
+  /**
+   * What a new watcher reads from. `by`: it selects only objects that have all these values; events
+   * of the first one wake it.
+   */
   sourceOf(contents: ResourceContents, [by]: readonly IndexedValue[] = []): WatchSource {
     const { ring, groups } = contents
     const { frames, time, indexes, revision } = this.#options

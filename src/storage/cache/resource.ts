@@ -132,7 +132,10 @@ export class CachedResource implements ReflectedObjects {
     this.#contents.keep(snapshot)
   }
 
-  /** The keys of all objects that have these values now, and of some others; undefined if no index can answer in this turn. */
+  /**
+   * The keys of all objects that have these values now, and of some others; undefined if no index
+   * can answer in this turn.
+   */
   having(by: readonly IndexedValue[]): KeySet | undefined {
     return this.#indexes?.find(by)?.clone()
   }
@@ -147,7 +150,10 @@ export class CachedResource implements ReflectedObjects {
     return this.#items.looseItem(found)
   }
 
-  /** The item of an encrypted value, outside of the cache; undefined if it cannot be read, or only by a call to a plugin. */
+  /**
+   * The item of an encrypted value, outside of the cache; undefined if it cannot be read, or only
+   * by a call to a plugin.
+   */
   looseItemOfEncrypted(stored: VersionedValue): Item | undefined {
     const decrypted = this.#items.decrypt(stored)
     return decrypted && this.#items.looseItem(decrypted)
@@ -174,7 +180,10 @@ export class CachedResource implements ReflectedObjects {
     return change === undefined ? this.tree.get(key) : change.item
   }
 
-  /** `by`: the watcher selects only objects that have all these values; events of the first one wake it. */
+  /**
+   * `by`: the watcher selects only objects that have all these values; events of the first one wake
+   * it.
+   */
   watchSource(by?: readonly IndexedValue[]): WatchSource {
     return this.#watchers.sourceOf(this.#contents, by)
   }
@@ -203,8 +212,8 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Looks which objects in memory can be read from the database now; returns how many cannot. Readers that accept any state still get
-   * them, and watchers lose nothing.
+   * Looks which objects in memory can be read from the database now; returns how many cannot.
+   * Readers that accept any state still get them, and watchers lose nothing.
    */
   async checkReadable(): Promise<number> {
     const lost = new Map<Key, UnreadableValue>()
@@ -234,7 +243,10 @@ export class CachedResource implements ReflectedObjects {
     return this.tree.get(key)?.revision === revision
   }
 
-  /** If one of the unreadable objects can be read by now, as with another key, the resource is listed again. */
+  /**
+   * If one of the unreadable objects can be read by now, as with another key, the resource is
+   * listed again.
+   */
   async #probeUnreadable(): Promise<void> {
     const one = this.#unreadable.next()
     if (one === undefined || this.#isProbing || this.reflector.phase !== 'live') return
@@ -289,7 +301,8 @@ export class CachedResource implements ReflectedObjects {
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
       if (event.item === undefined) this.#watchers.reportUnreadable(key, 'gone')
-      // Watchers may know the object, and no event can report its end, nor that a selector no longer has it: they have to list again.
+      // Watchers may know the object, and no event can report its end, nor that a selector no
+      // longer has it: they have to list again.
       if (mayBeKnown) {
         if (event.item !== undefined) this.#options.slabs.release(event.item)
         return this.reflector.listAgain()

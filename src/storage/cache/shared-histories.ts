@@ -10,7 +10,10 @@ import { tooOld } from './read-errors.ts'
 import type { CachedResourceOptions } from './resource-options.ts'
 import type { CachedResource } from './resource.ts'
 
-/** One read nearly always ends where the ring begins. If the ring has moved on this often, the client has to list again. */
+/**
+ * One read nearly always ends where the ring begins. If the ring has moved on this often, the
+ * client has to list again.
+ */
 const READS_MAX = 3
 
 /** Events from before the ring, from the one at `at` on. They include everything up to `until`. */
@@ -31,7 +34,10 @@ type SharedHistory = { readonly read: Promise<History>; holders: number }
 export class SharedHistories {
   readonly #resource: CachedResource
   readonly #options: CachedResourceOptions
-  /** Reads under way, by the revision they begin after: a watch that resumes from a later one shares the read. */
+  /**
+   * Reads under way, by the revision they begin after: a watch that resumes from a later one shares
+   * the read.
+   */
   readonly #reads = new Map<Revision, SharedHistory>()
 
   constructor(resource: CachedResource, options: CachedResourceOptions) {
@@ -39,7 +45,10 @@ export class SharedHistories {
     this.#options = options
   }
 
-  /** All events after a revision that the ring no longer has. Fails with 'compacted' if they are gone, or too many. */
+  /**
+   * All events after a revision that the ring no longer has. Fails with 'compacted' if they are
+   * gone, or too many.
+   */
   async eventsAfter(after: Revision, client: string): Promise<EarlierEvents> {
     let earlier = noEarlierEvents(after)
     try {

@@ -24,7 +24,10 @@ const TRIES_MAX = 3
 export type ListResult = SelectResult & {
   /** The revision at which the list is true. */
   readonly revision: Revision
-  /** Identifies the state among all that this process has served; absent if the answer did not come from memory. */
+  /**
+   * Identifies the state among all that this process has served; absent if the answer did not come
+   * from memory.
+   */
   readonly state?: string
   /** The bytes of the objects, if they are in memory for this list alone. */
   readonly ownBytes?: number
@@ -60,7 +63,10 @@ export class StoreLists {
     }
   }
 
-  /** A list without an exact revision is read again if the revision of its first page is compacted before its last page. */
+  /**
+   * A list without an exact revision is read again if the revision of its first page is compacted
+   * before its last page.
+   */
   async #list(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     if (typeof at === 'object' && 'exactly' in at) return this.#walk(range, at.exactly, selection)
     const holdAgain = heldOnce(selection.hold)
@@ -135,7 +141,10 @@ export class StoreLists {
   }
 }
 
-/** For a list that is read again: what an earlier try holds is not held a second time. Each try calls the returned function. */
+/**
+ * For a list that is read again: what an earlier try holds is not held a second time. Each try
+ * calls the returned function.
+ */
 function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selection['hold']> {
   let heldBytes = 0
   return () => {
@@ -153,7 +162,10 @@ function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selec
 const cancelled = (cause: unknown): StorageError =>
   new StorageError('cancelled', 'nobody waits for the list any more', { cause })
 
-/** A whole list is in memory before it is sent. All lists share the objects of the cache, but not those read for one list. */
+/**
+ * A whole list is in memory before it is sent. All lists share the objects of the cache, but not
+ * those read for one list.
+ */
 const tooLong = (name: string): StorageError =>
   new StorageError(
     'busy',

@@ -206,9 +206,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * The first commits after a revision; undefined if that revision is compacted. A feed on etcd (etcd-feed-stream.ts) loses its history in
-   * the same case: its watches start at the revision that it knows, although etcd still has the events of the revision that it
-   * compacted to.
+   * The first commits after a revision; undefined if that revision is compacted. A feed on etcd
+   * (etcd-feed-stream.ts) loses its history in the same case: its watches start at the revision
+   * that it knows, although etcd still has the events of the revision that it compacted to.
    */
   commitsAfter({
     after: revision,

@@ -1,7 +1,7 @@
 /**
- * Writes the fields of a gRPC request, and the five bytes of its frame before them, so that a request is one Buffer. As the message is
- * written from its end to its start, callers write fields in descending order of their numbers. Fields with their default values are
- * left out.
+ * Writes the fields of a gRPC request, and the five bytes of its frame before them, so that a
+ * request is one Buffer. As the message is written from its end to its start, callers write fields
+ * in descending order of their numbers. Fields with their default values are left out.
  */
 import { BYTES, ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 import { GrpcError } from '../errors.ts'
