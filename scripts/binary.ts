@@ -1,6 +1,8 @@
 /**
- * Builds one executable of the Node that runs this, the program, its threads and the code that V8 compiles for a start: for people and images without Node
- * (docs/decisions/0016-single-executable.md). An argument names the file; without one it is `.cache/binary/keelson`.
+ * Builds one executable of the Node that runs this, the program, its threads and the code that V8
+ * compiles for a start: for people and images without Node
+ * (docs/decisions/0016-single-executable.md). An argument names the file; without one it is
+ * `.cache/binary/keelson`.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +28,10 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 /** As `bin/keelson` gives them to a server. */
 const nodeFlags = ['--max-semi-space-size=16']
-/** What Node looks for in itself: the name of what is put in, and the mark that says that something was. */
+/**
+ * What Node looks for in itself: the name of what is put in, and the mark that says that something
+ * was.
+ */
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 /** Of the start whose code is kept. It takes a second. */
@@ -65,7 +70,10 @@ async function strip(file: string): Promise<void> {
   })
 }
 
-/** What `lib/process/code-cache.ts` saves when a server has started, on the same V8 with the same flags. */
+/**
+ * What `lib/process/code-cache.ts` saves when a server has started, on the same V8 with the same
+ * flags.
+ */
 async function compiledCode(main: string, dir: string): Promise<string> {
   const cache = join(dir, 'cache')
   mkdirSync(cache)

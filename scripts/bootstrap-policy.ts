@@ -1,6 +1,7 @@
 /**
- * Writes src/access/rbac/bootstrap-policy.ts: the roles and bindings that every cluster begins with, as the reference kube-apiserver shows them.
- * Run by hand when the pin changes, never at build; what it writes is reviewed and kept.
+ * Writes src/access/rbac/bootstrap-policy.ts: the roles and bindings that every cluster begins
+ * with, as the reference kube-apiserver shows them. Run by hand when the pin changes, never at
+ * build; what it writes is reviewed and kept.
  *
  *   node scripts/bootstrap-policy.ts     writes (needs test/support/tools/install kube-apiserver)
  */
@@ -35,7 +36,10 @@ const header = `/**
  */
 export const bootstrapPolicy = \``
 
-/** The gates that roles depend on, and whether they are on by default; `with`: those that must be on besides. */
+/**
+ * The gates that roles depend on, and whether they are on by default; `with`: those that must be on
+ * besides.
+ */
 const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly with?: string }[] =
   [
     { gate: 'DynamicResourceAllocation', isOn: false },
@@ -51,7 +55,10 @@ const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly
     { gate: 'SELinuxChangePolicy', isOn: true },
   ]
 
-/** What is said of one object: its first line, then its own. With the gates that a line depends on (`!`: that must be off). */
+/**
+ * What is said of one object: its first line, then its own. With the gates that a line depends on
+ * (`!`: that must be off).
+ */
 type Line = { readonly text: string; readonly gates: readonly string[] }
 type Policy = Map<string, Line[]>
 

@@ -1,6 +1,8 @@
 /**
- * Builds the package: the program and the packages of others that it uses in one file instead of hundreds, since opening and linking them was most of
- * the time that a start took (docs/decisions/0010-bundled-package.md). Run by `npm pack`, before it packs; an argument names another folder.
+ * Builds the package: the program and the packages of others that it uses in one file instead of
+ * hundreds, since opening and linking them was most of the time that a start took
+ * (docs/decisions/0010-bundled-package.md). Run by `npm pack`, before it packs; an argument names
+ * another folder.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -23,7 +25,10 @@ import { createFirstObjects } from './first-objects.ts'
 const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
-/** What runs in threads or processes of its own is loaded by name from the folder of whoever starts it. */
+/**
+ * What runs in threads or processes of its own is loaded by name from the folder of whoever starts
+ * it.
+ */
 export const workers = {
   'etcd-stand-in': 'entry/envtest/etcd-stand-in.ts',
   'yaml-worker': 'objects/codec/yaml-worker.ts',
@@ -33,8 +38,9 @@ export const workers = {
 }
 
 /**
- * The program imports what a command or a flag needs when it is called. In one file that saves nothing, and each module would be a function that is called when it is first
- * imported: a fifth of a start.
+ * The program imports what a command or a flag needs when it is called. In one file that saves
+ * nothing, and each module would be a function that is called when it is first imported: a fifth of
+ * a start.
  */
 const importAtOnce: Plugin = {
   name: 'import at once',
@@ -69,7 +75,9 @@ const laterModules = [
   'node:worker_threads',
 ]
 
-/** These modules of Node's are loaded when something of them is first used, not with the program. */
+/**
+ * These modules of Node's are loaded when something of them is first used, not with the program.
+ */
 const importWhenUsed: Plugin = {
   name: 'import when used',
   setup: (building) => {
@@ -174,7 +182,10 @@ export async function buildPackage(
 
 type BundleResult = BuildResult<{ readonly metafile: true; readonly write: false }>
 
-/** A file that is an expression: a function of what a CommonJS module gets, which returns its exports. */
+/**
+ * A file that is an expression: a function of what a CommonJS module gets, which returns its
+ * exports.
+ */
 const buildFunction = (
   entryPoints: Readonly<Record<string, string>>,
   outdir: string,
@@ -202,7 +213,10 @@ const checksumOf = (built: BundleResult): string =>
     .digest('hex')
     .slice(0, 16)
 
-/** The types of a source file and of those that its types name: paths below the sources, and contents. */
+/**
+ * The types of a source file and of those that its types name: paths below the sources, and
+ * contents.
+ */
 function declarationsOf(file: string): Map<string, string> {
   const made = mkdtempSync(join(tmpdir(), 'keelson-types-'))
   try {
@@ -235,7 +249,10 @@ function declarationsOf(file: string): Map<string, string> {
   }
 }
 
-/** What a file of types names by `from './other.ts'`, itself included. Clients find types by the name of what was built from them. */
+/**
+ * What a file of types names by `from './other.ts'`, itself included. Clients find types by the
+ * name of what was built from them.
+ */
 function named(folder: string, file: string): Map<string, string> {
   const found = new Map<string, string>()
   const left = [file]
@@ -254,7 +271,10 @@ function named(folder: string, file: string): Map<string, string> {
 const inSource = (files: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(root, 'src', file)]))
 
-/** V8 holds a source with any other character in two bytes a character. Only regular expressions and comments still have some. */
+/**
+ * V8 holds a source with any other character in two bytes a character. Only regular expressions and
+ * comments still have some.
+ */
 const inAscii = (text: string): string =>
   text.replaceAll(
     /[^\0-\x7f]/g,

@@ -1,9 +1,12 @@
 /**
- * Writes src/registry/catalogue/: the types from facts about the pinned version of Kubernetes (test/support/tools/kubernetes), the table of
- * resources from what the reference answered (test/recorded/golden). Run by hand when the pin changes, never at build; what it writes is reviewed
- * and kept. The form is explained in src/objects/schema/read-types.ts. By hand are apidiscovery.ts, unserved.ts and, in all files, the marks of gates.
+ * Writes src/registry/catalogue/: the types from facts about the pinned version of Kubernetes
+ * (test/support/tools/kubernetes), the table of resources from what the reference answered
+ * (test/recorded/golden). Run by hand when the pin changes, never at build; what it writes is
+ * reviewed and kept. The form is explained in src/objects/schema/read-types.ts. By hand are
+ * apidiscovery.ts, unserved.ts and, in all files, the marks of gates.
  *
- * It also says where src/api/gate-rows.ts is not what that version has; the table itself is written by hand.
+ * It also says where src/api/gate-rows.ts is not what that version has; the table itself is written
+ * by hand.
  *
  *   node scripts/catalogue.ts            writes
  *   node scripts/catalogue.ts --check    writes nothing; exits 1 when what is kept is not what it would write
@@ -17,7 +20,10 @@ import { catalogueFolder as out, readByHand, readGates } from './catalogue/kept.
 import { resourcesText } from './catalogue/resources-text.ts'
 import { typesTexts } from './catalogue/types-text.ts'
 
-/** Our files, and the versions of the group that go into each. Versions that no path serves are in unserved.ts. */
+/**
+ * Our files, and the versions of the group that go into each. Versions that no path serves are in
+ * unserved.ts.
+ */
 const files: Readonly<Record<string, readonly string[]>> = {
   meta: ['v1'],
   core: ['v1'],

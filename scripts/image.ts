@@ -1,5 +1,6 @@
 /**
- * Fills a folder from which an image can be built (deploy/Containerfile) with what this machine has: the single executable, which is built unless a second argument names one, the shared
+ * Fills a folder from which an image can be built (deploy/Containerfile) with what this machine
+ * has: the single executable, which is built unless a second argument names one, the shared
  * libraries that it is linked with, and trust roots.
  */
 import { execFileSync } from 'node:child_process'
@@ -31,7 +32,8 @@ export function fillImage(folder: string, binary: string): void {
   )
   put('etc/group', `root:x:0:\nkeelson:x:${USER_ID}:\n`)
   put('etc/nsswitch.conf', 'hosts: files dns\n')
-  // The trust roots of the image: those that Node has. Further ones can be mounted in /etc/ssl/certs.
+  // The trust roots of the image: those that Node has. Further ones can be mounted in
+  // /etc/ssl/certs.
   put('etc/ssl/cert.pem', `${rootCertificates.join('\n')}\n`)
   for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs'])
     mkdirSync(join(inside, path), { recursive: true })

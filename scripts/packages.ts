@@ -1,6 +1,7 @@
 /**
- * Checks the packages of others: that their licences are among those that we take, and that none has a known vulnerability (`npm audit`). Where
- * the registry does not answer, the second is skipped, and said so.
+ * Checks the packages of others: that their licences are among those that we take, and that none
+ * has a known vulnerability (`npm audit`). Where the registry does not answer, the second is
+ * skipped, and said so.
  *
  *   node scripts/packages.ts
  */

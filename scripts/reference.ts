@@ -1,5 +1,6 @@
 /**
- * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins, configuration files.
+ * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins,
+ * configuration files.
  *
  *   node scripts/reference.ts            writes
  *   node scripts/reference.ts --check    writes nothing; exits 1 when what is kept is not what it would write

@@ -1,6 +1,7 @@
 /**
- * The software bill of materials, as CycloneDX 1.6 in JSON: what the program is made of (`required`), and what it is built and tested with (`excluded`).
- * The same sources give the same bytes.
+ * The software bill of materials, as CycloneDX 1.6 in JSON: what the program is made of
+ * (`required`), and what it is built and tested with (`excluded`). The same sources give the same
+ * bytes.
  *
  *   node scripts/sbom.ts [FILE]    to a file, or to standard output
  */

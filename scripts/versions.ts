@@ -1,6 +1,6 @@
 /**
- * What a person has to look at when Keelson follows Kubernetes to another version: what differs between the facts of the pinned version
- * and of that one. Prints Markdown.
+ * What a person has to look at when Keelson follows Kubernetes to another version: what differs
+ * between the facts of the pinned version and of that one. Prints Markdown.
  *
  *   node scripts/versions.ts 1.34.4
  */

@@ -1,4 +1,7 @@
-/** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
+/**
+ * Starts and stops the process: the only reader of arguments and environment variables, and the
+ * only place that exits.
+ */
 import { enableCompileCache } from 'node:module'
 import { extname } from 'node:path'
 import { isSea } from 'node:sea'
@@ -18,7 +21,10 @@ import { linesTo, LogSink } from './lib/telemetry/log-sink.ts'
 import { nodeFault } from './lib/process/node-version.ts'
 import { readOwnFile } from './lib/process/own-files.ts'
 
-/** What the entry of the package started before it loaded this program (`packaged-main.ts`). From sources there is no such name. */
+/**
+ * What the entry of the package started before it loaded this program (`packaged-main.ts`). From
+ * sources there is no such name.
+ */
 declare const storeThread: Worker | undefined
 
 /** The exit status on a Node that is not safe. */
@@ -55,7 +61,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   store: async () => (await import('./entry/commands/store.ts')).store,
 }
 
-/** Stands in for etcd, for `keelson assets`: a program of its own, which the single executable has inside (`sea-main.ts`). */
+/**
+ * Stands in for etcd, for `keelson assets`: a program of its own, which the single executable has
+ * inside (`sea-main.ts`).
+ */
 const standInName = 'etcd-stand-in'
 const standInFile =
   extname(import.meta.filename) === '.ts' ? `entry/envtest/${standInName}.ts` : `${standInName}.cjs`
@@ -124,7 +133,8 @@ function version(): string {
   return typeof found === 'string' ? found : ''
 }
 
-// It would open Node's debugger, to whoever is on the machine, or end the process where that is turned off (bin/keelson).
+// It would open Node's debugger, to whoever is on the machine, or end the process where that is
+// turned off (bin/keelson).
 process.on('SIGUSR1', () => undefined)
 
 // Not awaited here: the package's program is a CommonJS module.

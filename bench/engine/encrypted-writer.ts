@@ -1,6 +1,7 @@
 /**
- * Another server that writes encrypted values at a pace, in a process of its own. It encrypts them before it begins and puts many in a
- * transaction, so that the machine's time is the reader's. Started by `startEncryptedWriter`.
+ * Another server that writes encrypted values at a pace, in a process of its own. It encrypts them
+ * before it begins and puts many in a transaction, so that the machine's time is the reader's.
+ * Started by `startEncryptedWriter`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'

@@ -1,6 +1,6 @@
 /**
- * What one provider costs, in a process of its own: a server has one or two, and code that others went through before is compiled for all
- * of them.
+ * What one provider costs, in a process of its own: a server has one or two, and code that others
+ * went through before is compiled for all of them.
  */
 import { fork } from 'node:child_process'
 import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto'
@@ -13,7 +13,10 @@ import { kmsConfig, transformerOf } from './transformers.ts'
 
 export const VALUE_BYTES = 1_000
 const VALUES = 20_000
-/** The best of them counts: whatever else runs on the machine only adds. The first ones are those in which code is compiled. */
+/**
+ * The best of them counts: whatever else runs on the machine only adds. The first ones are those in
+ * which code is compiled.
+ */
 const ROUNDS = 12
 
 const costly = ['none', 'cipher', 'aesgcm', 'aescbc', 'secretbox', 'kms'] as const

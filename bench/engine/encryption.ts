@@ -1,6 +1,6 @@
 /**
- * What encryption at rest costs: CPU for each value, a feed of encrypted events that another server writes, and a list of all Secrets when
- * a server starts.
+ * What encryption at rest costs: CPU for each value, a feed of encrypted events that another server
+ * writes, and a list of all Secrets when a server starts.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -90,7 +90,10 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
   ]
 }
 
-/** How far the cache is behind a server that writes at a pace: from the acknowledgement of a write until it is seen. */
+/**
+ * How far the cache is behind a server that writes at a pace: from the acknowledgement of a write
+ * until it is seen.
+ */
 async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promise<Figure[]> {
   const options = {
     endpoint,

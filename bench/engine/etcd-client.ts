@@ -1,7 +1,7 @@
 /**
- * Our etcd client against grpc-js on one real etcd: put, txn and range of 1 KB values, 32 at a time. The two take turns
- * within one run, so that the machine's moods hit both; the ratio is what counts.
- * Run: npm run bench -- --only client
+ * Our etcd client against grpc-js on one real etcd: put, txn and range of 1 KB values, 32 at a
+ * time. The two take turns within one run, so that the machine's moods hit both; the ratio is what
+ * counts. Run: npm run bench -- --only client
  */
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'

@@ -1,4 +1,7 @@
-/** Whether the feed keeps up with writes at full speed, and how fast it catches up after it was away. */
+/**
+ * Whether the feed keeps up with writes at full speed, and how fast it catches up after it was
+ * away.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../../src/storage/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
@@ -63,7 +66,9 @@ export async function benchFeed({ seconds }: { readonly seconds: number }): Prom
   ]
 }
 
-/** Waits until the resource has been told everything up to a revision; a read gives up after 3 s. */
+/**
+ * Waits until the resource has been told everything up to a revision; a read gives up after 3 s.
+ */
 async function reach(reader: Reader, revision: number): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,7 @@
-/** etcd's KV service through grpc-js and proto-loader: what our own client is measured and checked against. */
+/**
+ * etcd's KV service through grpc-js and proto-loader: what our own client is measured and checked
+ * against.
+ */
 import { join } from 'node:path'
 import { Client, credentials, loadPackageDefinition, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'

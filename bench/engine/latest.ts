@@ -1,6 +1,6 @@
 /**
- * Latest reads of a cached object, 256 at once, against one linearizable etcd range each; and whether they are linearizable:
- * every read must see all writes acknowledged before it began.
+ * Latest reads of a cached object, 256 at once, against one linearizable etcd range each; and
+ * whether they are linearizable: every read must see all writes acknowledged before it began.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { encode, PlainCache, root } from '../../test/support/harness/plain-cache.ts'
@@ -61,7 +61,10 @@ async function rate(seconds: number, operation: (n: number) => Promise<unknown>)
   return done / ((performance.now() - began) / 1000)
 }
 
-/** The model: for each key the revision of the last acknowledged write. A read must not show an older one than when it began. */
+/**
+ * The model: for each key the revision of the last acknowledged write. A read must not show an
+ * older one than when it began.
+ */
 async function checkLinearizable(
   plain: PlainCache,
   seconds: number,

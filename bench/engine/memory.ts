@@ -1,6 +1,7 @@
 /**
- * What 100,000 Pods of 2 KB take after 1,000,000 random updates, all of them seen by a watcher: resident memory beyond the
- * empty process, and the longest time the event loop stood still. The cache lives in a process of its own.
+ * What 100,000 Pods of 2 KB take after 1,000,000 random updates, all of them seen by a watcher:
+ * resident memory beyond the empty process, and the longest time the event loop stood still. The
+ * cache lives in a process of its own.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +18,9 @@ const OBJECT_BYTES = 2_048
 /** As in bin/keelson. */
 const nodeFlags = ['--max-semi-space-size=16']
 const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
-/** History that nobody needs is compacted away, as the server does, or etcd would hold gigabytes. */
+/**
+ * History that nobody needs is compacted away, as the server does, or etcd would hold gigabytes.
+ */
 const COMPACT_EVERY_MS = 10_000
 
 export async function benchMemory({
@@ -108,7 +111,10 @@ async function compact(client: EtcdClient): Promise<void> {
   await client.kv.compact({ revision: revision - 10_000 }).catch(() => undefined)
 }
 
-/** How much processor time this thread used between two turns of its loop, at the most: the rest of a pause is the machine's. */
+/**
+ * How much processor time this thread used between two turns of its loop, at the most: the rest of
+ * a pause is the machine's.
+ */
 class HeldTime {
   longestMs = 0
   #before = process.threadCpuUsage()

@@ -1,6 +1,7 @@
 /**
- * A large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`. How long a server takes to start on it and what it
- * takes of memory, how long writers wait while everything is listed; with --etcd the same server on etcd with the same objects.
+ * A large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`. How long a
+ * server takes to start on it and what it takes of memory, how long writers wait while everything
+ * is listed; with --etcd the same server on etcd with the same objects.
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
@@ -56,7 +57,10 @@ function fill(file: string): void {
   console.log(`${OBJECTS} objects of ${VALUE_BYTES} bytes in ${seconds(startMs)} s`)
 }
 
-/** Everything is listed once in one call and once in pages, while one writer measures how long it waits. */
+/**
+ * Everything is listed once in one call and once in pages, while one writer measures how long it
+ * waits.
+ */
 async function listWhileWriting(folder: string): Promise<void> {
   await using engine = await SqliteEngine.open({ folder })
   let [slowestMs, turnMs, writes, isOver] = [0, 0, 0, false]

@@ -1,4 +1,7 @@
-/** How far one process goes: a large resource, many resources, many watchers. Figures for docs/scale.md; no targets. */
+/**
+ * How far one process goes: a large resource, many resources, many watchers. Figures for
+ * docs/scale.md; no targets.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Watcher } from '../../src/storage/cache/watch.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'

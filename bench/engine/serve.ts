@@ -34,7 +34,10 @@ async function fill(plain: PlainCache): Promise<void> {
   }
 }
 
-/** From the call to all bytes in hand, in the pieces that a socket takes, and the length of the whole. */
+/**
+ * From the call to all bytes in hand, in the pieces that a socket takes, and the length of the
+ * whole.
+ */
 async function benchList(plain: PlainCache): Promise<Figure> {
   const reader = plain.reader('list')
   const range = plain.range('list')

@@ -1,4 +1,7 @@
-/** Writes and reads of the engines beside each other: `node bench/engine/stores.ts`. Rounds alternate, so that a slow minute hits all. */
+/**
+ * Writes and reads of the engines beside each other: `node bench/engine/stores.ts`. Rounds
+ * alternate, so that a slow minute hits all.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +17,10 @@ const ROUNDS = 3
 const ROUND_MS = 2_000
 const VALUE_BYTES = 1_024
 
-/** How many calls end within the time, made by so many at once, and the longest turn of the event loop meanwhile. */
+/**
+ * How many calls end within the time, made by so many at once, and the longest turn of the event
+ * loop meanwhile.
+ */
 async function rate(
   writers: number,
   call: (n: number) => Promise<unknown>,

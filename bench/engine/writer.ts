@@ -1,6 +1,7 @@
 /**
- * A writer in a process of its own, so that it has its own processor time: puts 1 KB values over several resources, 32 at a
- * time, until told to stop. Started by `startWriter`; it tells its parent how many writes were acknowledged.
+ * A writer in a process of its own, so that it has its own processor time: puts 1 KB values over
+ * several resources, 32 at a time, until told to stop. Started by `startWriter`; it tells its
+ * parent how many writes were acknowledged.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

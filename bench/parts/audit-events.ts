@@ -1,6 +1,7 @@
 /**
- * What audit costs a get: `node bench/parts/audit-events.ts`. Both of its events at Metadata are decided on, printed and handed to the log in the mode `batch`, in CPU of this thread. Nothing is written: bench/server/audit.ts has
- * the rest.
+ * What audit costs a get: `node bench/parts/audit-events.ts`. Both of its events at Metadata are
+ * decided on, printed and handed to the log in the mode `batch`, in CPU of this thread. Nothing is
+ * written: bench/server/audit.ts has the rest.
  */
 import { RequestContext } from '../../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'

@@ -1,6 +1,6 @@
 /**
- * What the metrics of a request cost: `node bench/parts/request-metrics.ts`. All that a get pays for being counted, measured by itself: the
- * filters, its series, its time and its end.
+ * What the metrics of a request cost: `node bench/parts/request-metrics.ts`. All that a get pays
+ * for being counted, measured by itself: the filters, its series, its time and its end.
  */
 import { RequestContext } from '../../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'

@@ -3,7 +3,9 @@ export type Figure = {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** Digits behind the point that are printed. Absent: as many as the size of the value suggests. */
+  /**
+   * Digits behind the point that are printed. Absent: as many as the size of the value suggests.
+   */
   readonly digits?: number
   /** Absent: shown only. */
   readonly target?: { readonly atLeast: number } | { readonly below: number }

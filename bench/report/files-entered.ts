@@ -1,11 +1,13 @@
 /**
- * Lists the files of src/ that one request passes through. For a reader who follows a request it counts the files to open, the
- * top-level folders, the changes of folder, and the returns: entries into a file that the request had left before. `api/` and
- * `lib/`, which every part uses, are left out, and so are getters and constructors, which a reader does not follow.
+ * Lists the files of src/ that one request passes through. For a reader who follows a request it
+ * counts the files to open, the top-level folders, the changes of folder, and the returns: entries
+ * into a file that the request had left before. `api/` and `lib/`, which every part uses, are left
+ * out, and so are getters and constructors, which a reader does not follow.
  *
- * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process, each after a few of its kind, so
- * that caches are filled. A breakpoint at the first statement of each function records the file and never stops. Files that only
- * some of the runs enter belong to background work (the feed, timers) and do not count.
+ * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process, each
+ * after a few of its kind, so that caches are filled. A breakpoint at the first statement of each
+ * function records the file and never stops. Files that only some of the runs enter belong to
+ * background work (the feed, timers) and do not count.
  *
  *   node bench/report/files-entered.ts [--route create]   prints the route of one request
  */

@@ -1,6 +1,7 @@
 /**
- * What the host of a virtual machine took of its processors: time that nobody here had, and that all waited for. A fifth of a minute may go so, in pieces of up to 200 ms, where the
- * server's 99th percentile is 15 ms: without this a bench of waits measures the host.
+ * What the host of a virtual machine took of its processors: time that nobody here had, and that
+ * all waited for. A fifth of a minute may go so, in pieces of up to 200 ms, where the server's 99th
+ * percentile is 15 ms: without this a bench of waits measures the host.
  */
 import { readFileSync } from 'node:fs'
 
@@ -13,10 +14,16 @@ const TICKS_PER_SECOND = 100
 /** Time of all processors since the machine started, in ticks. `busy` is the time of processes. */
 export type HostTicks = { readonly all: number; readonly busy: number; readonly stolen: number }
 
-/** Shares of the time of all processors, from 0 to 1: what the host took, and what processes used that are not ours. */
+/**
+ * Shares of the time of all processors, from 0 to 1: what the host took, and what processes used
+ * that are not ours.
+ */
 export type Disturbance = { readonly stolen: number; readonly others: number }
 
-/** Returns what tells how much of the processors' time was stolen since this was called, from 0 to 1; 0 where the system does not tell. */
+/**
+ * Returns what tells how much of the processors' time was stolen since this was called, from 0 to
+ * 1; 0 where the system does not tell.
+ */
 export function watchHost(): () => number {
   const began = ticks()
   return () => {
@@ -26,8 +33,8 @@ export function watchHost(): () => number {
 }
 
 /**
- * Returns a function that reports how much others used the processors since this call. `ourSeconds` is
- * the CPU time of our own processes so far.
+ * Returns a function that reports how much others used the processors since this call. `ourSeconds`
+ * is the CPU time of our own processes so far.
  */
 export function watchOthers(ourSeconds: () => number): () => Disturbance {
   const [began, oursBefore] = [ticks(), ourSeconds()]
@@ -46,7 +53,10 @@ export function disturbanceOf(
   return { stolen: (after.stolen - before.stolen) / all, others: Math.max(0, busy / all) }
 }
 
-/** Measures again where the host took more than that, at most so many times. The calmest counts, whatever came out of it. */
+/**
+ * Measures again where the host took more than that, at most so many times. The calmest counts,
+ * whatever came out of it.
+ */
 export async function calmest<Result extends { readonly stolen: number }>(
   measure: () => Promise<Result>,
   { stolenMax, tries }: { readonly stolenMax: number; readonly tries: number },

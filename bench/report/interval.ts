@@ -7,7 +7,10 @@ export type Interval = {
   readonly high: number
 }
 
-/** Two-sided 95 % of the normal distribution, half of which is the standard deviation of a fair coin. */
+/**
+ * Two-sided 95 % of the normal distribution, half of which is the standard deviation of a fair
+ * coin.
+ */
 const HALF_NORMAL = 1.96 / 2
 
 export function medianInterval(values: readonly number[]): Interval {

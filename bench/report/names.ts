@@ -1,7 +1,7 @@
 /**
- * Names that a reader of src/ meets twice, and exports that nobody needs: what is exported in two files under one name, and functions,
- * constants and classes that no other file of src/ imports. Kinds have tables of the same name each (`rules`, `typeDefaults`), which
- * are not counted.
+ * Names that a reader of src/ meets twice, and exports that nobody needs: what is exported in two
+ * files under one name, and functions, constants and classes that no other file of src/ imports.
+ * Kinds have tables of the same name each (`rules`, `typeDefaults`), which are not counted.
  *
  *   node bench/report/names.ts [--list]
  */

@@ -1,6 +1,7 @@
 /**
- * Draws a kept run beside the reference as one SVG: for each load how many times the reference's rate, and which share of its processor
- * time. Colours follow the reader's light or dark setting, and every bar has its figures as text.
+ * Draws a kept run beside the reference as one SVG: for each load how many times the reference's
+ * rate, and which share of its processor time. Colours follow the reader's light or dark setting,
+ * and every bar has its figures as text.
  */
 import type { Figure, KeptRun } from './figure.ts'
 

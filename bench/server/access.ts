@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --only access`: what a decision by roles adds to a get and a create. One server, the same load in turn by a member of
- * system:masters, whom nothing is asked about, and by a user whom a binding of his group allows it, behind the rules of a role as long as `admin`.
+ * `npm run bench -- --only access`: what a decision by roles adds to a get and a create. One
+ * server, the same load in turn by a member of system:masters, whom nothing is asked about, and by
+ * a user whom a binding of his group allows it, behind the rules of a role as long as `admin`.
  */
 import { createClient } from '../../test/recorded/compat/client.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'

@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- --against COMMIT`: the server of this checkout beside that of another commit. Both run
- * on one machine and one etcd, each under a key prefix of its own, and take turns under the same load.
- * The result is the CPU time of a request as a ratio. A ratio within a round hardly depends on how fast
- * the machine is at the moment. Every run starts new processes, since V8 compiles each of them differently.
+ * `npm run bench -- --against COMMIT`: the server of this checkout beside that of another commit.
+ * Both run on one machine and one etcd, each under a key prefix of its own, and take turns under
+ * the same load. The result is the CPU time of a request as a ratio. A ratio within a round hardly
+ * depends on how fast the machine is at the moment. Every run starts new processes, since V8
+ * compiles each of them differently.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -139,7 +140,10 @@ async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Pr
   )
 }
 
-/** Starts a server of any commit. An older one may not have every flag that the tests of this checkout use. */
+/**
+ * Starts a server of any commit. An older one may not have every flag that the tests of this
+ * checkout use.
+ */
 async function startAnyVersion(
   program: string,
   options: ApiServerOptions,

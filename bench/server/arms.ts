@@ -1,7 +1,9 @@
 /**
- * Compares loads on one server where they differ by little. All go to the same process, in short slices that take turns: whatever else the machine does, how V8 has compiled the server and how large its heap is falls upon all of them alike. What counts is
- * the median of the differences within a round, with its confidence interval. Two processes are not compared: each has compiled itself and
- * grown its heap in its own way, which may be more than what is looked for.
+ * Compares loads on one server where they differ by little. All go to the same process, in short
+ * slices that take turns: whatever else the machine does, how V8 has compiled the server and how
+ * large its heap is falls upon all of them alike. What counts is the median of the differences
+ * within a round, with its confidence interval. Two processes are not compared: each has compiled
+ * itself and grown its heap in its own way, which may be more than what is looked for.
  */
 import { type Interval, median, medianInterval } from '../report/interval.ts'
 import { cpuSeconds } from './process-usage.ts'
@@ -18,7 +20,10 @@ export type Rounds = {
   readonly warmUp: number
 }
 
-/** Of each round, for each request in its slice: CPU of the server, and the time that half of the answers took. */
+/**
+ * Of each round, for each request in its slice: CPU of the server, and the time that half of the
+ * answers took.
+ */
 export type Slice = {
   readonly cpuMicros: number
   readonly halfMicros: number
@@ -53,7 +58,10 @@ export type KeptConnections = {
   readonly lanes: number
 }
 
-/** Slices over connections that are kept, by a client that takes as much CPU as the server: the server waits for it. */
+/**
+ * Slices over connections that are kept, by a client that takes as much CPU as the server: the
+ * server waits for it.
+ */
 export function overKept(
   target: Target,
   { requests, connections, lanes }: KeptConnections,
@@ -80,7 +88,10 @@ export function overKept(
 
 export type Full = { readonly requests: number; readonly clients: number; readonly streams: number }
 
-/** Slices by h2load, as fast as the server answers. Each begins with connections of its own, the same in all arms. */
+/**
+ * Slices by h2load, as fast as the server answers. Each begins with connections of its own, the
+ * same in all arms.
+ */
 export function atFullLoad(
   target: Target,
   { requests, clients, streams }: Full,

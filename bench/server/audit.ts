@@ -1,7 +1,8 @@
 /**
- * What auditing costs: gets and creates on servers that record nothing and on servers that record everything at Metadata, in turns on one
- * etcd. Run by itself: node bench/server/audit.ts [--rounds N] [--only LOAD] [--before TREE]; TREE is another tree of Keelson, to compare with
- * where nothing is recorded.
+ * What auditing costs: gets and creates on servers that record nothing and on servers that record
+ * everything at Metadata, in turns on one etcd. Run by itself: node bench/server/audit.ts [--rounds
+ * N] [--only LOAD] [--before TREE]; TREE is another tree of Keelson, to compare with where nothing
+ * is recorded.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

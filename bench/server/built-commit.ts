@@ -1,7 +1,7 @@
 /**
- * Builds the server of a commit for a comparison. The build runs in a git worktree of its own, which is
- * removed afterwards. Only the package stays, in `.cache/against/COMMIT`: a commit never changes, so the
- * next run uses it again.
+ * Builds the server of a commit for a comparison. The build runs in a git worktree of its own,
+ * which is removed afterwards. Only the package stays, in `.cache/against/COMMIT`: a commit never
+ * changes, so the next run uses it again.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,7 +24,10 @@ const cache = join(root, '.cache', 'against')
 /** Resolves any name of a commit, such as a branch or a short hash. */
 export const commitOf = (name: string): string => git(['rev-parse', '--verify', `${name}^{commit}`])
 
-/** The commit of this checkout. Uncommitted changes and new files are stored in a commit that no branch refers to. */
+/**
+ * The commit of this checkout. Uncommitted changes and new files are stored in a commit that no
+ * branch refers to.
+ */
 export function commitOfCheckout(): string {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'index-'))
@@ -75,7 +78,10 @@ export function buildCommit(commit: string): string {
   return program
 }
 
-/** Returns the packages that the lock file of the worktree names. Commits with equal lock files share them. */
+/**
+ * Returns the packages that the lock file of the worktree names. Commits with equal lock files
+ * share them.
+ */
 function installPackages(worktree: string): string {
   const lock = readFileSync(join(worktree, 'package-lock.json'))
   if (lock.equals(readFileSync(join(root, 'package-lock.json')))) return join(root, 'node_modules')
@@ -87,7 +93,8 @@ function installPackages(worktree: string): string {
     moveInto(folder, (into) => {
       for (const file of ['package.json', 'package-lock.json'])
         cpSync(join(worktree, file), join(into, file))
-      // `npm ci` refuses a lock file without the packages of other platforms, which not every registry has.
+      // `npm ci` refuses a lock file without the packages of other platforms, which not every
+      // registry has.
       run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], into)
     })
   }

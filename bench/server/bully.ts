@@ -1,6 +1,9 @@
 /**
- * `npm run bench -- --reference --only bully`: whether one client can starve another. A user on a thousand connections lists 10,000 objects without pause, on two hundred more it creates objects, and reads
- * 300 MB slowly; beside it a user in good faith gets and creates, and a kubelet renews its lease. First without the bully, then with it, on Keelson and on the reference, one after the other.
+ * `npm run bench -- --reference --only bully`: whether one client can starve another. A user on a
+ * thousand connections lists 10,000 objects without pause, on two hundred more it creates objects,
+ * and reads 300 MB slowly; beside it a user in good faith gets and creates, and a kubelet renews
+ * its lease. First without the bully, then with it, on Keelson and on the reference, one after the
+ * other.
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -44,7 +47,10 @@ const full: Size = {
   settleSeconds: 12,
   restSeconds: 40,
 }
-/** To see in a minute what a change does: `node bench/server/bully.ts [--scale X]`, of Keelson alone, from its sources. */
+/**
+ * To see in a minute what a change does: `node bench/server/bully.ts [--scale X]`, of Keelson
+ * alone, from its sources.
+ */
 const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, restSeconds: 1 }
 
 const LARGE_BYTES = 1_000_000
@@ -87,7 +93,10 @@ type Report = {
   readonly afterMiB: number
   readonly peakMiB: number
   readonly isAlive: boolean
-  /** Under the bully: of a processor, what the server's main thread had, and what it waited for while others had it. */
+  /**
+   * Under the bully: of a processor, what the server's main thread had, and what it waited for
+   * while others had it.
+   */
   readonly busy: number
   readonly kept: number
   /** By the host: of the processors, without the bully or with it, whichever is more. */
@@ -180,7 +189,8 @@ async function measure(name: string, start: Start, size: Size): Promise<Omit<Rep
     await readAll(target, listed)
     await readAll(target, large)
     await sleep(5_000)
-    // They are connected before the bully comes, and stay so: who waits to connect would be measured when it has gone.
+    // They are connected before the bully comes, and stay so: who waits to connect would be
+    // measured when it has gone.
     using user = new Http2Client({ ...target, token: goodToken })
     using node = new Http2Client(target)
     const clients: GoodClients = { user, node }
@@ -349,7 +359,10 @@ async function answers(target: Target): Promise<boolean> {
   }
 }
 
-/** Of the thread that the process began with, which has the event loop: what it ran, and what it waited for a processor. */
+/**
+ * Of the thread that the process began with, which has the event loop: what it ran, and what it
+ * waited for a processor.
+ */
 function mainThread(pid: number | undefined): {
   readonly ranMs: number
   readonly waitedMs: number

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: a cluster as its API server sees it. The real
- * kube-controller-manager and kube-scheduler, and kwok, which plays the kubelets of N nodes, bring M Pods of Deployments to
- * Running; then the cluster rests. Servers take turns, each alone with an etcd of its own.
+ * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: a cluster as its API
+ * server sees it. The real kube-controller-manager and kube-scheduler, and kwok, which plays the
+ * kubelets of N nodes, bring M Pods of Deployments to Running; then the cluster rests. Servers take
+ * turns, each alone with an etcd of its own.
  */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,13 +30,16 @@ const SETTLE_MS = 8_000
 const POLL_MS = 500
 /** A cluster that takes longer is stuck. */
 const RUNNING_MAX_MS = 15 * 60_000
-/** After all Pods are Running the controllers still write statuses and events; what is measured then is rest. */
+/**
+ * After all Pods are Running the controllers still write statuses and events; what is measured then
+ * is rest.
+ */
 const CALM_MS = 10_000
 /** As a kubelet has it: it renews at a quarter of this. */
 const LEASE_SECONDS = 40
 /**
- * kwok renews the leases of all nodes in a burst: rest is measured over whole rounds of renewals, and by the write too, since a burst at
- * either end may fall out of the window.
+ * kwok renews the leases of all nodes in a burst: rest is measured over whole rounds of renewals,
+ * and by the write too, since a burst at either end may fall out of the window.
  */
 const REST_MS = 6 * (LEASE_SECONDS / 4) * 1000
 
@@ -118,7 +122,8 @@ async function startComponents(
     ]),
   )
   const [port = 0] = await freePorts(1)
-  // Without a configuration kwok plays its own fast stages: a node is Ready and a Pod Running as soon as it sees them.
+  // Without a configuration kwok plays its own fast stages: a node is Ready and a Pod Running as
+  // soon as it sees them.
   const flags = [
     `--kubeconfig=${kubeconfig}`,
     '--manage-all-nodes=true',

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --reference`: Keelson beside the reference kube-apiserver, each on an etcd of its own, and bare etcd, in one
- * run. What counts are the ratios: rate against rate, processor time against processor time.
+ * `npm run bench -- --reference`: Keelson beside the reference kube-apiserver, each on an etcd of
+ * its own, and bare etcd, in one run. What counts are the ratios: rate against rate, processor time
+ * against processor time.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startReference } from '../../test/support/harness/reference.ts'

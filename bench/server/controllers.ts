@@ -1,4 +1,7 @@
-/** What controllers do all day: lists and watches in protobuf, events, and statuses by strategic patch. */
+/**
+ * What controllers do all day: lists and watches in protobuf, events, and statuses by strategic
+ * patch.
+ */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'

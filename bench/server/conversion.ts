@@ -1,7 +1,7 @@
 /**
- * A large kind whose objects only a webhook can convert, watched by many in the version that is not stored: each object is converted once,
- * in reviews of limited size, and what is kept takes about the room of the objects.
- * Run by itself: node bench/server/conversion.ts [objects] [watchers]
+ * A large kind whose objects only a webhook can convert, watched by many in the version that is not
+ * stored: each object is converted once, in reviews of limited size, and what is kept takes about
+ * the room of the objects. Run by itself: node bench/server/conversion.ts [objects] [watchers]
  */
 import { isRecord } from '../../test/recorded/compat/json.ts'
 import { type ClientHttp2Session, connect } from 'node:http2'

@@ -126,7 +126,10 @@ export class DefinitionsClient implements Disposable {
     while ((await this.ask({ path: collectionOf(at) })).status !== OK) continue
   }
 
-  /** Asks until the definition is gone, then until nobody serves its objects: how long the second took. */
+  /**
+   * Asks until the definition is gone, then until nobody serves its objects: how long the second
+   * took.
+   */
   async waitUntilWithdrawn(at: number): Promise<number> {
     while ((await this.ask({ path: `${definitionsPath}/${nameOf(at)}` })).status !== NOT_FOUND)
       continue

@@ -1,6 +1,6 @@
 /**
- * A custom kind as operators have them, and an object of it: 200 fields of all sorts, six parts of one form among them, and ten
- * rules. What is in the object keeps all of them.
+ * A custom kind as operators have them, and an object of it: 200 fields of all sorts, six parts of
+ * one form among them, and ten rules. What is in the object keeps all of them.
  */
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }

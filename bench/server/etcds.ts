@@ -1,6 +1,7 @@
 /**
- * Events in an etcd of their own beside all in one: `npm run bench -- --only etcds`. A server on each, in turn, with the same load: Events
- * as fast as some clients can create them, and a ConfigMap now and then, whose wait is what the Events cost everybody else.
+ * Events in an etcd of their own beside all in one: `npm run bench -- --only etcds`. A server on
+ * each, in turn, with the same load: Events as fast as some clients can create them, and a
+ * ConfigMap now and then, whose wait is what the Events cost everybody else.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startKeelson } from '../../test/support/harness/keelson.ts'

@@ -1,12 +1,18 @@
 /**
- * `npm run bench -- --only features`: what each part that watches or limits requests costs, in µs of CPU of a get and of a create. Two servers with all of them off, which show what two servers of the same
- * flags differ by, one with each of them alone, and one with all of them, in short turns on one etcd.
+ * `npm run bench -- --only features`: what each part that watches or limits requests costs, in µs
+ * of CPU of a get and of a create. Two servers with all of them off, which show what two servers of
+ * the same flags differ by, one with each of them alone, and one with all of them, in short turns
+ * on one etcd.
  *
- * What is compared is code that V8 has compiled, of servers under load. That takes more requests than one would think: with all on a get took 71 µs after 125,000 gets and
- * 50 after a million, with nothing 47 and 40. And while a server waits for its
- * turn V8 collects what is left of its requests with their hidden classes, and throws away the code that was compiled for those (`--trace-deopt-verbose`: "embedded weak objects cleared" of nearly all
- * functions of a request, after a "Mark-Compact (reduce)"): the first 4,000 gets after a pause took 167 and 148 µs of the main thread with all on and 102 and 98 with nothing, the sixth and later 61 and 43. So each server is
- * warmed up with new connections several times, and again before each of its turns; and turns are many, so that the median is none of those in which code was compiled all the same.
+ * What is compared is code that V8 has compiled, of servers under load. That takes more requests
+ * than one would think: with all on a get took 71 µs after 125,000 gets and 50 after a million,
+ * with nothing 47 and 40. And while a server waits for its turn V8 collects what is left of its
+ * requests with their hidden classes, and throws away the code that was compiled for those
+ * (`--trace-deopt-verbose`: "embedded weak objects cleared" of nearly all functions of a request,
+ * after a "Mark-Compact (reduce)"): the first 4,000 gets after a pause took 167 and 148 µs of the
+ * main thread with all on and 102 and 98 with nothing, the sixth and later 61 and 43. So each
+ * server is warmed up with new connections several times, and again before each of its turns; and
+ * turns are many, so that the median is none of those in which code was compiled all the same.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +31,10 @@ const CREATES = 500
 /** Before anything counts. Over several runs of h2load: the end of a connection is code, too. */
 const WARM_UP_RUNS = 40
 const WARM_UP_GETS = 25_000
-/** Before each turn, for the code that was thrown away since the last one: with 6,000 a get with all on took 1.73 times one with nothing on, with these 1.39, within the same hour. */
+/**
+ * Before each turn, for the code that was thrown away since the last one: with 6,000 a get with all
+ * on took 1.73 times one with nothing on, with these 1.39, within the same hour.
+ */
 const TURN_WARM_UP_GETS = 30_000
 const ROUNDS_PER_RUN = 9
 /** What issue 20 asks for: all on costs less than a fifth of a get. */

@@ -14,7 +14,9 @@ const fewPods = { namespace: 'bench-few', count: 100, nodes: 100 }
 /** Enough that the connections' handshakes, some milliseconds of each run, do not count. */
 const LISTS = 1000
 const LARGE_LISTS = 300
-/** How many times fewer where a server without an index looks at all of 150,000 Pods for each list. */
+/**
+ * How many times fewer where a server without an index looks at all of 150,000 Pods for each list.
+ */
 const LARGE_FEWER = 6
 /** Clients, each of which waits for its answers. */
 const LANES = 2
@@ -131,7 +133,10 @@ function find(name: string): List {
 
 type Runs = { readonly count: number; readonly directory: string }
 
-/** By h2load: for a short list a client of Node's own takes as long as the server, on the same two cores. It cannot follow pages. */
+/**
+ * By h2load: for a short list a client of Node's own takes as long as the server, on the same two
+ * cores. It cannot follow pages.
+ */
 function measure(target: Target, list: List, { count, directory }: Runs): Promise<Figures> {
   const { path, accept = 'application/json', isPaged = false } = list
   if (isPaged) return measurePages(target, list, count)

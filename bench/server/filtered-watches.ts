@@ -1,6 +1,7 @@
 /**
- * Thousands of watches that each want few of the changes, while Pods change 2,000 times a second. What an event costs is to
- * grow with those who see it, not with those who watch; so the same changes are made before anybody watches, too.
+ * Thousands of watches that each want few of the changes, while Pods change 2,000 times a second.
+ * What an event costs is to grow with those who see it, not with those who watch; so the same
+ * changes are made before anybody watches, too.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Figures, h2load } from './h2load.ts'

@@ -1,4 +1,7 @@
-/** A server in a process of its own, which does no more than it must: it is not what is measured. HTTP/2, and HTTP/1.1 for who knows no other. */
+/**
+ * A server in a process of its own, which does no more than it must: it is not what is measured.
+ * HTTP/2, and HTTP/1.1 for who knows no other.
+ */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'

@@ -1,4 +1,7 @@
-/** A client with one HTTP/2 connection, for loads that h2load cannot make: thousands of watches, each with a path of its own. */
+/**
+ * A client with one HTTP/2 connection, for loads that h2load cannot make: thousands of watches,
+ * each with a path of its own.
+ */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { Target } from './targets.ts'
 
@@ -59,7 +62,10 @@ export class Http2Client implements Disposable {
     })
   }
 
-  /** Comes back when the server has begun to answer, and tells of each piece that comes. It ends with the connection. */
+  /**
+   * Comes back when the server has begun to answer, and tells of each piece that comes. It ends
+   * with the connection.
+   */
   watch(sent: SentRequest, onData: (piece: Buffer) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const stream = this.#send(sent, reject)

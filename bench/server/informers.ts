@@ -1,7 +1,8 @@
 /**
- * Informers that start: all Pods at any resourceVersion as one list, or as a watch that begins with them (KEP-3157), in JSON
- * and in protobuf; from a server that was asked before (warm), from one that has just become ready (cold), and the latter counted from the
- * start of the server (restart): the reference reads all objects before it says that it is ready, Keelson when it is first asked.
+ * Informers that start: all Pods at any resourceVersion as one list, or as a watch that begins with
+ * them (KEP-3157), in JSON and in protobuf; from a server that was asked before (warm), from one
+ * that has just become ready (cold), and the latter counted from the start of the server (restart):
+ * the reference reads all objects before it says that it is ready, Keelson when it is first asked.
  */
 import { filteredPods } from './filtered-lists.ts'
 import { type Figures, h2load } from './h2load.ts'
@@ -105,7 +106,10 @@ function measure(
 
 type Lists = { readonly listed: string; readonly count: number; readonly directory: string }
 
-/** By h2load: a client of Node's own takes two to three times the processor time for a list that the server takes. */
+/**
+ * By h2load: a client of Node's own takes two to three times the processor time for a list that the
+ * server takes.
+ */
 function measureLists(target: Target, { listed, count, directory }: Lists): Promise<Figures> {
   const amount = { requests: count }
   const load = { uri: listPath, amount, clients: 1, streams: 1, headers: { accept: listed } }

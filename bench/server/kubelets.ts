@@ -1,4 +1,7 @@
-/** What kubelets do all day: each watches the Pods of its node, renews a lease and tells how its Pods are. */
+/**
+ * What kubelets do all day: each watches the Pods of its node, renews a lease and tells how its
+ * Pods are.
+ */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'

@@ -1,6 +1,7 @@
 /**
- * Ten concurrent lists of a 300 MB collection: how much memory they take beyond what the server holds, and how long other
- * requests wait meanwhile. Run by itself: node bench/server/large-lists.ts
+ * Ten concurrent lists of a 300 MB collection: how much memory they take beyond what the server
+ * holds, and how long other requests wait meanwhile. Run by itself: node
+ * bench/server/large-lists.ts
  */
 import { execFile } from 'node:child_process'
 import { connect, constants, type ClientHttp2Session } from 'node:http2'
@@ -58,7 +59,9 @@ export async function benchLargeLists(): Promise<Figure[]> {
   ]
 }
 
-/** By h2load, in a process of its own: who reads three gigabytes has no time to measure anything. */
+/**
+ * By h2load, in a process of its own: who reads three gigabytes has no time to measure anything.
+ */
 async function listAtOnce(url: string): Promise<void> {
   const each = ['-n', String(LISTS), '-c', String(LISTS), '-m', '1', '-w', '22', '-W', '24']
   const { stdout } = await promisify(execFile)('h2load', [

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * The same load on several API servers in one run, side by side. Absolute figures on a small shared machine mean little;
- * ratios within one run, and CPU time per request, do. Targets take turns, so that a slow minute hits all of them alike.
+ * The same load on several API servers in one run, side by side. Absolute figures on a small shared
+ * machine mean little; ratios within one run, and CPU time per request, do. Targets take turns, so
+ * that a slow minute hits all of them alike.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +30,10 @@ const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T][,et
   --json F        writes the figures to F
 h2load is needed (Debian: nghttp2-client).`
 
-/** Runs of each load before those that count: what a program does for the first time it does slowly, and servers run for weeks. */
+/**
+ * Runs of each load before those that count: what a program does for the first time it does slowly,
+ * and servers run for weeks.
+ */
 const WARM_UPS = 2
 /** Between two loads: time for connections to close and garbage to settle. */
 const PAUSE_MS = 300

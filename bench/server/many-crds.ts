@@ -1,7 +1,7 @@
 /**
- * Thousands of CustomResourceDefinitions: how long until all are served, what each costs in memory, what is slow because of them,
- * how long a server takes to start over them, and whether the memory comes back.
- * Run by itself: node bench/server/many-crds.ts [count]
+ * Thousands of CustomResourceDefinitions: how long until all are served, what each costs in memory,
+ * what is slow because of them, how long a server takes to start over them, and whether the memory
+ * comes back. Run by itself: node bench/server/many-crds.ts [count]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -18,10 +18,16 @@ const FIRST_REQUESTS = 100
 const SINGLES = 50
 const PING_EVERY_MS = 5
 const IDLE_MS = 5_000
-/** What was recent lasts a minute, documents two, and V8 gives back what it does not need some hundred seconds after its last collection. */
+/**
+ * What was recent lasts a minute, documents two, and V8 gives back what it does not need some
+ * hundred seconds after its last collection.
+ */
 const BACK_MS_MAX = 300_000
 const BACK_LOOK_MS = 1_000
-/** V8 lets some 60 MB of buffers wait for its next collection, and glibc keeps what it had for them: any load of writes leaves that. */
+/**
+ * V8 lets some 60 MB of buffers wait for its next collection, and glibc keeps what it had for them:
+ * any load of writes leaves that.
+ */
 const LEFT_MIB_MAX = 64
 
 export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {

@@ -1,7 +1,8 @@
 /**
- * Pods by the hundred thousand. One is created through the server; the others are copies of what it stored, written straight
- * to its etcd, with names, labels, nodes and uids of the same length in place of the first one's. That takes seconds where
- * creating them takes minutes, and the server learns of them as it learns of what another replica writes.
+ * Pods by the hundred thousand. One is created through the server; the others are copies of what it
+ * stored, written straight to its etcd, with names, labels, nodes and uids of the same length in
+ * place of the first one's. That takes seconds where creating them takes minutes, and the server
+ * learns of them as it learns of what another replica writes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'

@@ -1,4 +1,7 @@
-/** A client beside a load that asks for one small thing at a time: how long it waits is what the load does to others. */
+/**
+ * A client beside a load that asks for one small thing at a time: how long it waits is what the
+ * load does to others.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../test/recorded/compat/client.ts'
 import type { Target } from './targets.ts'

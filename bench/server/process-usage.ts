@@ -5,7 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100
 const KIB_PER_MIB = 1024
 
-/** User and system time of the threads that it has now, to the nanosecond where Linux tells it; else of all since the process began. */
+/**
+ * User and system time of the threads that it has now, to the nanosecond where Linux tells it; else
+ * of all since the process began.
+ */
 export function cpuSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN
   if (existsSync(`/proc/${pid}/schedstat`)) return threadSeconds(pid)
@@ -26,7 +29,10 @@ export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'no
   return Number(pattern.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / KIB_PER_MIB
 }
 
-/** The second field is the command in brackets and may hold spaces; utime, stime, cutime and cstime are the 12th to 15th after it. */
+/**
+ * The second field is the command in brackets and may hold spaces; utime, stime, cutime and cstime
+ * are the 12th to 15th after it.
+ */
 const statOf = (pid: number): string[] =>
   (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
 

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --only proxied [--reference]`: requests to an aggregated API server, on a whole server, and with --reference in turns
- * with kube-apiserver before the same remote server, which is a process of its own.
+ * `npm run bench -- --only proxied [--reference]`: requests to an aggregated API server, on a whole
+ * server, and with --reference in turns with kube-apiserver before the same remote server, which is
+ * a process of its own.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

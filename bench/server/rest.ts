@@ -1,6 +1,7 @@
 /**
- * What a cluster writes while nothing happens in it: nodes renew their leases, and every third write is a node that says it is well. These come
- * one at a time, some eighty a second, so that what counts is a server that wakes up for each of them, not one that is kept busy. The
+ * What a cluster writes while nothing happens in it: nodes renew their leases, and every third
+ * write is a node that says it is well. These come one at a time, some eighty a second, so that
+ * what counts is a server that wakes up for each of them, not one that is kept busy. The
  * controllers' part is the watches, each on a connection of its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,7 +32,10 @@ const protobuf = 'application/vnd.kubernetes.protobuf;stream=watch'
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 const nodes = '/api/v1/nodes'
 
-/** Whoever plays the nodes follows both in JSON, the node lifecycle controller both in protobuf, the scheduler the nodes. */
+/**
+ * Whoever plays the nodes follows both in JSON, the node lifecycle controller both in protobuf, the
+ * scheduler the nodes.
+ */
 const watches = [
   { path: nodes, accept: 'application/json' },
   { path: nodes, accept: protobuf },

@@ -1,11 +1,20 @@
-/** What the rounds of a comparison say: which count, the ratio, how sure it is, and whether it is a regression. */
+/**
+ * What the rounds of a comparison say: which count, the ratio, how sure it is, and whether it is a
+ * regression.
+ */
 import type { Disturbance } from '../report/host.ts'
 import { type Interval, medianInterval } from '../report/interval.ts'
 
-/** One run of a load on one server: CPU time of a request in µs, and how much the machine did besides. */
+/**
+ * One run of a load on one server: CPU time of a request in µs, and how much the machine did
+ * besides.
+ */
 export type Turn = Disturbance & { readonly cpuMicros: number }
 
-/** One turn of each server: CPU time of a request in µs, and how much the machine did besides (shares of its processors). */
+/**
+ * One turn of each server: CPU time of a request in µs, and how much the machine did besides
+ * (shares of its processors).
+ */
 export type Round = {
   readonly before: number
   readonly after: number
@@ -17,7 +26,10 @@ export type Round = {
 /** A load may cost this much more than before. Less than that cannot be told apart from noise. */
 const WORSE_MAX = 0.03
 
-/** A quiet machine has less than a percent. Above this its caches serve others, and CPU time becomes noise. */
+/**
+ * A quiet machine has less than a percent. Above this its caches serve others, and CPU time becomes
+ * noise.
+ */
 const STOLEN_MAX = 0.02
 /** Linux counts ticks of 10 ms: a short turn looks a few percent busier than it is. */
 const OTHERS_MAX = 0.1
@@ -29,7 +41,10 @@ export function roundOf({ before, after }: Readonly<Record<'before' | 'after', T
   return { before: before.cpuMicros, after: after.cpuMicros, stolen, others, isDisturbed }
 }
 
-/** The given number of rounds: those that nothing disturbed and, if they are too few, the least disturbed of the others. */
+/**
+ * The given number of rounds: those that nothing disturbed and, if they are too few, the least
+ * disturbed of the others.
+ */
 export function roundsThatCount(rounds: readonly Round[], count: number): readonly Round[] {
   return rounds.toSorted((one, other) => disturbanceOf(one) - disturbanceOf(other)).slice(0, count)
 }
@@ -38,7 +53,10 @@ const disturbanceOf = ({ stolen, others, isDisturbed }: Round): number =>
   isDisturbed ? stolen + others : 0
 
 export type Judgement = Interval & {
-  /** The least ratio that is a regression: more than 3 % worse, and by more than the spread of the rounds. */
+  /**
+   * The least ratio that is a regression: more than 3 % worse, and by more than the spread of the
+   * rounds.
+   */
   readonly below: number
 }
 

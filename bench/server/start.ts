@@ -1,6 +1,8 @@
 /**
- * How long the packed package, installed as a stranger would, takes from the start of its process to the first request that is answered, and what it then holds in memory: on the memory store, on
- * SQLite in a folder that was used before, and `keelson serve` on an etcd that runs and is empty; then the single executable. `npm run bench -- --only start`.
+ * How long the packed package, installed as a stranger would, takes from the start of its process
+ * to the first request that is answered, and what it then holds in memory: on the memory store, on
+ * SQLite in a folder that was used before, and `keelson serve` on an etcd that runs and is empty;
+ * then the single executable. `npm run bench -- --only start`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +22,10 @@ const IDLE_MS = 3_000
 const POLL_MS = 2
 const MEBIBYTE_KIB = 1024
 
-/** Of the processors' time until it is ready, which the host may take; where it takes more the start is measured again. */
+/**
+ * Of the processors' time until it is ready, which the host may take; where it takes more the start
+ * is measured again.
+ */
 const CALM = { stolenMax: 0.02, tries: 4 }
 
 type Run = {

@@ -1,6 +1,7 @@
 /**
- * The whole server on SQLite beside the same on etcd, in one run: creates and reads over HTTP/2, both durable. `npm run bench -- --only stores`. Also how long the event loop was held meanwhile: the
- * store has a thread of its own so that it is not.
+ * The whole server on SQLite beside the same on etcd, in one run: creates and reads over HTTP/2,
+ * both durable. `npm run bench -- --only stores`. Also how long the event loop was held meanwhile:
+ * the store has a thread of its own so that it is not.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

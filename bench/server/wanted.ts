@@ -1,4 +1,7 @@
-/** What each load must reach beside the reference: how many times its rate, and at most which share of its processor time. */
+/**
+ * What each load must reach beside the reference: how many times its rate, and at most which share
+ * of its processor time.
+ */
 
 export type LoadTarget = { readonly rate?: number; readonly cpu?: number }
 

@@ -11,7 +11,10 @@ import type { Target } from './targets.ts'
 export type Workload = {
   readonly name: string
   readonly about: string
-  /** Makes what it alone needs; the others all need what the function below makes. A second time it adds only what is missing. */
+  /**
+   * Makes what it alone needs; the others all need what the function below makes. A second time it
+   * adds only what is missing.
+   */
   readonly prepare?: (target: Target) => Promise<void>
   readonly run: (target: Target) => Promise<Figures>
   /** Runs before those that count: none where the server starts anew each time. */
@@ -61,10 +64,15 @@ const LARGE_OBJECTS = 200
 const LARGE_OWNERS = 5
 const LARGE_PORTS = 60
 const LISTED_OBJECTS = 10_000
-/** What a ConfigMap of 1,000 characters of data takes up in etcd as protobuf with its metadata, roughly. */
+/**
+ * What a ConfigMap of 1,000 characters of data takes up in etcd as protobuf with its metadata,
+ * roughly.
+ */
 const STORED_BYTES = 1300
 
-/** Brings a server to the state that the loads expect. A second time it adds only what is missing. */
+/**
+ * Brings a server to the state that the loads expect. A second time it adds only what is missing.
+ */
 export async function prepare(
   target: Target,
   { scale, directory }: WorkloadOptions,

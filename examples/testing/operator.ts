@@ -1,13 +1,16 @@
 /**
- * A small operator, to be tested: each ConfigMap with the label `kind: site` gets one child with the label `site: <name>`, and then the
- * annotation `example.dev/ready`. `Care` has the bugs that operators have in the field; each of them passes tests until something goes wrong.
+ * A small operator, to be tested: each ConfigMap with the label `kind: site` gets one child with
+ * the label `site: <name>`, and then the annotation `example.dev/ready`. `Care` has the bugs that
+ * operators have in the field; each of them passes tests until something goes wrong.
  */
 import { CoreV1Api, type KubeConfig, type V1ConfigMap, Watch } from '@kubernetes/client-node'
 
 export type Care = {
   /** Whether a failed request is tried again. */
   readonly retries: boolean
-  /** Whether the child has a name that follows from the site's, or one that the server generates. */
+  /**
+   * Whether the child has a name that follows from the site's, or one that the server generates.
+   */
   readonly namesChildren: boolean
   /** Whether it is looked again what is there before a create is tried again. */
   readonly looksAgain: boolean

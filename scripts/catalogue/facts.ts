@@ -1,6 +1,7 @@
 /**
- * Facts about Kubernetes, read from the source of its published modules by test/support/tools/kubernetes/facts. The version is the one that
- * test/support/tools/kubernetes pins; another one can be named.
+ * Facts about Kubernetes, read from the source of its published modules by
+ * test/support/tools/kubernetes/facts. The version is the one that test/support/tools/kubernetes
+ * pins; another one can be named.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

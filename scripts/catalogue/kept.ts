@@ -1,6 +1,7 @@
 /**
- * What people wrote into src/registry/catalogue, and a program can not read from the source of Kubernetes: files of types that are
- * written by hand, and the marks of gates on fields of all files. Upstream drops gated fields in code.
+ * What people wrote into src/registry/catalogue, and a program can not read from the source of
+ * Kubernetes: files of types that are written by hand, and the marks of gates on fields of all
+ * files. Upstream drops gated fields in code.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The table of resources, from what the reference answered: its aggregated discovery with every version on, and, of an object of each, the
- * version it was stored in.
+ * The table of resources, from what the reference answered: its aggregated discovery with every
+ * version on, and, of an object of each, the version it was stored in.
  */
 import { isRecord, type Json } from '../../test/recorded/compat/json.ts'
 import { readDocuments, readStored, type StoredRow } from '../../test/recorded/golden/read.ts'

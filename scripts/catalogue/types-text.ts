@@ -1,8 +1,13 @@
-/** The types of packages in the form that src/objects/schema/read-types.ts explains, from the facts about them. */
+/**
+ * The types of packages in the form that src/objects/schema/read-types.ts explains, from the facts
+ * about them.
+ */
 import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
 import type { ByHand } from './kept.ts'
 
-/** Lists that protobuf has in a message of their own, so that an empty one is not the same as none. */
+/**
+ * Lists that protobuf has in a message of their own, so that an empty one is not the same as none.
+ */
 const wrapped = new Set(['ExtraValue', 'Verbs'])
 
 /** Types that JSON writes in a way of their own: the reader knows them by name. */
@@ -17,7 +22,10 @@ const ownForms = new Set([
   'apiextensions/v1 JSONSchemaPropsOrStringArray',
 ])
 
-/** Lists and what has no protobuf; the documents of discovery are kept, whose protobuf is written from these. */
+/**
+ * Lists and what has no protobuf; the documents of discovery are kept, whose protobuf is written
+ * from these.
+ */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
 /** Defaults that change nothing: what is absent reads as these. */
@@ -25,7 +33,10 @@ const zeros = new Set(['""', '0', 'false'])
 
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
-/** The text of each package, by name: the types that a kind of these packages leads to, or what is written by hand. */
+/**
+ * The text of each package, by name: the types that a kind of these packages leads to, or what is
+ * written by hand.
+ */
 export function typesTexts(
   { packages }: Facts,
   names: readonly string[],
@@ -70,7 +81,10 @@ export function typesTexts(
   }
 }
 
-/** The types of the API that a type of Go is made of, as `core/v1 Pod`; `from` is the package that says so. */
+/**
+ * The types of the API that a type of Go is made of, as `core/v1 Pod`; `from` is the package that
+ * says so.
+ */
 function namesIn(go: string, from: string): readonly string[] {
   return typeText(go)
     .split(/[*[\]]|map/)
@@ -83,8 +97,9 @@ function namesIn(go: string, from: string): readonly string[] {
 }
 
 /**
- * Enumerations whose values are not published. Upstream's generator takes what is said of another name for a type as said of the type
- * itself, so a name that is not marked as an enumeration takes the mark away.
+ * Enumerations whose values are not published. Upstream's generator takes what is said of another
+ * name for a type as said of the type itself, so a name that is not marked as an enumeration takes
+ * the mark away.
  */
 function enumsUnlisted(
   all: readonly (readonly [string, AliasFacts | TypeFacts])[],
@@ -136,7 +151,10 @@ function fieldText(field: FieldFacts): string {
   return words.join(' ')
 }
 
-/** Go's type with our names of packages; types of other packages that are scalars in JSON have short names. */
+/**
+ * Go's type with our names of packages; types of other packages that are scalars in JSON have short
+ * names.
+ */
 export function typeText(go: string): string {
   return go
     .replaceAll('k8s.io/apimachinery/pkg/apis/meta/v1.', 'meta.')

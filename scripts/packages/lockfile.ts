@@ -1,4 +1,6 @@
-/** The packages of others, as package-lock.json has them, and which of them are part of the program. */
+/**
+ * The packages of others, as package-lock.json has them, and which of them are part of the program.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Metrics of kube-apiserver that Keelson does not have, and why: by name, or by what names begin with (`…*`). */
+/**
+ * Metrics of kube-apiserver that Keelson does not have, and why: by name, or by what names begin
+ * with (`…*`).
+ */
 const reasons: Readonly<Record<string, string>> = {
   aggregator_discovery_aggregation_count_total:
     'documents are made when they are asked for, not when a definition changes',

@@ -1,4 +1,7 @@
-/** docs/reference/configuration.md: the kinds that configuration files may have, with their fields as the server decodes them. */
+/**
+ * docs/reference/configuration.md: the kinds that configuration files may have, with their fields
+ * as the server decodes them.
+ */
 import {
   configurationKinds,
   imagePolicyType,

@@ -1,4 +1,7 @@
-/** docs/reference/flags.md: the flags of `keelson serve`, and what becomes of each flag of kube-apiserver. */
+/**
+ * docs/reference/flags.md: the flags of `keelson serve`, and what becomes of each flag of
+ * kube-apiserver.
+ */
 import type { Flag } from '../../src/config/flag.ts'
 import { becomesOf, flags, ownFlagNames } from '../../src/config/flags.ts'
 import { code, type Page, page, table } from './markdown.ts'

@@ -1,6 +1,7 @@
 /**
- * docs/reference/metrics.md: what /metrics may have. A server is started with what makes parts register theirs; the rest is registered
- * directly. A file that registers metrics and was not seen to is an error, so that none is left out.
+ * docs/reference/metrics.md: what /metrics may have. A server is started with what makes parts
+ * register theirs; the rest is registered directly. A file that registers metrics and was not seen
+ * to is an error, so that none is left out.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

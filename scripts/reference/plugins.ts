@@ -1,4 +1,7 @@
-/** docs/reference/admission-plugins.md: the plugins in the order in which they run. What each does is said here; the rest is the server's table. */
+/**
+ * docs/reference/admission-plugins.md: the plugins in the order in which they run. What each does
+ * is said here; the rest is the server's table.
+ */
 import { parseAdmissionPlugins, pluginOrder } from '../../src/config/admission-plugins.ts'
 import { code, type Page, page, table } from './markdown.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The admission chain, between a decoded request and storage: first all mutating plugins, then all validating ones, each in a fixed order.
- * A plugin refuses a request by throwing an ApiError.
+ * The admission chain, between a decoded request and storage: first all mutating plugins, then all
+ * validating ones, each in a fixed order. A plugin refuses a request by throwing an ApiError.
  */
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
@@ -33,7 +33,10 @@ export type Attributes = {
   readonly isDryRun: boolean
   /** CreateOptions, UpdateOptions or DeleteOptions. Undefined: a CONNECT has none. */
   readonly options: () => Fields | undefined
-  /** The schema of both objects: that of the resource, or of the subresource if that has a kind of its own. */
+  /**
+   * The schema of both objects: that of the resource, or of the subresource if that has a kind of
+   * its own.
+   */
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
   /** What a plugin of this step has read, for those after it. */
@@ -50,11 +53,17 @@ export interface Plugin {
   /** Returns the object, changed or not. A delete has none, but the plugin may still refuse it. */
   readonly mutate?: (attributes: Attributes, rounds: Rounds) => MaybePromise<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => MaybePromise<void>
-  /** Checks again what may have changed while the other plugins took long. Called right before a new object is stored. */
+  /**
+   * Checks again what may have changed while the other plugins took long. Called right before a new
+   * object is stored.
+   */
   readonly confirm?: (attributes: Attributes) => MaybePromise<unknown>
 }
 
-/** A webhook that changes the object makes all mutating plugins run once more, since they may have to say something about the change. */
+/**
+ * A webhook that changes the object makes all mutating plugins run once more, since they may have
+ * to say something about the change.
+ */
 export class Rounds {
   /** Whether the plugins run for the second time. */
   isSecond = false
@@ -62,7 +71,9 @@ export class Rounds {
   needsSecond = false
 }
 
-/** The resource as errors name it, with the subresource: `pods`, `deployments.apps`, `pods/resize`. */
+/**
+ * The resource as errors name it, with the subresource: `pods`, `deployments.apps`, `pods/resize`.
+ */
 export function targetOf({ resource, subresource }: Attributes): string {
   const name = nameOf(resource)
   return subresource === '' ? name : `${name}/${subresource}`

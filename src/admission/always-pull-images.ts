@@ -1,6 +1,7 @@
 /**
- * All containers and image volumes of pods pull their images always, so that nobody can use a private image that another pod brought to the
- * node without credentials for it. An update that brings no new image is not looked at.
+ * All containers and image volumes of pods pull their images always, so that nobody can use a
+ * private image that another pod brought to the node without credentials for it. An update that
+ * brings no new image is not looked at.
  */
 import { aggregate } from '../api/aggregate.ts'
 import { unclassified } from '../api/errors.ts'

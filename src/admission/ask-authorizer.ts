@@ -1,4 +1,6 @@
-/** How plugins ask whether a user has access to something that is not in the path of the request. */
+/**
+ * How plugins ask whether a user has access to something that is not in the path of the request.
+ */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { User } from '../api/user.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'

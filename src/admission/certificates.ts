@@ -1,5 +1,6 @@
 /**
- * The plugins for certificates: who may approve CSRs, sign them, or attest a signer's ClusterTrustBundle, and which subject is not allowed.
+ * The plugins for certificates: who may approve CSRs, sign them, or attest a signer's
+ * ClusterTrustBundle, and which subject is not allowed.
  */
 import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -84,7 +85,10 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
 
 const bundles = `clustertrustbundles.${group}`
 
-/** A ClusterTrustBundle states which certificates belong to a signer: its writer needs the verb `attest` on that signer. */
+/**
+ * A ClusterTrustBundle states which certificates belong to a signer: its writer needs the verb
+ * `attest` on that signer.
+ */
 export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
   return {
     name: 'ClusterTrustBundleAttest',
@@ -113,7 +117,10 @@ const lasting = (object: KubeObject): Fields => ({
   ),
 })
 
-/** The API server trusts client certificates of this signer: they must not grant membership in system:masters. */
+/**
+ * The API server trusts client certificates of this signer: they must not grant membership in
+ * system:masters.
+ */
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
 export const certificateSubjectRestriction: Plugin = {
@@ -135,7 +142,8 @@ function organizationsOf({ spec }: KubeObject, attributes: Attributes): readonly
   try {
     return readPemRequest(textOf(fieldsOf(spec)['request'])).organizations
   } catch (error) {
-    // Validation has parsed the CSR before, so this fails only if validation ever becomes more lenient.
+    // Validation has parsed the CSR before, so this fails only if validation ever becomes more
+    // lenient.
     if (!(error instanceof RequestError)) throw error
     throw refusal(attributes, `failed to parse CSR: ${error.message}`)
   }

@@ -1,4 +1,7 @@
-/** The default class of a kind, which an annotation marks: of several, the newest, then the first by name. */
+/**
+ * The default class of a kind, which an annotation marks: of several, the newest, then the first by
+ * name.
+ */
 import type { KubeObject } from '../api/object.ts'
 
 export function defaultClass(

@@ -1,4 +1,7 @@
-/** Pods tolerate a node that is not ready or unreachable for some minutes, unless they have a toleration for that themselves. */
+/**
+ * Pods tolerate a node that is not ready or unreachable for some minutes, unless they have a
+ * toleration for that themselves.
+ */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import type { TolerationSeconds } from '../config/admission.ts'
 import { type Plugin, targetOf } from './admission.ts'

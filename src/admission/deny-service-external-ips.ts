@@ -1,4 +1,7 @@
-/** Services get no new external IPs: who may set them can take the traffic to any address (CVE-2020-8554). Those that are there may stay. */
+/**
+ * Services get no new external IPs: who may set them can take the traffic to any address
+ * (CVE-2020-8554). Those that are there may stay.
+ */
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { type Plugin, refusal, targetOf } from './admission.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Limits how many Events are written, by token buckets: one for the server, or one for each namespace, user, or source and object. As
- * upstream, only events of the core group are limited, and dry runs are not.
+ * Limits how many Events are written, by token buckets: one for the server, or one for each
+ * namespace, user, or source and object. As upstream, only events of the core group are limited,
+ * and dry runs are not.
  */
 import { aggregate } from '../api/aggregate.ts'
 import { limitReached } from '../api/errors.ts'
@@ -45,7 +46,10 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
   },
 }
 
-/** Buckets by key. When there are too many, the one that was not used for longest is dropped: its key starts with a full bucket again. */
+/**
+ * Buckets by key. When there are too many, the one that was not used for longest is dropped: its
+ * key starts with a full bucket again.
+ */
 class Buckets {
   readonly #limit: EventLimit
   /** The least recently used first. */

@@ -1,6 +1,6 @@
 /**
- * Pods that request extended resources tolerate the taints of that name: nodes with special hardware can be kept for the pods that use it by
- * a taint alone.
+ * Pods that request extended resources tolerate the taints of that name: nodes with special
+ * hardware can be kept for the pods that use it by a taint alone.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { isExtended } from '../registry/rules/resources.ts'
@@ -32,7 +32,10 @@ function extendedResources(spec: Fields): readonly string[] {
   return [...new Set(requested)].filter(isExtended).toSorted()
 }
 
-/** A toleration that is there already is replaced, which drops its seconds: they have no meaning for this effect. */
+/**
+ * A toleration that is there already is replaced, which drops its seconds: they have no meaning for
+ * this effect.
+ */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
   const wanted = new Map(
     resources.map((key) => [key, { key, operator: 'Exists', effect: 'NoSchedule' }]),

@@ -1,6 +1,7 @@
 /**
- * The operations that each plugin handles, whatever the resource, and in which steps. Plugins are asked only about these, and metrics count
- * every plugin that handles the operation, as upstream does.
+ * The operations that each plugin handles, whatever the resource, and in which steps. Plugins are
+ * asked only about these, and metrics count every plugin that handles the operation, as upstream
+ * does.
  */
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'

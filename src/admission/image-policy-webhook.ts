@@ -1,6 +1,7 @@
 /**
- * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and keeps its answers for a while. If it cannot be
- * asked, `defaultAllow` decides; a limit of this server opens nothing.
+ * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and keeps
+ * its answers for a while. If it cannot be asked, `defaultAllow` decides; a limit of this server
+ * opens nothing.
  */
 import { hash } from 'node:crypto'
 import { type ApiError, passedOn, tooManyRequests } from '../api/errors.ts'
@@ -109,7 +110,8 @@ function failOpen(
       RETRY_SECONDS,
     )
   }
-  // A client chooses when its request ends, and how long an answer is that repeats its images: these are no failures of the webhook.
+  // A client chooses when its request ends, and how long an answer is that repeats its images:
+  // these are no failures of the webhook.
   const isUnknown = context.signal.aborted || error.failure === 'too-large'
   if (!configuration.defaultAllow || isUnknown) throw refusalOf(attributes, error)
   log('warn', 'a pod was admitted although the image policy webhook could not be asked', {

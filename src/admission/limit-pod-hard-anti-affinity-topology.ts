@@ -1,4 +1,7 @@
-/** Required anti-affinity of pods may only be about nodes: over a zone or region, one pod could keep all others out of it. */
+/**
+ * Required anti-affinity of pods may only be about nodes: over a zone or region, one pod could keep
+ * all others out of it.
+ */
 import { forbidden } from '../api/errors.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'

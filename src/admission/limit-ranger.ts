@@ -1,4 +1,7 @@
-/** The LimitRanges of a namespace: default requests and limits of containers, and bounds for pods and claims. */
+/**
+ * The LimitRanges of a namespace: default requests and limits of containers, and bounds for pods
+ * and claims.
+ */
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import {
@@ -19,7 +22,8 @@ import { type Demand, limitFaults } from './limit-faults.ts'
 /** The annotation that lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'
 /**
- * The maximum of amounts that are set in all containers of a pod: with more, the pod would not fit into etcd, which would fail only later.
+ * The maximum of amounts that are set in all containers of a pod: with more, the pod would not fit
+ * into etcd, which would fail only later.
  */
 const FILLED_MAX = 200_000
 
@@ -59,7 +63,10 @@ export function createLimitRanger(
   }
 }
 
-/** Runs in slices: a namespace may have any number of LimitRanges, and a pod as many containers as fit into a body. */
+/**
+ * Runs in slices: a namespace may have any number of LimitRanges, and a pod as many containers as
+ * fit into a body.
+ */
 async function faultsOf(
   limits: readonly Fields[],
   demands: readonly Demand[],

@@ -1,4 +1,7 @@
-/** A step of admission for one operation on one resource: what runs, in its order, and how that is counted. */
+/**
+ * A step of admission for one operation on one resource: what runs, in its order, and how that is
+ * counted.
+ */
 import { handles, isCounted, type Operation, type StepType } from './handled-operations.ts'
 import type { AdmissionMetrics, Label } from './metrics.ts'
 import type { Distribution } from '../lib/telemetry/metrics.ts'
@@ -43,7 +46,10 @@ type StepOptions<Run> = {
   readonly type: StepType
   /** Those that act on the resource, in their order. */
   readonly acting: readonly { readonly name: string; readonly run: Run }[]
-  /** All plugins that are on, in their order: those that do not act on the resource are counted, too. */
+  /**
+   * All plugins that are on, in their order: those that do not act on the resource are counted,
+   * too.
+   */
   readonly running: readonly string[]
   readonly metrics: AdmissionMetrics
 }
@@ -79,8 +85,8 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Runs the plugins in their order, and measures each. Fails like the first that refuses the request.
-   * Returns a promise only if a plugin has to wait: most requests go through at once.
+   * Runs the plugins in their order, and measures each. Fails like the first that refuses the
+   * request. Returns a promise only if a plugin has to wait: most requests go through at once.
    */
   runAll(watch: Stopwatch, run: RunPlugin<Run>): Promise<void> | void {
     return this.#runFrom(0, watch, run)

@@ -7,7 +7,10 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 /** Upstream's: the summary is of the last five hours. */
 const SUMMARY_MS = 5 * 3_600_000
 
-/** Requests that passed a step in which these plugins had nothing to do: counted by one addition for all of them. */
+/**
+ * Requests that passed a step in which these plugins had nothing to do: counted by one addition for
+ * all of them.
+ */
 type Idle = {
   readonly names: readonly string[]
   readonly series: readonly Distribution[]

@@ -1,4 +1,7 @@
-/** Creates the namespace of a new object if it does not exist, as the server itself: the writer needs no access to namespaces. */
+/**
+ * Creates the namespace of a new object if it does not exist, as the server itself: the writer
+ * needs no access to namespaces.
+ */
 import { type ApiError, passedOn } from '../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -38,7 +41,10 @@ export function createNamespaceAutoProvision(
 const CREATED = 201
 const CONFLICT = 409
 
-/** By a request of the server to itself, which passes through admission, too. Another request may have been first. */
+/**
+ * By a request of the server to itself, which passes through admission, too. Another request may
+ * have been first.
+ */
 export function createNamespaceBy(handle: Handler): CreateNamespace {
   return async (name, signal) => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }

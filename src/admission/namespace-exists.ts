@@ -1,4 +1,7 @@
-/** Refuses writes and deletes in a namespace that does not exist. NamespaceLifecycle does that for writes, too, and more. */
+/**
+ * Refuses writes and deletes in a namespace that does not exist. NamespaceLifecycle does that for
+ * writes, too, and more.
+ */
 import type { Attributes, Plugin } from './admission.ts'
 import { findNamespace, isOfNamespaces } from './match/namespaces.ts'
 import type { Objects } from '../api/object-access.ts'

@@ -1,6 +1,7 @@
 /**
- * Refuses writes into a namespace that does not exist, creates in one that is being deleted, and the deletion of three namespaces.
- * Namespaces are read from the cache; before a NotFound, and for a while after a delete, the latest state is read.
+ * Refuses writes into a namespace that does not exist, creates in one that is being deleted, and
+ * the deletion of three namespaces. Namespaces are read from the cache; before a NotFound, and for
+ * a while after a delete, the latest state is read.
  */
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
@@ -11,7 +12,10 @@ import { isOfNamespaces } from './match/namespaces.ts'
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
-/** For this long after a delete, the cache of this replica is not trusted if it says that the namespace is active. */
+/**
+ * For this long after a delete, the cache of this replica is not trusted if it says that the
+ * namespace is active.
+ */
 const DOUBT_MS = 30_000
 /** How many deletes are remembered; beyond that, the oldest is forgotten. */
 const DOUBTED_MAX = 1000

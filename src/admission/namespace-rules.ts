@@ -1,6 +1,7 @@
 /**
- * The objects of one kind that apply to a namespace, such as its ResourceQuotas. They are read from the cache; for a namespace without any,
- * etcd is read once in a while, since one may just have been created through another replica.
+ * The objects of one kind that apply to a namespace, such as its ResourceQuotas. They are read from
+ * the cache; for a namespace without any, etcd is read once in a while, since one may just have
+ * been created through another replica.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/time/clock.ts'

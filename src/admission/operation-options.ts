@@ -1,4 +1,7 @@
-/** The options of an operation, as webhooks and policies see them: CreateOptions, UpdateOptions or DeleteOptions. */
+/**
+ * The options of an operation, as webhooks and policies see them: CreateOptions, UpdateOptions or
+ * DeleteOptions.
+ */
 import { type Fields, present } from '../api/object.ts'
 
 const apiVersion = 'meta.k8s.io/v1'

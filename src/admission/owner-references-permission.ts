@@ -1,6 +1,7 @@
 /**
- * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it (the garbage collector would, for an owner that
- * is gone), and who blocks the deletion of an owner may update its finalizers.
+ * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it (the
+ * garbage collector would, for an owner that is gone), and who blocks the deletion of an owner may
+ * update its finalizers.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'

@@ -1,7 +1,8 @@
 /**
- * Pods get the node selector of their namespace, from its annotation or the default of the configuration. One that selects otherwise is
- * refused, and so is one with labels that the configuration does not allow in its namespace. Updates are not looked at: the node selector of
- * a pod cannot change.
+ * Pods get the node selector of their namespace, from its annotation or the default of the
+ * configuration. One that selects otherwise is refused, and so is one with labels that the
+ * configuration does not allow in its namespace. Updates are not looked at: the node selector of a
+ * pod cannot change.
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
@@ -90,7 +91,10 @@ function refuseConflict(
 const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
   forbidden(resource, metadata.name ?? '', why)
 
-/** `zone=a, disk=ssd`: no other operators, and no sets. Of a key that is repeated the last value counts. */
+/**
+ * `zone=a, disk=ssd`: no other operators, and no sets. Of a key that is repeated the last value
+ * counts.
+ */
 function parseNodeLabels(selector: string): NodeLabels {
   const labels = new Map<string, string>()
   for (const pair of selector === '' ? [] : selector.split(',')) {

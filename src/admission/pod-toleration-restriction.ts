@@ -1,6 +1,7 @@
 /**
- * Pods get the default tolerations of their namespace, and may only have tolerations that its whitelist covers. Both are annotations of the
- * namespace in JSON; where there is none, the configuration counts. Pods that are not best-effort tolerate memory pressure.
+ * Pods get the default tolerations of their namespace, and may only have tolerations that its
+ * whitelist covers. Both are annotations of the namespace in JSON; where there is none, the
+ * configuration counts. Pods that are not best-effort tolerate memory pressure.
  */
 import { internalError, unclassified } from '../api/errors.ts'
 import type { Gates } from '../api/gates.ts'

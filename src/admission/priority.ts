@@ -1,4 +1,7 @@
-/** Copies the priority of a pod's PriorityClass into the pod, which keeps it whatever becomes of the class. */
+/**
+ * Copies the priority of a pod's PriorityClass into the pod, which keeps it whatever becomes of the
+ * class.
+ */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from '../api/object-access.ts'

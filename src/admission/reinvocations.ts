@@ -1,4 +1,7 @@
-/** Which webhooks, or which policies, are to be invoked again in the second round of mutating plugins. */
+/**
+ * Which webhooks, or which policies, are to be invoked again in the second round of mutating
+ * plugins.
+ */
 import type { KubeObject } from '../api/object.ts'
 
 export class Reinvocations {

@@ -13,7 +13,9 @@ const defaultAnnotations = [
 /** The annotation that named the class before there was a field. */
 const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** A claim without a class gets the default one. An empty class counts as set: it means no class. */
+/**
+ * A claim without a class gets the default one. An empty class counts as set: it means no class.
+ */
 export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
   return {
     name: 'DefaultStorageClass',

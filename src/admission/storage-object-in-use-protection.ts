@@ -1,4 +1,7 @@
-/** Adds a finalizer to new PersistentVolumes, claims and VolumeAttributesClasses, which a controller removes when nothing uses them. */
+/**
+ * Adds a finalizer to new PersistentVolumes, claims and VolumeAttributesClasses, which a controller
+ * removes when nothing uses them.
+ */
 import type { Gates } from '../api/gates.ts'
 import { type Plugin, targetOf } from './admission.ts'
 

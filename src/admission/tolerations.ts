@@ -64,7 +64,9 @@ const tolerationOf = (fields: Fields): Toleration => ({
 const placeOf = ({ key, effect, operator, value }: Toleration): string =>
   printPlace(key, effect, operator === 'Exists' ? null : value)
 
-/** The keys of tolerations that could cover it. An empty key means all, and so does an empty effect. */
+/**
+ * The keys of tolerations that could cover it. An empty key means all, and so does an empty effect.
+ */
 const placesAround = ({ key, effect, operator, value }: Toleration): readonly string[] =>
   ['', effect].flatMap((wide) => [
     printPlace(key, wide, null),

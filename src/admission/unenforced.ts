@@ -1,6 +1,7 @@
 /**
- * The MutatingAdmissionPolicy plugin while its feature gate is off, though the version that has its kinds may be served. Policies are
- * stored, as upstream; the writer gets a warning, since a policy that is silently not enforced is worse than none.
+ * The MutatingAdmissionPolicy plugin while its feature gate is off, though the version that has its
+ * kinds may be served. Policies are stored, as upstream; the writer gets a warning, since a policy
+ * that is silently not enforced is worse than none.
  */
 import { admissionGroup, type Plugin } from './admission.ts'
 

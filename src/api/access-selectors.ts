@@ -1,4 +1,7 @@
-/** The selectors of a request as authorizers see them, parsed on demand: most authorizers ignore them. */
+/**
+ * The selectors of a request as authorizers see them, parsed on demand: most authorizers ignore
+ * them.
+ */
 import type { AccessSelectors } from './access.ts'
 import { ApiError } from './errors.ts'
 import { parseFieldSelector } from './field-selector.ts'

@@ -1,4 +1,7 @@
-/** Several errors as one text, as Go's aggregates print them: `a`, or `[a, b]`, without duplicates; empty if there are none. */
+/**
+ * Several errors as one text, as Go's aggregates print them: `a`, or `[a, b]`, without duplicates;
+ * empty if there are none.
+ */
 import type { FieldFault } from './field-fault.ts'
 
 export function aggregate(errors: Iterable<string>): string {

@@ -1,4 +1,7 @@
-/** What the layers tell the audit log about a request. Requests that are not recorded have none of it. */
+/**
+ * What the layers tell the audit log about a request. Requests that are not recorded have none of
+ * it.
+ */
 import type { ObjectMeta } from './object.ts'
 
 export interface AuditRecorder {
@@ -14,6 +17,9 @@ export interface AuditRecorder {
   readonly requestObject: (metadata: ObjectMeta | undefined, print: () => string | Buffer) => void
   /** The body of a patch, as it was sent. */
   readonly requestPatch: (body: Buffer) => void
-  /** The object in the response, as JSON, whatever the client accepts. Undefined: it is larger than what is recorded. */
+  /**
+   * The object in the response, as JSON, whatever the client accepts. Undefined: it is larger than
+   * what is recorded.
+   */
   readonly responseObject: (json: Buffer | undefined) => void
 }

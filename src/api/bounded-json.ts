@@ -1,6 +1,6 @@
 /**
- * Reads the JSON of a remote server, which may say anything, a part at a time: whoever reads yields between parts, and no part is so large or so
- * deep that what is done with it takes long.
+ * Reads the JSON of a remote server, which may say anything, a part at a time: whoever reads yields
+ * between parts, and no part is so large or so deep that what is done with it takes long.
  */
 import { JsonScanner } from './json-scanner.ts'
 import { parseText } from './json-value.ts'
@@ -18,7 +18,10 @@ const FIELDS_MAX = 1_000
 
 export class PartTooLarge extends Error {}
 
-/** Reads a document: `fields` has how to read those that matter, by name; all others are skipped. Fails if it is no object. */
+/**
+ * Reads a document: `fields` has how to read those that matter, by name; all others are skipped.
+ * Fails if it is no object.
+ */
 export function* readFields(
   text: string,
   fields: { readonly [name: string]: (scanner: JsonScanner) => Steps<void> },
@@ -45,7 +48,10 @@ export function* eachField(
   }
 }
 
-/** The items of the list at the scanner's position; of any other value, none. Fails if there are too many. */
+/**
+ * The items of the list at the scanner's position; of any other value, none. Fails if there are too
+ * many.
+ */
 export function* eachItem(
   scanner: JsonScanner,
   max: number,
@@ -60,7 +66,10 @@ export function* eachItem(
   }
 }
 
-/** The entries of the map at the scanner's position whose values are objects. Fails if there are too many. */
+/**
+ * The entries of the map at the scanner's position whose values are objects. Fails if there are too
+ * many.
+ */
 export function* eachEntry(
   scanner: JsonScanner,
   max: number,

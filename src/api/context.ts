@@ -1,6 +1,7 @@
 /**
- * What accompanies a request through all layers: its user, its target, its deadline, and what is collected on the way for the response
- * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
+ * What accompanies a request through all layers: its user, its target, its deadline, and what is
+ * collected on the way for the response (warnings) and for the audit log (annotations). Most
+ * requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/errors.ts'
 import { inParts } from '../lib/scheduling/parts.ts'
@@ -48,7 +49,10 @@ export type ContextOptions = {
   readonly info: RequestInfo
   /** The request, which is asked for its signal only if that is needed. */
   readonly client: Pick<ApiRequest, 'signal' | 'onGone'>
-  /** How long the request may take, from `startMs` on. Infinity for watches, which have a timeout of their own. */
+  /**
+   * How long the request may take, from `startMs` on. Infinity for watches, which have a timeout of
+   * their own.
+   */
   readonly timeoutMs: number
   /** When the request came, on the monotonic clock. Absent: now. */
   readonly startMs?: number
@@ -68,13 +72,22 @@ export class RequestContext implements Work {
   readonly spent = new RequestTimings()
   /** The length of its body; -1: none was read. */
   bodyBytes = -1
-  /** The length of the longest text that its objects were decoded from. Their texts are parts of it: what keeps one of them keeps it. */
+  /**
+   * The length of the longest text that its objects were decoded from. Their texts are parts of it:
+   * what keeps one of them keeps it.
+   */
   textBytes = 0
   /** The length of the stored object that it works on, if that is known. */
   storedBytes = 0
-  /** The step that runs for the request, such as decode or validate. The log line of a long tick names it. */
+  /**
+   * The step that runs for the request, such as decode or validate. The log line of a long tick
+   * names it.
+   */
   step = ''
-  /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
+  /**
+   * The release that no longer serves the version of the request; empty if it is not known,
+   * undefined if the version is not deprecated.
+   */
   deprecatedUntil: string | undefined
   /** Undefined: nothing of the request is recorded. */
   audited: AuditRecorder | undefined
@@ -173,7 +186,10 @@ export class RequestContext implements Work {
     }
   }
 
-  /** An object is decoded from a text of this length: the JSON of a body of another form may be far longer than the body. */
+  /**
+   * An object is decoded from a text of this length: the JSON of a body of another form may be far
+   * longer than the body.
+   */
   recordText(bytes: number): void {
     if (bytes > this.textBytes) this.textBytes = bytes
   }
@@ -202,7 +218,10 @@ export class RequestContext implements Work {
     return inParts(step, this.slices)
   }
 
-  /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */
+  /**
+   * Aborted when nobody waits for the response any more: the client has disconnected, or the
+   * deadline has passed (a TimeoutError).
+   */
   get signal(): AbortSignal {
     this.#signal ??= this.#createSignal()
     return this.#signal
@@ -218,7 +237,9 @@ export class RequestContext implements Work {
     return this.#options.monotonicMs() - this.#startMs
   }
 
-  /** At this time of the monotonic clock nobody waits for the response any more. Creates no signal. */
+  /**
+   * At this time of the monotonic clock nobody waits for the response any more. Creates no signal.
+   */
   hasEndedAt(nowMs: number): boolean {
     return this.#signal?.aborted === true || nowMs >= this.deadlineMs
   }
@@ -235,7 +256,10 @@ export class RequestContext implements Work {
     this.#release = undefined
   }
 
-  /** The listener is called when the write of this request is stored or has failed, which may be after the response. */
+  /**
+   * The listener is called when the write of this request is stored or has failed, which may be
+   * after the response.
+   */
   onWriteEnd(listener: () => void): void {
     this.#onWriteEnd ??= []
     this.#onWriteEnd.push(listener)
@@ -253,7 +277,10 @@ export class RequestContext implements Work {
     this.#warnings.add(text)
   }
 
-  /** As `warn`, for warnings about this server and not about the API: their warn-agent (RFC 7234, section 5.5) is `keelson`. */
+  /**
+   * As `warn`, for warnings about this server and not about the API: their warn-agent (RFC 7234,
+   * section 5.5) is `keelson`.
+   */
   warnOfOwn(text: string): void {
     this.#ownWarnings ??= new Set()
     this.#ownWarnings.add(text)

@@ -1,6 +1,6 @@
 /**
- * All errors that a client can see are created here and nowhere else. An ApiError is sent as a Status object; a TextError as plain text,
- * where kube-apiserver answers so.
+ * All errors that a client can see are created here and nowhere else. An ApiError is sent as a
+ * Status object; a TextError as plain text, where kube-apiserver answers so.
  */
 import { FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import {
@@ -50,7 +50,10 @@ export type StatusDetails = {
   readonly retryAfterSeconds?: number
 }
 
-/** Of a list. A new continue token is offered by the 410 for an expired one alone; the others come from webhooks. */
+/**
+ * Of a list. A new continue token is offered by the 410 for an expired one alone; the others come
+ * from webhooks.
+ */
 export type StatusMetadata = {
   readonly selfLink?: string
   readonly resourceVersion?: string
@@ -203,7 +206,10 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
   })
 }
 
-/** A validating policy denies the request: the text says forbidden, code and reason are those of the validation. */
+/**
+ * A validating policy denies the request: the text says forbidden, code and reason are those of the
+ * validation.
+ */
 export function deniedByPolicy(
   { message, details }: ApiError,
   reason: string,
@@ -215,7 +221,10 @@ export function deniedByPolicy(
   })
 }
 
-/** Mutating policies fail: the first fault has the message and the reason, and each is a cause. The code is always that of Forbidden. */
+/**
+ * Mutating policies fail: the first fault has the message and the reason, and each is a cause. The
+ * code is always that of Forbidden.
+ */
 export function failedByPolicies({ details }: ApiError, faults: readonly PolicyFault[]): ApiError {
   const [first] = faults
   const causes = faults.map(({ message }) => ({ message }))
@@ -285,8 +294,8 @@ export function refuseInvalid(
 }
 
 /**
- * The paths and messages of a response, which contains each message twice and is printed in one turn of the event loop, for the client and
- * for the audit log. Nobody reads that much.
+ * The paths and messages of a response, which contains each message twice and is printed in one
+ * turn of the event loop, for the client and for the audit log. Nobody reads that much.
  */
 const TOLD_CHARACTERS_MAX = 256 << 10
 
@@ -360,14 +369,18 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
   )
 }
 
-/** The same, with the text of upstream's router, for endpoints where it negotiates the representation itself. */
+/**
+ * The same, with the text of upstream's router, for endpoints where it negotiates the
+ * representation itself.
+ */
 export function notAcceptableHere(offered: readonly string[]): ApiError {
   const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
   return new ApiError(406, 'NotAcceptable', text, { details: {} })
 }
 
 /**
- * PartialObjectMetadata was requested of a list, or PartialObjectMetadataList of one object. `goType` is the Go type that upstream names.
+ * PartialObjectMetadata was requested of a list, or PartialObjectMetadataList of one object.
+ * `goType` is the Go type that upstream names.
  */
 export const isAList = (goType: string): ApiError =>
   new ApiError(
@@ -433,7 +446,10 @@ export function expired(
   })
 }
 
-/** `current` is the server's latest resource version; with `retries` the client is asked to retry after a second. */
+/**
+ * `current` is the server's latest resource version; with `retries` the client is asked to retry
+ * after a second.
+ */
 export function tooLargeResourceVersion(
   asked: number,
   current: number,
@@ -459,13 +475,19 @@ export function deadlineExceeded(cause?: unknown): ApiError {
   return new ApiError(504, 'Timeout', text, { details: {}, cause })
 }
 
-/** The deadline of the request passed while its handler was still running. Upstream answers from a filter that knows no types. */
+/**
+ * The deadline of the request passed while its handler was still running. Upstream answers from a
+ * filter that knows no types.
+ */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
   return new ApiError(504, 'Timeout', text, { details: {}, isUntyped: true })
 }
 
-/** etcd did not answer in time. With `retries` the client is asked to retry, which client-go does by itself, whatever the request was. */
+/**
+ * etcd did not answer in time. With `retries` the client is asked to retry, which client-go does by
+ * itself, whatever the request was.
+ */
 export function storageTimeout(
   resource: ResourceName,
   operation: string,
@@ -487,7 +509,10 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
 export const noMemory = (): ApiError =>
   tooManyRequests('the server holds as much for its clients as it may, try again later', 1)
 
-/** A limit of an admission plugin is reached. As upstream, the answer does not say when to try again. */
+/**
+ * A limit of an admission plugin is reached. As upstream, the answer does not say when to try
+ * again.
+ */
 export function limitReached(why: string): ApiError {
   return new ApiError(429, 'TooManyRequests', `Too many requests: ${why}`)
 }
@@ -515,7 +540,9 @@ export function shuttingDown(): TextError {
   })
 }
 
-/** A PodDisruptionBudget does not allow the eviction now. 0 seconds: it is not known when it will. */
+/**
+ * A PodDisruptionBudget does not allow the eviction now. 0 seconds: it is not known when it will.
+ */
 export function evictionRefused(why: string, retryAfterSeconds: number): ApiError {
   const message = "Cannot evict pod as it would violate the pod's disruption budget."
   const causes = [{ reason: 'DisruptionBudget', message: why }]
@@ -539,12 +566,18 @@ export class RemoteUnavailable extends TextError {
 export const proxyFailed = (why: string, cause?: unknown): TextError =>
   new TextError(503, `${why}\n`, { cause })
 
-/** An aggregated API server ended its answer before the end. The client has begun to receive it, so that it is cut off, too. */
+/**
+ * An aggregated API server ended its answer before the end. The client has begun to receive it, so
+ * that it is cut off, too.
+ */
 export class CutOffAnswer extends Error {
   override readonly name = 'CutOffAnswer'
 }
 
-/** In the place of a redirect of an aggregated API server, which could lead a client, and its credentials, anywhere (CVE-2022-3172). */
+/**
+ * In the place of a redirect of an aggregated API server, which could lead a client, and its
+ * credentials, anywhere (CVE-2022-3172).
+ */
 export const badGateway = 'the backend attempted to redirect this request, which is not permitted'
 
 /** Of a list, some objects of which cannot be read. */
@@ -575,8 +608,9 @@ export function internalError(message: string, cause?: unknown): ApiError {
 }
 
 /**
- * The Status with which an admission webhook refused a request: its reason and details are passed on as they are, and its code if that is
- * one of an error. A code that HTTP does not know could not be sent.
+ * The Status with which an admission webhook refused a request: its reason and details are passed
+ * on as they are, and its code if that is one of an error. A code that HTTP does not know could not
+ * be sent.
  */
 export function passedOn({ code, reason, details, metadata }: Fields, message: string): ApiError {
   const given = numberOf(code)

@@ -18,21 +18,26 @@ export type FieldFault = {
   readonly path: string
   readonly reason: FaultReason
   readonly message: string
-  /** The validation tag that reports this fault, where declarative validation covers it (KEP-5073). */
+  /**
+   * The validation tag that reports this fault, where declarative validation covers it (KEP-5073).
+   */
   readonly tag?: 'minimum' | 'required'
 }
 
 /**
- * The maximum of faults of one object. Rules stop when it is reached: each item of a list of a million can have thousands, and nobody reads
- * that many.
+ * The maximum of faults of one object. Rules stop when it is reached: each item of a list of a
+ * million can have thousands, and nobody reads that many.
  */
 export const FAULTS_MAX = 10_000
 /**
- * Of the paths and messages together: the schema of a CRD can cause a message of kilobytes for each fault. A response contains each
- * message twice, and is printed in one turn of the event loop.
+ * Of the paths and messages together: the schema of a CRD can cause a message of kilobytes for each
+ * fault. A response contains each message twice, and is printed in one turn of the event loop.
  */
 export const FAULTS_CHARACTERS_MAX = 1 << 20
-/** Of a value in a message. kube-apiserver shows all of it; to quote megabytes of control characters takes a tenth of a second. */
+/**
+ * Of a value in a message. kube-apiserver shows all of it; to quote megabytes of control characters
+ * takes a tenth of a second.
+ */
 export const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /**

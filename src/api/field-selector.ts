@@ -1,4 +1,7 @@
-/** Field selectors: `metadata.name=x,status.phase!=Active`, with backslash before `\`, `,` and `=` in values. */
+/**
+ * Field selectors: `metadata.name=x,status.phase!=Active`, with backslash before `\`, `,` and `=`
+ * in values.
+ */
 import { BACKSLASH, COMMA } from '../lib/bytes/ascii.ts'
 import { badRequest } from './errors.ts'
 

@@ -1,6 +1,9 @@
 import type { FrameSource } from './request.ts'
 
-/** Calls `onEnd` when the frames end or are closed; it may be called for both. `isWhole`: they came to their end. */
+/**
+ * Calls `onEnd` when the frames end or are closed; it may be called for both. `isWhole`: they came
+ * to their end.
+ */
 export const followFrames = (
   { take, onReady, close }: FrameSource,
   onEnd: (isWhole: boolean) => void,
@@ -17,7 +20,9 @@ export const followFrames = (
   },
 })
 
-/** Calls back when there is nothing more to send for now: what a watch begins with has been sent. */
+/**
+ * Calls back when there is nothing more to send for now: what a watch begins with has been sent.
+ */
 export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
   let isBehind = true
   return {

@@ -1,6 +1,6 @@
 /**
- * How gates were in the versions that `--emulated-version` can name, where that differs from gate-rows.ts. A gate that was not there yet is off
- * and cannot be set.
+ * How gates were in the versions that `--emulated-version` can name, where that differs from
+ * gate-rows.ts. A gate that was not there yet is off and cannot be set.
  */
 import type { GateRow } from './gate-rows.ts'
 

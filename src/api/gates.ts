@@ -1,4 +1,7 @@
-/** The state of feature gates, as other parts of the server read it. `--feature-gates` sets them (config/feature-gates.ts). */
+/**
+ * The state of feature gates, as other parts of the server read it. `--feature-gates` sets them
+ * (config/feature-gates.ts).
+ */
 import { gateRows } from './gate-rows.ts'
 
 export type Gates = { readonly isOn: (name: string) => boolean }

@@ -1,4 +1,7 @@
-/** Values as Go prints them in some messages, with %v or %#v. Of a long value only the beginning is printed. */
+/**
+ * Values as Go prints them in some messages, with %v or %#v. Of a long value only the beginning is
+ * printed.
+ */
 import { SHOWN_CHARACTERS_MAX, shownValue } from './field-fault.ts'
 import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
@@ -32,7 +35,10 @@ export function goBytes(base64: string | undefined): string {
 /** Longer than any timestamp with all digits of its fraction. */
 const TIME_CHARACTERS_MAX = 64
 
-/** `2001-02-03 04:05:06 +0000 UTC` for a timestamp in UTC; trailing zeros of the fraction are dropped. */
+/**
+ * `2001-02-03 04:05:06 +0000 UTC` for a timestamp in UTC; trailing zeros of the fraction are
+ * dropped.
+ */
 export function goTime(timestamp: string): string {
   if (timestamp.length > TIME_CHARACTERS_MAX) return timestamp
   const [, date = '', time = '', fraction = ''] =
@@ -43,7 +49,10 @@ export function goTime(timestamp: string): string {
 const months =
   'January February March April May June July August September October November December'.split(' ')
 
-/** `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` for a timestamp of metadata; an absent one is Go's zero time. */
+/**
+ * `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` for a timestamp of metadata; an
+ * absent one is Go's zero time.
+ */
 export function goDate(timestamp: string): string {
   if (timestamp === '') return 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)'
   const at = new Date(timestamp)
@@ -69,7 +78,10 @@ export const goIntOrString = (value: Json | undefined): string =>
     ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${quote(value)}}`
     : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
 
-/** A struct with `%#v`. Of a pointer Go prints the address, which means nothing: here it is always the same one. */
+/**
+ * A struct with `%#v`. Of a pointer Go prints the address, which means nothing: here it is always
+ * the same one.
+ */
 export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
   return `${name}{${Object.entries(fields)
     .map(([field, value]) => `${field}:${value}`)
@@ -114,7 +126,9 @@ export function shownPlain(text: string): string {
 const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)
 
-/** As `%v` prints a float64: with an exponent, of at least two digits, below 1e-4 and from 1e6 on. */
+/**
+ * As `%v` prints a float64: with an exponent, of at least two digits, below 1e-4 and from 1e6 on.
+ */
 export function goFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e')
   const power = Number(exponent)
@@ -122,7 +136,10 @@ export function goFloat(value: number): string {
   return `${digits}e${power < 0 ? '-' : '+'}${`${Math.abs(power)}`.padStart(2, '0')}`
 }
 
-/** More keys are in the order of their UTF-16 code units, which is the same for nearly all keys and many times faster. */
+/**
+ * More keys are in the order of their UTF-16 code units, which is the same for nearly all keys and
+ * many times faster.
+ */
 const BYTE_SORTED_MAX = 100
 
 function sortedKeys(fields: object): string[] {

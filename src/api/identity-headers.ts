@@ -1,4 +1,7 @@
-/** Headers in which a client names a user: one that it impersonates, or one that a front proxy has authenticated. */
+/**
+ * Headers in which a client names a user: one that it impersonates, or one that a front proxy has
+ * authenticated.
+ */
 
 /** Names of headers of a front proxy, in lower case. */
 export type IdentityHeaders = {
@@ -20,8 +23,9 @@ export const standardHeaders: IdentityHeaders = {
 export type IsIdentityHeader = (name: string) => boolean
 
 /**
- * Whether a header, in lower case, names a user: an impersonated one, or for front proxies with the standard headers or with `own`. Such
- * headers are not passed on to other servers, and their lines are not joined, since names of users and groups may contain commas.
+ * Whether a header, in lower case, names a user: an impersonated one, or for front proxies with the
+ * standard headers or with `own`. Such headers are not passed on to other servers, and their lines
+ * are not joined, since names of users and groups may contain commas.
  */
 export function identityHeaderTest(own?: IdentityHeaders): IsIdentityHeader {
   const all = own === undefined ? [standardHeaders] : [standardHeaders, own]

@@ -7,10 +7,14 @@ export type Ids = {
   readonly nameSuffix: () => string
 }
 
-/** No vowels, and no digits that look like letters, so that suffixes do not form words. As upstream. */
+/**
+ * No vowels, and no digits that look like letters, so that suffixes do not form words. As upstream.
+ */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
-/** The last group of a UUID has 48 random bits: enough for the modulo not to favour any character. */
+/**
+ * The last group of a UUID has 48 random bits: enough for the modulo not to favour any character.
+ */
 const RANDOM_AT = 24
 
 export const randomIds: Ids = { uid: () => randomUUID(), nameSuffix }

@@ -1,6 +1,7 @@
 /**
- * IP addresses and CIDRs as numbers. Parsing is as lenient as upstream's for old clients (leading zeros, IPv4-mapped IPv6); to accept the
- * canonical form only, a caller compares with `formatIp` and `formatCidr`, which print RFC 5952.
+ * IP addresses and CIDRs as numbers. Parsing is as lenient as upstream's for old clients (leading
+ * zeros, IPv4-mapped IPv6); to accept the canonical form only, a caller compares with `formatIp`
+ * and `formatCidr`, which print RFC 5952.
  */
 
 export type IpFamily = 'IPv4' | 'IPv6'
@@ -63,7 +64,10 @@ export function cidrOf(address: Ip, prefixBits: number): Cidr {
 export const contains = (cidr: Cidr, { family, value }: Pick<Ip, 'family' | 'value'>): boolean =>
   cidr.family === family && value >= cidr.first && value <= cidr.last
 
-/** Go's IsGlobalUnicast: neither unspecified, loopback, link-local, multicast nor broadcast. False if the text is not an address. */
+/**
+ * Go's IsGlobalUnicast: neither unspecified, loopback, link-local, multicast nor broadcast. False
+ * if the text is not an address.
+ */
 export function isGlobalUnicast(text: string): boolean {
   const ip = parseIp(text)
   return ip !== undefined && !notGlobal.some((range) => contains(range, ip))
@@ -92,7 +96,10 @@ function parseIpv4(text: string): bigint | undefined {
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
 }
 
-/** Not by `isIPv6` of node:net: the regular expression that it compiles takes 5 ms, which a start does not have. */
+/**
+ * Not by `isIPv6` of node:net: the regular expression that it compiles takes 5 ms, which a start
+ * does not have.
+ */
 function parseIpv6(text: string): Ip | undefined {
   const [head = '', tail, ...more] = ipv4AsGroups(text).split('::')
   const before = groupsOf(head)

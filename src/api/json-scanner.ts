@@ -1,4 +1,7 @@
-/** A JSON tokenizer whose errors have the texts of Go's decoder. Its callers decide what the tokens mean. */
+/**
+ * A JSON tokenizer whose errors have the texts of Go's decoder. Its callers decide what the tokens
+ * mean.
+ */
 import {
   BACKSLASH,
   BRACE_CLOSE,
@@ -49,7 +52,10 @@ const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const special = /[\\\u0000-\u001f]/
 
-/** Characters that are searched for special ones at once: a scanner may read only a part of a long text. */
+/**
+ * Characters that are searched for special ones at once: a scanner may read only a part of a long
+ * text.
+ */
 const SEARCHED_CHARACTERS = 16_384
 
 /** By its code, 1 for each character that is an escape together with the backslash before it. */
@@ -63,13 +69,18 @@ export class JsonScanner {
   readonly text: string
   at = 0
   readonly #isUndivided: boolean
-  /** The part of the text that was searched for characters of `special`, and the first one in it. */
+  /**
+   * The part of the text that was searched for characters of `special`, and the first one in it.
+   */
   #searchedFrom = 0
   #searchedTo = 0
   #specialAt = Infinity
   /** The position inside of a long string that is being skipped in parts. */
   #insideAt = NOT_INSIDE
-  /** The open objects and arrays of the value that is being skipped; reused, since a text may have millions of short values. */
+  /**
+   * The open objects and arrays of the value that is being skipped; reused, since a text may have
+   * millions of short values.
+   */
   readonly #open: boolean[] = []
 
   /** `isUndivided`: reading a value never pauses, not even in work that is done in parts. */
@@ -194,7 +205,9 @@ export class JsonScanner {
     if (!this.#skipPlainString(start)) this.at = this.#skipEscaped(start, Infinity) + 1
   }
 
-  /** Like `#skipString`, but only begins a long string with escapes: `#skipInside` skips the rest. */
+  /**
+   * Like `#skipString`, but only begins a long string with escapes: `#skipInside` skips the rest.
+   */
   #skipShortString(): void {
     const start = this.at + 1
     if (this.#skipPlainString(start)) return
@@ -215,7 +228,9 @@ export class JsonScanner {
     return true
   }
 
-  /** Skips to after the closing quote; false, without moving, if the string has escapes or faults. */
+  /**
+   * Skips to after the closing quote; false, without moving, if the string has escapes or faults.
+   */
   #skipPlainString(start: number): boolean {
     const end = this.text.indexOf('"', start)
     if (end === -1) return false
@@ -226,7 +241,10 @@ export class JsonScanner {
     return true
   }
 
-  /** Returns the position of the closing quote, or of the first character that begins at `until` or after it. */
+  /**
+   * Returns the position of the closing quote, or of the first character that begins at `until` or
+   * after it.
+   */
   #skipEscaped(start: number, until: number): number {
     const { text } = this
     for (let at = start; ; at++) {
@@ -261,7 +279,10 @@ export class JsonScanner {
     if (!this.#skipShortInteger()) this.#readAnyNumber()
   }
 
-  /** Most numbers are short integers, and need no regular expression. False, without moving, for any other number. */
+  /**
+   * Most numbers are short integers, and need no regular expression. False, without moving, for any
+   * other number.
+   */
   #skipShortInteger(): boolean {
     const { text, at } = this
     let end = at
@@ -337,8 +358,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips up to so many values, counting nested ones; false if more are left for another call. `open`, empty at first, is the stack of open
-   * objects and arrays: true for an object.
+   * Skips up to so many values, counting nested ones; false if more are left for another call.
+   * `open`, empty at first, is the stack of open objects and arrays: true for an object.
    */
   skipPart(open: boolean[], values: number): boolean {
     for (let passed = 0; passed < values; passed++) {
@@ -357,7 +378,10 @@ export class JsonScanner {
     return false
   }
 
-  /** Skips a scalar, or enters an object or array; true if a nested value comes next. `isWhole`: the caller does not pause inside the value. */
+  /**
+   * Skips a scalar, or enters an object or array; true if a nested value comes next. `isWhole`: the
+   * caller does not pause inside the value.
+   */
   #skipStart(open: boolean[], isWhole: boolean): boolean {
     switch (this.peekType()) {
       case 'object':
@@ -385,7 +409,10 @@ export class JsonScanner {
     }
   }
 
-  /** The text of what may be a long list of numbers, which JSON.parse reads in half of the time; undefined: it is none. (Texts take it longer.) */
+  /**
+   * The text of what may be a long list of numbers, which JSON.parse reads in half of the time;
+   * undefined: it is none. (Texts take it longer.)
+   */
   longList(): string | undefined {
     const { text, at } = this
     if (text.length - at < LONG_LIST_CHARACTERS) return undefined
@@ -471,7 +498,10 @@ export function parsedList(list: string): Json[] | undefined {
   }
 }
 
-/** Why a text is not JSON of this type, in Go's words; undefined if it is. Null is accepted for any type. */
+/**
+ * Why a text is not JSON of this type, in Go's words; undefined if it is. Null is accepted for any
+ * type.
+ */
 export function jsonFault(text: string, wanted: 'object' | 'array'): string | undefined {
   const scanner = new JsonScanner(text)
   try {

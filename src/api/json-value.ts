@@ -1,4 +1,7 @@
-/** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
+/**
+ * JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone
+ * surrogate becomes U+FFFD.
+ */
 import { BACKSLASH, COLON, SPACE } from '../lib/bytes/ascii.ts'
 import { isDivided, repeat } from '../lib/scheduling/parts.ts'
 import type { Steps } from '../lib/scheduling/slices.ts'
@@ -10,14 +13,15 @@ import type { Json } from './object.ts'
 const LONG_DIGITS = 16
 const longNumber = /[0-9]{16}/
 /**
- * The maximum depth of a document: far above any real object, and far below what would overflow the stack of recursive code.
- * (kube-apiserver refuses at 10,000.)
+ * The maximum depth of a document: far above any real object, and far below what would overflow the
+ * stack of recursive code. (kube-apiserver refuses at 10,000.)
  */
 export const DEPTH_MAX = 1000
 
 /**
- * Reads a value of any type at the scanner's position. Objects have no prototype: their keys are whatever a client sent. `onRepeat` is
- * called for objects with a duplicate key; the last value counts.
+ * Reads a value of any type at the scanner's position. Objects have no prototype: their keys are
+ * whatever a client sent. `onRepeat` is called for objects with a duplicate key; the last value
+ * counts.
  */
 export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void): Json {
   const type = scanner.peekType()
@@ -97,7 +101,10 @@ function readItemsInParts(scanner: JsonScanner, depth: number, onRepeat?: () => 
   return items
 }
 
-/** Undefined if there is no long list here, or one with a number that JSON.parse reads differently; the scanner does not move then. */
+/**
+ * Undefined if there is no long list here, or one with a number that JSON.parse reads differently;
+ * the scanner does not move then.
+ */
 function readLongList(scanner: JsonScanner): Json[] | undefined {
   const list = scanner.longList()
   if (list === undefined || longNumber.test(list)) return undefined
@@ -130,9 +137,10 @@ const isLongInteger = (value: number, literal: string): boolean =>
   !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
- * Whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key with another one of the same length, whose
- * characters are those of the escape as it is written, if it has parsed an object with that key in the same position: a line feed becomes a
- * backslash. One pass over the escapes, which most texts have few of.
+ * Whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key with
+ * another one of the same length, whose characters are those of the escape as it is written, if it
+ * has parsed an object with that key in the same position: a line feed becomes a backslash. One
+ * pass over the escapes, which most texts have few of.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = -1
@@ -175,7 +183,10 @@ export function parseText(text: string): Json {
   return value
 }
 
-/** Whether JSON.parse may lose digits. Digits in strings do not count: a reviver makes parsing ten times as slow. */
+/**
+ * Whether JSON.parse may lose digits. Digits in strings do not count: a reviver makes parsing ten
+ * times as slow.
+ */
 function hasLongNumber(text: string): boolean {
   if (!longNumber.test(text)) return false
   for (let from = 0; from < text.length; ) {
@@ -190,8 +201,9 @@ function hasLongNumber(text: string): boolean {
 }
 
 /**
- * Keeps all digits of int64 and uint64, as Go's YAML library does; beyond them a number is a float. The third argument (the source text of
- * a primitive) is in the language, but not yet in the library's types.
+ * Keeps all digits of int64 and uint64, as Go's YAML library does; beyond them a number is a float.
+ * The third argument (the source text of a primitive) is in the language, but not yet in the
+ * library's types.
  */
 function exactInteger(
   _key: string,
@@ -212,8 +224,8 @@ const VALUES_PER_STEP = 1024
 const CHARACTERS_PER_STEP = 32 << 10
 
 /**
- * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth has no limit: a list
- * nests more deeply than the objects in it. Fails with a JsonSyntaxError.
+ * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth
+ * has no limit: a list nests more deeply than the objects in it. Fails with a JsonSyntaxError.
  */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
@@ -255,8 +267,8 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
 }
 
 /**
- * Adds a value to the object or list that contains it. Returns false if the value is the last one of its
- * container, or if it is the whole document.
+ * Adds a value to the object or list that contains it. Returns false if the value is the last one
+ * of its container, or if it is the whole document.
  */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {

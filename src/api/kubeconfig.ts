@@ -1,4 +1,7 @@
-/** A kubeconfig as an object, with everything in it: clients need no file beside it. JSON is YAML, so it can be written as it is. */
+/**
+ * A kubeconfig as an object, with everything in it: clients need no file beside it. JSON is YAML,
+ * so it can be written as it is.
+ */
 import type { Certificate } from '../lib/x509/certificates.ts'
 
 export type Kubeconfig = {

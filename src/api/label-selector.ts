@@ -1,4 +1,7 @@
-/** Label selectors: `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the texts of its errors are kube-apiserver's. */
+/**
+ * Label selectors: `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the texts of its errors are
+ * kube-apiserver's.
+ */
 import { badRequest } from './errors.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 import { quote } from './quote.ts'
@@ -14,7 +17,10 @@ export type Requirement =
     }
   | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly bound: bigint }
 
-/** Fails with a BadRequest if the text is not a label selector. An empty or blank one selects everything: it has no requirements. */
+/**
+ * Fails with a BadRequest if the text is not a label selector. An empty or blank one selects
+ * everything: it has no requirements.
+ */
 export function parseLabelSelector(text: string): readonly Requirement[] {
   return new Parser(text).parse()
 }
@@ -33,7 +39,10 @@ export function matchesLabels(
   )
 }
 
-/** `value`: the value of the label that the requirement names; undefined if the object has no such label. */
+/**
+ * `value`: the value of the label that the requirement names; undefined if the object has no such
+ * label.
+ */
 export function matchesRequirement(requirement: Requirement, value: string | undefined): boolean {
   switch (requirement.operator) {
     case 'exists':

@@ -8,7 +8,9 @@ import {
 } from './field-fault.ts'
 
 const MANAGER_BYTES_MAX = 128
-/** The rest of a longer name, which is refused anyway, is not searched for unprintable characters. */
+/**
+ * The rest of a longer name, which is refused anyway, is not searched for unprintable characters.
+ */
 const SEARCHED_CHARACTERS_MAX = 16 << 10
 
 /** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
@@ -38,7 +40,10 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
   return faults
 }
 
-/** The program in a User-Agent, as the name of a field manager. Node decodes headers as Latin-1, but clients send UTF-8. */
+/**
+ * The program in a User-Agent, as the name of a field manager. Node decodes headers as Latin-1, but
+ * clients send UTF-8.
+ */
 export function managerOfAgent(header: string): string {
   const isPlain = plain.test(header)
   const agent = isPlain ? header : Buffer.from(header, 'latin1').toString('utf8')

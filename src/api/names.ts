@@ -1,4 +1,7 @@
-/** The rules for names, labels and keys, with kube-apiserver's messages. Each function returns the faults; none if the text is valid. */
+/**
+ * The rules for names, labels and keys, with kube-apiserver's messages. Each function returns the
+ * faults; none if the text is valid.
+ */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomain = `${label}(\\.${label})*`
@@ -64,7 +67,10 @@ export function checkDnsSubdomain(name: string): string[] {
     : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
 }
 
-/** A DNS search path, which may contain underscores. As upstream, the message names the pattern without them. */
+/**
+ * A DNS search path, which may contain underscores. As upstream, the message names the pattern
+ * without them.
+ */
 export function checkUnderscoredSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (patterns.underscoredSubdomain.test(name)) return faults
@@ -191,7 +197,9 @@ const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregrou
 
 export const isStandardFinalizer = (name: string): boolean => standardFinalizers.includes(name)
 
-/** A finalizer of a namespace: a qualified name, with a domain unless it is a standard finalizer. */
+/**
+ * A finalizer of a namespace: a qualified name, with a domain unless it is a standard finalizer.
+ */
 export function checkFinalizerName(name: string): string[] {
   const faults = checkQualifiedName(name)
   if (name.includes('/') || isStandardFinalizer(name)) return faults

@@ -1,4 +1,7 @@
-/** How plugins read other objects: from the cache and, before they refuse something because of them, in their latest state. */
+/**
+ * How plugins read other objects: from the cache and, before they refuse something because of them,
+ * in their latest state.
+ */
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
 import type { KubeObject } from './object.ts'
@@ -37,23 +40,27 @@ export type Objects = {
     at: ReadFreshness,
   ) => MaybePromise<readonly KubeObject[]>
   /**
-   * The first objects of a namespace, in their latest state, of which a field is wanted. The others are not decoded: they may be large, and
-   * many.
+   * The first objects of a namespace, in their latest state, of which a field is wanted. The others
+   * are not decoded: they may be large, and many.
    */
   readonly pick: (
     resource: ResourceId,
     namespace: string,
     wanted: WantedField,
   ) => Promise<readonly KubeObject[]>
-  /** The objects of a namespace, or of a cluster-scoped resource (''), from the cache. Each is decoded when it is asked for. */
+  /**
+   * The objects of a namespace, or of a cluster-scoped resource (''), from the cache. Each is
+   * decoded when it is asked for.
+   */
   readonly select: (
     resource: ResourceId,
     namespace: string,
     requirements: readonly Requirement[],
   ) => Promise<readonly (() => KubeObject)[]>
   /**
-   * Stores the status that `decide` computes from the current object; undefined changes nothing. `decide` is called again after a conflict.
-   * Resolves to the resourceVersion that the object has then; undefined if there is no such object.
+   * Stores the status that `decide` computes from the current object; undefined changes nothing.
+   * `decide` is called again after a conflict. Resolves to the resourceVersion that the object has
+   * then; undefined if there is no such object.
    */
   readonly changeStatus: (
     resource: ResourceId,

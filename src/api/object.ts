@@ -1,4 +1,7 @@
-/** The shape that all Kubernetes objects share. An object that came from the cache is shared by all readers: copy it, never change it. */
+/**
+ * The shape that all Kubernetes objects share. An object that came from the cache is shared by all
+ * readers: copy it, never change it.
+ */
 import { mapEach, once } from '../lib/scheduling/parts.ts'
 
 export type Json =
@@ -80,8 +83,8 @@ export function entriesOf(map: Json | undefined): [string, string][] {
 }
 
 /**
- * Drops fields that are undefined, which exactOptionalPropertyTypes distinguishes from absent ones. Returns the same object if there are
- * none.
+ * Drops fields that are undefined, which exactOptionalPropertyTypes distinguishes from absent ones.
+ * Returns the same object if there are none.
  */
 export function present(fields: Fields): Fields {
   for (const name in fields) {
@@ -92,7 +95,9 @@ export function present(fields: Fields): Fields {
   return fields
 }
 
-/** Takes milliseconds for a large map: V8 lists all its keys before the loop visits the first one. */
+/**
+ * Takes milliseconds for a large map: V8 lists all its keys before the loop visits the first one.
+ */
 export function hasNoKeys(fields: Fields): boolean {
   for (const _ in fields) return false
   return true

@@ -1,4 +1,7 @@
-/** Requests of the server to itself, so that its own writes pass through the same chain as those of clients. */
+/**
+ * Requests of the server to itself, so that its own writes pass through the same chain as those of
+ * clients.
+ */
 import { inSlices, Slices } from '../lib/scheduling/slices.ts'
 import { systemTime } from '../lib/time/timers.ts'
 import { parseInSteps, parseJson } from './json-value.ts'
@@ -26,7 +29,10 @@ export type OwnRequest = {
 /** Its name is the field manager of the server's own writes, as upstream. */
 const userAgent = 'kube-apiserver'
 
-/** The object in the response; undefined if the response has no body, or one that is produced asynchronously. */
+/**
+ * The object in the response; undefined if the response has no body, or one that is produced
+ * asynchronously.
+ */
 export function objectOf(response: ApiResponse): Json | undefined {
   const bytes = bytesOf(response)
   return bytes === undefined ? undefined : parseJson(bytes)

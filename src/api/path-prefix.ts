@@ -1,8 +1,8 @@
 const STAR = 0x2a
 
 /**
- * What paths begin with that a pattern such as `/logs/*` matches: the pattern without the stars at its end. Not by a regular expression,
- * which would look at a run of stars once for each of them.
+ * What paths begin with that a pattern such as `/logs/*` matches: the pattern without the stars at
+ * its end. Not by a regular expression, which would look at a run of stars once for each of them.
  */
 export function pathPrefix(pattern: string): string {
   let end = pattern.length

@@ -4,7 +4,10 @@ import { type ApiRequest, elementsOf, type Headers, headerValues } from './reque
 
 type ReceivedHeaders = { readonly [name: string]: string | readonly string[] | undefined }
 
-/** Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server has answered itself. */
+/**
+ * Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server has answered
+ * itself.
+ */
 const hopHeaders: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -68,8 +71,8 @@ function withoutToken(protocols: string): string {
 }
 
 /**
- * Whether a request without a body may be sent again if its connection is lost before there is an answer. As Go's client: the keys say that
- * to do it twice is to do it once.
+ * Whether a request without a body may be sent again if its connection is lost before there is an
+ * answer. As Go's client: the keys say that to do it twice is to do it once.
  */
 export const isReplayable = ({
   method,
@@ -84,7 +87,10 @@ export const isReplayable = ({
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** Whether the connection of a request is to be switched to another protocol. Requests for any other are answered over HTTP. */
+/**
+ * Whether the connection of a request is to be switched to another protocol. Requests for any other
+ * are answered over HTTP.
+ */
 export const isUpgrade = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
   tokensOf(headers.connection).includes('upgrade') && isKnownProtocol(headers.upgrade)
 

@@ -1,6 +1,6 @@
 /**
- * Quantities: numbers with a suffix, `500m`, `1.5Gi`, `2e3`. They are stored in a canonical form: an integer with the largest
- * suffix of the same family that leaves no fraction.
+ * Quantities: numbers with a suffix, `500m`, `1.5Gi`, `2e3`. They are stored in a canonical form:
+ * an integer with the largest suffix of the same family that leaves no fraction.
  */
 
 /** The integer or the fraction may be empty. */
@@ -34,7 +34,10 @@ export type Quantity = { readonly nanos: bigint; readonly format: Format }
 
 export type ParsedQuantity = { readonly text: string } | { readonly fault: string }
 
-/** The canonical text; a text that differs from it only in plus signs, leading zeros or a trailing dot is kept. */
+/**
+ * The canonical text; a text that differs from it only in plus signs, leading zeros or a trailing
+ * dot is kept.
+ */
 export function canonicalQuantity(given: string): ParsedQuantity {
   const text = given.trim()
   if (isPlain(text)) return { text }
@@ -134,8 +137,8 @@ function readSuffix(
 const EXPONENT_MAX = 400
 
 /**
- * Multiplies by a power of ten; a fraction is rounded away from zero. Exponents are capped: beyond any real amount the value does not
- * matter.
+ * Multiplies by a power of ten; a fraction is rounded away from zero. Exponents are capped: beyond
+ * any real amount the value does not matter.
  */
 function scale(digits: bigint, exponent: number): bigint {
   if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, EXPONENT_MAX))

@@ -22,8 +22,9 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 })
 
 /**
- * Beyond ASCII, letters, marks, numbers, punctuation and symbols are printed as they are. Up to 100 at a time: V8 interprets the first
- * execution of a regular expression and compiles it for later ones, which take a third of the time.
+ * Beyond ASCII, letters, marks, numbers, punctuation and symbols are printed as they are. Up to 100
+ * at a time: V8 interprets the first execution of a regular expression and compiles it for later
+ * ones, which take a third of the time.
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
@@ -31,7 +32,10 @@ const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 const SHORT_CHARACTERS = 64
 const plain = /^[ !#-[\]-~]*$/
 
-/** Quotes as Go's %q. Linear in the length: a text may be megabytes of characters that have to be escaped. */
+/**
+ * Quotes as Go's %q. Linear in the length: a text may be megabytes of characters that have to be
+ * escaped.
+ */
 export function quote(text: string): string {
   if (text.length > SHORT_CHARACTERS && plain.test(text)) return `"${text}"`
   const pieces = ['"']

@@ -1,4 +1,7 @@
-/** Semantic versions (semver.org), parsed as strictly as by the library that upstream uses, with its error texts. */
+/**
+ * Semantic versions (semver.org), parsed as strictly as by the library that upstream uses, with its
+ * error texts.
+ */
 import { quote } from './quote.ts'
 
 export type Semver = { readonly numbers: readonly bigint[]; readonly pre: readonly string[] }

@@ -1,4 +1,7 @@
-/** Facts about headers that are read again and again: all requests of an HTTP/2 connection with the same headers share one frozen object. */
+/**
+ * Facts about headers that are read again and again: all requests of an HTTP/2 connection with the
+ * same headers share one frozen object.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Remembers the result for headers that cannot change, for as long as they exist. */

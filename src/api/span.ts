@@ -1,4 +1,7 @@
-/** A span of a trace: something that took time, with what it was about. Only traced requests have any (src/request/tracing). */
+/**
+ * A span of a trace: something that took time, with what it was about. Only traced requests have
+ * any (src/request/tracing).
+ */
 import { messageOf } from '../lib/errors.ts'
 
 export type SpanAttributes = { readonly [name: string]: string | number | boolean }

@@ -1,4 +1,7 @@
-/** Where the time of a request went, in milliseconds: for metrics, and for the log line of a slow request. */
+/**
+ * Where the time of a request went, in milliseconds: for metrics, and for the log line of a slow
+ * request.
+ */
 export class RequestTimings {
   authenticationMs = 0
   auditMs = 0

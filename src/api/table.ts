@@ -26,7 +26,10 @@ export type TableKind = {
   readonly conditions?: (object: KubeObject) => readonly Fields[]
   /** The order of rows in a list, where it is not the order of names. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
-  /** The table of kinds that have no columns of their own, which prints an empty list in another way. */
+  /**
+   * The table of kinds that have no columns of their own, which prints an empty list in another
+   * way.
+   */
   readonly isDefault?: boolean
 }
 

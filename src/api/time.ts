@@ -1,7 +1,10 @@
 /** Timestamps as the API writes them, with Go's error texts for those that it cannot parse. */
 import { shownValue } from './field-fault.ts'
 
-/** `text` is the time in UTC, `2006-01-02T15:04:05Z`; `fault` is why it cannot be parsed, with Go's text. */
+/**
+ * `text` is the time in UTC, `2006-01-02T15:04:05Z`; `fault` is why it cannot be parsed, with Go's
+ * text.
+ */
 export type ParsedTime = { readonly text: string } | { readonly fault: string }
 
 const secondsLayout = '2006-01-02T15:04:05Z07:00'
@@ -31,7 +34,10 @@ export function parseMicroTime(text: string): ParsedTime {
   return parse(text, microLayout, 6)
 }
 
-/** Longer texts, which no client means as a time, are quoted as other values are, in a thirtieth of the time. */
+/**
+ * Longer texts, which no client means as a time, are quoted as other values are, in a thirtieth of
+ * the time.
+ */
 const QUOTED_CHARACTERS_MAX = 1000
 
 /** As Go's package time quotes: control characters and bytes beyond ASCII are escaped as \x. */

@@ -1,4 +1,7 @@
-/** Timestamps of metadata: whole seconds, in UTC. Many are created in the same second, so the last one is cached. */
+/**
+ * Timestamps of metadata: whole seconds, in UTC. Many are created in the same second, so the last
+ * one is cached.
+ */
 export function createNow(wallMs: () => number): () => string {
   let second = Number.NaN
   let text = ''

@@ -1,4 +1,7 @@
-/** Validation of tolerations: those of Pods and RuntimeClasses, and of the configuration of the plugin PodTolerationRestriction. */
+/**
+ * Validation of tolerations: those of Pods and RuntimeClasses, and of the configuration of the
+ * plugin PodTolerationRestriction.
+ */
 import { checked, type FieldFault, invalidValue, notSupported } from './field-fault.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 import { type Fields, textOf } from './object.ts'

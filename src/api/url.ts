@@ -1,4 +1,7 @@
-/** Parses URLs as Go's `url.Parse` does, with its error messages, which messages about flags and configuration files quote. */
+/**
+ * Parses URLs as Go's `url.Parse` does, with its error messages, which messages about flags and
+ * configuration files quote.
+ */
 import { quote } from './quote.ts'
 
 export type GoUrl = {

@@ -7,7 +7,10 @@ export type User = {
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-/** The server itself: the user of its own controllers. Webhooks and audit events see it, with the groups in this order. */
+/**
+ * The server itself: the user of its own controllers. Webhooks and audit events see it, with the
+ * groups in this order.
+ */
 export const systemUser: User = {
   name: 'system:apiserver',
   uid: '',

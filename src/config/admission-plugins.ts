@@ -1,6 +1,6 @@
 /**
- * `--enable-admission-plugins`, `--disable-admission-plugins` and `--admission-control`, the deprecated way to name exactly those that run.
- * Errors and warnings have upstream's texts.
+ * `--enable-admission-plugins`, `--disable-admission-plugins` and `--admission-control`, the
+ * deprecated way to name exactly those that run. Errors and warnings have upstream's texts.
  */
 import { quote } from '../api/quote.ts'
 
@@ -71,7 +71,10 @@ export type AdmissionPlugins = {
   readonly running: readonly string[]
 }
 
-/** The values of the flags, undefined if a flag was not given: a blank `--admission-control` turns all plugins off. */
+/**
+ * The values of the flags, undefined if a flag was not given: a blank `--admission-control` turns
+ * all plugins off.
+ */
 export type PluginFlags = {
   readonly enabled: readonly string[] | undefined
   readonly disabled: readonly string[] | undefined

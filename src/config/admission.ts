@@ -1,4 +1,7 @@
-/** Reads `--admission-control-config-file` and the configurations of the plugins that run. Errors have upstream's messages. */
+/**
+ * Reads `--admission-control-config-file` and the configurations of the plugins that run. Errors
+ * have upstream's messages.
+ */
 import { quote } from '../api/quote.ts'
 import { type AdmissionPlugins, isPlugin } from './admission-plugins.ts'
 import { type PluginConfigurations, readAdmissionConfiguration } from './files/admission.ts'

@@ -1,4 +1,7 @@
-/** Reads and validates the audit flags and the files that they name. All errors are reported, with upstream's messages. */
+/**
+ * Reads and validates the audit flags and the files that they name. All errors are reported, with
+ * upstream's messages.
+ */
 import { type AuditPolicy, readAuditPolicy } from './files/audit-policy.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
 import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
@@ -19,7 +22,10 @@ type Backend = {
 }
 
 export type AuditMode =
-  /** The request waits until its event is written; with `blocking-strict` it fails if the event cannot be written. */
+  /**
+   * The request waits until its event is written; with `blocking-strict` it fails if the event
+   * cannot be written.
+   */
   | { readonly kind: 'blocking' | 'blocking-strict' }
   | {
       readonly kind: 'batch'

@@ -1,4 +1,7 @@
-/** Reads and validates the authentication flags and the files that they name. All errors are reported, with upstream's messages. */
+/**
+ * Reads and validates the authentication flags and the files that they name. All errors are
+ * reported, with upstream's messages.
+ */
 import type { Gates } from '../api/gates.ts'
 import { formatDuration } from '../lib/time/duration.ts'
 import {
@@ -103,7 +106,9 @@ function readAnonymous(
   return file?.anonymous ?? { isEnabled: isAllowed && !isOpen, paths: [] }
 }
 
-/** Successful token authentications are cached this long, whatever the authenticator; as upstream. */
+/**
+ * Successful token authentications are cached this long, whatever the authenticator; as upstream.
+ */
 const TOKEN_CACHE_MS = 10_000
 
 function readWebhook(values: Values, warn: (text: string) => void): TokenWebhook | null {

@@ -1,4 +1,7 @@
-/** Reads and validates the authorization flags and the files that they name. All errors are reported, with upstream's messages. */
+/**
+ * Reads and validates the authorization flags and the files that they name. All errors are
+ * reported, with upstream's messages.
+ */
 import type { Gates } from '../api/gates.ts'
 import { type AbacRule, readAbacPolicy } from './files/abac.ts'
 import {
@@ -72,8 +75,9 @@ export type RereadAuthorizationOptions = {
 }
 
 /**
- * While the server runs: the file in `bytes`, with the kubeconfigs that it names. Authorizers that hold state (Node, RBAC, ABAC) are those
- * of the start: they can be neither added nor removed. As upstream, the first fault is reported.
+ * While the server runs: the file in `bytes`, with the kubeconfigs that it names. Authorizers that
+ * hold state (Node, RBAC, ABAC) are those of the start: they can be neither added nor removed. As
+ * upstream, the first fault is reported.
  */
 export async function rereadAuthorization(
   bytes: Buffer,
@@ -106,7 +110,10 @@ function rebuild(
   return kept
 }
 
-/** Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests; in a file it does not. */
+/**
+ * Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests; in a file
+ * it does not.
+ */
 export const isOpenByFlags = ({ authorizers, file }: AuthorizationConfig): boolean =>
   file === null && authorizers.some(({ type }) => type === 'AlwaysAllow')
 

@@ -1,4 +1,7 @@
-/** What SECURITY.md says of section 1.2 of the CIS Kubernetes Benchmark: what holds by default, and what flags make of the rest. */
+/**
+ * What SECURITY.md says of section 1.2 of the CIS Kubernetes Benchmark: what holds by default, and
+ * what flags make of the rest.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +21,10 @@ const hasPlugin =
   ({ admission }: Config): boolean =>
     admission.isOn(name)
 
-/** Rows that a configuration shows, with the flags that SECURITY.md names if they do not hold by default. */
+/**
+ * Rows that a configuration shows, with the flags that SECURITY.md names if they do not hold by
+ * default.
+ */
 const rows: {
   readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] }
 } = {

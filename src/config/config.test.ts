@@ -503,7 +503,8 @@ test('the help text has every flag', () => {
 })
 
 test('every flag of kube-apiserver is in the table', () => {
-  // --help and --version are not in the table; --data-dir and --store are ours; those of controllers are, too, after kube-controller-manager.
+  // --help and --version are not in the table; --data-dir and --store are ours; those of
+  // controllers are, too, after kube-controller-manager.
   assert.equal(Object.keys(flags).length + 2 - ownFlagNames.size, 172)
 })
 

@@ -1,6 +1,6 @@
 /**
- * Converts flags and files to one validated Config. All errors are reported together, before anything starts; each says how to fix it, with
- * upstream's text where there is one.
+ * Converts flags and files to one validated Config. All errors are reported together, before
+ * anything starts; each says how to fix it, with upstream's text where there is one.
  */
 import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
@@ -318,7 +318,10 @@ function flagValues(values: Values): ReadonlyMap<string, string> {
   )
 }
 
-/** The address that others find in the endpoints of default/kubernetes; empty: it is only known when the server starts. */
+/**
+ * The address that others find in the endpoints of default/kubernetes; empty: it is only known when
+ * the server starts.
+ */
 const publicOf = (address: string): string =>
   isLoopback(address) || address === anyOf(address) || isIP(address) === 0 ? '' : address
 

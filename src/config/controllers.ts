@@ -1,4 +1,6 @@
-/** --controllers: which controllers of kube-controller-manager run inside the server, in its words. */
+/**
+ * --controllers: which controllers of kube-controller-manager run inside the server, in its words.
+ */
 
 /** Those that can run here. */
 export const ownControllers = [
@@ -74,7 +76,10 @@ const otherControllers: ReadonlySet<string> = new Set(
 export const controllersHelp = `Controllers of kube-controller-manager that this server runs itself, for who has none: * for all, a name, or a name \
 after - for all but that one. They stand back while a kube-controller-manager holds its Lease. Default: none; keelson dev: all. Known are ${ownControllers.join(', ')}; the star leaves out ${[...offByDefault].join(', ')}.`
 
-/** The controllers that a list names. Faults in kube-controller-manager's words, or about those that only it has. */
+/**
+ * The controllers that a list names. Faults in kube-controller-manager's words, or about those that
+ * only it has.
+ */
 export function parseControllers(list: readonly string[]): {
   readonly controllers: readonly ControllerName[]
   readonly faults: readonly string[]

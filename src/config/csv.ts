@@ -1,4 +1,7 @@
-/** CSV (RFC 4180) as Go reads it: quotes stand around a whole field only, blank lines are skipped, and blanks belong to a field. */
+/**
+ * CSV (RFC 4180) as Go reads it: quotes stand around a whole field only, blank lines are skipped,
+ * and blanks belong to a field.
+ */
 
 export type CsvRow = readonly string[]
 
@@ -22,7 +25,10 @@ export function parseCsv(text: string): {
   return { rows }
 }
 
-/** Each with its line feed, but for the last. A carriage return before one, or at the end, does not count. */
+/**
+ * Each with its line feed, but for the last. A carriage return before one, or at the end, does not
+ * count.
+ */
 const linesOf = (text: string): string[] =>
   text
     .replace(/\r$/, '')

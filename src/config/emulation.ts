@@ -1,4 +1,7 @@
-/** `--emulated-version`: an older version whose gates and APIs are served. Faults have upstream's texts. */
+/**
+ * `--emulated-version`: an older version whose gates and APIs are served. Faults have upstream's
+ * texts.
+ */
 import type { Values } from './values.ts'
 
 const MAJOR = 1
@@ -68,7 +71,10 @@ function readVersion(values: Values, given: string): number | undefined {
   return refuse(`minCompatibilityVersion version ${oldest} is not between [${oldest}, ${version}]`)
 }
 
-/** Which minor version introduced an API, if it is one that can be emulated or later. `*`: all resources of the version. */
+/**
+ * Which minor version introduced an API, if it is one that can be emulated or later. `*`: all
+ * resources of the version.
+ */
 const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
   'admissionregistration.k8s.io/v1alpha1': {
     mutatingadmissionpolicies: 32,
@@ -89,6 +95,9 @@ export function introductionOf(groupVersion: string, plural: string): number {
   return row?.[plural] ?? row?.['*'] ?? 0
 }
 
-/** The version that introduced all of a version's resources; 0: some were there before all that can be emulated. */
+/**
+ * The version that introduced all of a version's resources; 0: some were there before all that can
+ * be emulated.
+ */
 export const versionIntroductionOf = (groupVersion: string): number =>
   introductionOf(groupVersion, '*')

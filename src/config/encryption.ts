@@ -1,4 +1,7 @@
-/** Reads and validates the flags of encryption at rest and the file that they name. Faults have upstream's messages. */
+/**
+ * Reads and validates the flags of encryption at rest and the file that they name. Faults have
+ * upstream's messages.
+ */
 import type { Gates } from '../api/gates.ts'
 import {
   type EncryptionRule,

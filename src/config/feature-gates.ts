@@ -27,8 +27,9 @@ export type ParsedGates = {
 }
 
 /**
- * Gates that change what Keelson does, and two that read like it but have no effect: Keelson always does what ListFromCacheSnapshot
- * asks for, and only the kubelet reads InPlacePodVerticalScalingAllocatedStatus. docs/gates.md explains the gates that are missing here.
+ * Gates that change what Keelson does, and two that read like it but have no effect: Keelson always
+ * does what ListFromCacheSnapshot asks for, and only the kubelet reads
+ * InPlacePodVerticalScalingAllocatedStatus. docs/gates.md explains the gates that are missing here.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
@@ -117,7 +118,10 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
-/** The gates that change what Keelson does, with their stage and default, as kube-apiserver's help prints them. */
+/**
+ * The gates that change what Keelson does, with their stage and default, as kube-apiserver's help
+ * prints them.
+ */
 export const gateHelp = (): string[] =>
   gatesOf(gateRows)
     .filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
@@ -127,14 +131,20 @@ export const gateHelp = (): string[] =>
     )
     .toSorted()
 
-/** Gates of features that Keelson does not have. Turning one on is refused, and AllAlpha does not turn it on. */
+/**
+ * Gates of features that Keelson does not have. Turning one on is refused, and AllAlpha does not
+ * turn it on.
+ */
 export const unsupportedGates: ReadonlySet<string> = new Set([
   'LoggingAlphaOptions',
   'StorageVersionAPI',
   'UnknownVersionInteroperabilityProxy',
 ])
 
-/** Gates of features that Keelson does not have although they are on by default. Their value is accepted and they stay off. */
+/**
+ * Gates of features that Keelson does not have although they are on by default. Their value is
+ * accepted and they stay off.
+ */
 const absentGates: ReadonlySet<string> = new Set([
   'ContextualLogging',
   'PortForwardWebsockets',
@@ -147,7 +157,10 @@ const stageGates: ReadonlyMap<string, GateStage> = new Map([
   ['AllBeta', 'BETA'],
 ])
 
-/** Entries are `Name=bool`; if a name is repeated, the last one counts. `minor`: the version whose gates they are. */
+/**
+ * Entries are `Name=bool`; if a name is repeated, the last one counts. `minor`: the version whose
+ * gates they are.
+ */
 export function parseFeatureGates(entries: readonly string[], minor = MINOR): ParsedGates {
   const known = knownGates(minor)
   const absent = new Set(olderGates[minor]?.absent)

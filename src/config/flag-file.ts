@@ -1,4 +1,6 @@
-/** Reads a file that a flag names. If it cannot be read, reports Go's message and returns undefined. */
+/**
+ * Reads a file that a flag names. If it cannot be read, reports Go's message and returns undefined.
+ */
 import { readBytes } from './files/read-file.ts'
 
 type Faults = { readonly fault: (text: string) => void }

@@ -1,6 +1,7 @@
 /**
- * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; all
- * of its flags are here, also those that have no effect or are refused, with the reason.
+ * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and
+ * defaults are kube-apiserver's; all of its flags are here, also those that have no effect or are
+ * refused, with the reason.
  */
 import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
@@ -620,7 +621,10 @@ export const flags: { readonly [name in FlagName]: Flag } = flagTable
 
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
 
-/** Those that kube-apiserver does not have: our own, and those of kube-controller-manager for controllers that run here. */
+/**
+ * Those that kube-apiserver does not have: our own, and those of kube-controller-manager for
+ * controllers that run here.
+ */
 export const ownFlagNames: ReadonlySet<string> = new Set([
   'data-dir',
   'store',

@@ -1,11 +1,19 @@
-/** Flow control: whether requests are served by priority levels, and how many at once. Errors have upstream's texts. */
+/**
+ * Flow control: whether requests are served by priority levels, and how many at once. Errors have
+ * upstream's texts.
+ */
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import type { Values } from './values.ts'
 
 export type FlowControlConfig = {
-  /** Whether requests are queued and served by priority levels; else they are limited by `inFlight` alone. */
+  /**
+   * Whether requests are queued and served by priority levels; else they are limited by `inFlight`
+   * alone.
+   */
   readonly hasFairness: boolean
-  /** The maximum of requests in flight; 0: unlimited. With fairness, their sum is what levels share. */
+  /**
+   * The maximum of requests in flight; 0: unlimited. With fairness, their sum is what levels share.
+   */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
 }
 

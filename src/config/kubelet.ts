@@ -1,4 +1,7 @@
-/** How the server connects to kubelets: which address of a node it uses, its client certificate, and the CA it trusts. */
+/**
+ * How the server connects to kubelets: which address of a node it uses, its client certificate, and
+ * the CA it trusts.
+ */
 import type { Values } from './values.ts'
 
 export type KubeletConfig = {

@@ -3,9 +3,14 @@ import { parseQuantity } from '../api/quantity.ts'
 import type { Values } from './values.ts'
 
 export type MemoryConfig = {
-  /** What requests and answers may hold together, in bytes; null: a part of what the process has. */
+  /**
+   * What requests and answers may hold together, in bytes; null: a part of what the process has.
+   */
   readonly requestBytesMax: number | null
-  /** What the cache may hold; null: a part of what the process may use, if that is limited from outside, else any amount. */
+  /**
+   * What the cache may hold; null: a part of what the process may use, if that is limited from
+   * outside, else any amount.
+   */
   readonly cacheBytesMax: number | null
 }
 

@@ -6,7 +6,9 @@ import { parseCsv } from './csv.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'
 
-/** The one release whose hidden metrics may be asked for: the one before that which Keelson serves. */
+/**
+ * The one release whose hidden metrics may be asked for: the one before that which Keelson serves.
+ */
 const PREVIOUS = '1.32'
 
 export function readMetrics(values: Values, warn: (text: string) => void): MetricChoice {
@@ -23,7 +25,10 @@ export function readMetrics(values: Values, warn: (text: string) => void): Metri
   }
 }
 
-/** The flag wins over the file. As upstream, a file that cannot be used is told of, and restricts nothing. */
+/**
+ * The flag wins over the file. As upstream, a file that cannot be used is told of, and restricts
+ * nothing.
+ */
 function readAllowedLabels(values: Values, warn: (text: string) => void): AllowedLabels {
   if (values.isGiven('allow-metric-labels')) return readFlag(values)
   const path = values.string('allow-metric-labels-manifest')
@@ -38,7 +43,10 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
   return typeof pairs === 'string' ? new Map() : pairs
 }
 
-/** A pair is `metric,label=value,value`; several of them are a line of CSV, and each is in quotes, since it has commas. */
+/**
+ * A pair is `metric,label=value,value`; several of them are a line of CSV, and each is in quotes,
+ * since it has commas.
+ */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()
   const given = values

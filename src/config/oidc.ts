@@ -58,7 +58,9 @@ function refuseOverlaps(values: Values, jwt: readonly JwtAuthenticator[]): void 
   if (faults.length > 0) values.fault(describeFaults(faults))
 }
 
-/** The flags as an authenticator of an AuthenticationConfiguration. Undefined if they are invalid. */
+/**
+ * The flags as an authenticator of an AuthenticationConfiguration. Undefined if they are invalid.
+ */
 function readIssuerFields(values: Values): Fields | undefined {
   const caPath = values.string('oidc-ca-file')
   const certificateAuthority = caPath === '' ? '' : readFlagFile(values, caPath)

@@ -1,10 +1,16 @@
 /** Converts arguments to flags and their raw values. Only unknown flags are refused here. */
 import { type FlagName, flags, isFlagName } from './flags.ts'
 
-/** All values of each flag that was given, in order; flags in the order in which they were given last. */
+/**
+ * All values of each flag that was given, in order; flags in the order in which they were given
+ * last.
+ */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
-/** `--name=value`, `--name value`, and `--name` alone for booleans; `-v4`, too. As with kube-apiserver, words may be separated by `_`. */
+/**
+ * `--name=value`, `--name value`, and `--name` alone for booleans; `-v4`, too. As with
+ * kube-apiserver, words may be separated by `_`.
+ */
 export function parseArgs(args: readonly string[]): {
   readonly raw: RawFlags
   readonly faults: readonly string[]

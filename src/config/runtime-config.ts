@@ -3,8 +3,9 @@ import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**
- * The groups, with all versions that upstream's scheme has for them. Stable versions are served by default, others only if the flag enables
- * them; some versions have no kinds any more, and enabling them serves nothing.
+ * The groups, with all versions that upstream's scheme has for them. Stable versions are served by
+ * default, others only if the flag enables them; some versions have no kinds any more, and enabling
+ * them serves nothing.
  */
 const versionsOf: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
@@ -62,7 +63,9 @@ export function parseRuntimeConfig(
   return { runtime: { isServed: (resource) => isServedThen(resource, values, emulation) }, faults }
 }
 
-/** What was introduced after the emulated version is not served, unless a flag says that it may be. */
+/**
+ * What was introduced after the emulated version is not served, unless a flag says that it may be.
+ */
 function isServedThen(
   resource: ResourceId,
   values: ReadonlyMap<string, boolean>,

@@ -6,7 +6,10 @@ import type { Values } from './values.ts'
 export type ServicesConfig = {
   /** The service CIDRs, one for each IP family of the cluster, the primary one first. */
   readonly ranges: readonly Cidr[]
-  /** Where allocated addresses are recorded: as IPAddress objects, in the bitmaps of older servers, or both. */
+  /**
+   * Where allocated addresses are recorded: as IPAddress objects, in the bitmaps of older servers,
+   * or both.
+   */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
   /** How the endpoints of the service default/kubernetes are maintained. */
@@ -131,7 +134,8 @@ function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
 
 function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
-  // With master-count servers count each other by what they write; by their leases, they find the same endpoints, and sooner.
+  // With master-count servers count each other by what they write; by their leases, they find the
+  // same endpoints, and sooner.
   if (!/^(lease|none|master-count)$/.test(type)) {
     values.fault(
       `Reconciler not implemented: ${type}`,

@@ -1,4 +1,7 @@
-/** How connections and requests are served: certificates by name, CORS, GOAWAY, the order of the end. */
+/**
+ * How connections and requests are served: certificates by name, CORS, GOAWAY, the order of the
+ * end.
+ */
 import { isIP } from 'node:net'
 import { ORIGIN_LENGTH_MAX } from '../api/origin.ts'
 import { compilePattern, isLongPattern, type Pattern } from '../objects/cel/regex.ts'
@@ -26,7 +29,10 @@ export type ServingConfig = {
   readonly goawayChance: number
   /** How long the start may take before it fails liveness. */
   readonly livezGraceMs: number
-  /** Whether, at the end, connections are accepted until the requests under way are answered, and new requests are told to come again. */
+  /**
+   * Whether, at the end, connections are accepted until the requests under way are answered, and
+   * new requests are told to come again.
+   */
   readonly sendsRetryAfter: boolean
   /** How long readiness waits for the initial fill of the cache, at most. */
   readonly fillMsMax: number
@@ -37,8 +43,8 @@ export type ServingConfig = {
 
 const GOAWAY_CHANCE_MAX = 0.02
 /**
- * Characters of the longest Origin times instructions of all patterns: some 20 ms if each runs to its end, which next to none does. A
- * hundred names of hosts fit.
+ * Characters of the longest Origin times instructions of all patterns: some 20 ms if each runs to
+ * its end, which next to none does. A hundred names of hosts fit.
  */
 const ORIGIN_STEPS_MAX = 1_500_000
 
@@ -96,7 +102,8 @@ function readOrigins(values: Values): Pattern[] {
 
 /** A text says what is wrong with it. */
 function readOrigin(text: string): Pattern | string {
-  // Each request with an Origin is matched on the event loop: what would take milliseconds is no name of a host.
+  // Each request with an Origin is matched on the event loop: what would take milliseconds is no
+  // name of a host.
   if (isLongPattern(text)) return 'regular expression is too long'
   const pattern = compilePattern(text)
   if (pattern instanceof CelError) return pattern.message

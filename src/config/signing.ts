@@ -1,4 +1,7 @@
-/** --cluster-signing-*: the CAs with which the certificatesigningrequest-signing-controller signs. Names, defaults and faults are kube-controller-manager's. */
+/**
+ * --cluster-signing-*: the CAs with which the certificatesigningrequest-signing-controller signs.
+ * Names, defaults and faults are kube-controller-manager's.
+ */
 import { messageOf } from '../lib/errors.ts'
 import { SigningAuthority } from '../lib/x509/signing-authority.ts'
 import type { Flag } from './flag.ts'

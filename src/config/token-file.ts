@@ -4,7 +4,10 @@ import { parseCsv } from './csv.ts'
 
 const COLUMNS_MIN = 3
 
-/** The first fault ends it. Faults and warnings have kube-apiserver's texts. Of two lines with the same token the last counts. */
+/**
+ * The first fault ends it. Faults and warnings have kube-apiserver's texts. Of two lines with the
+ * same token the last counts.
+ */
 export function parseTokenFile(
   path: string,
   text: string,

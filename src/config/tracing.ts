@@ -4,7 +4,9 @@ import { readBytes } from './files/read-file.ts'
 import { readTracingConfig, type TracingConfig } from './files/tracing.ts'
 import type { Values } from './values.ts'
 
-/** Null if no requests are traced. The file is not read while the gate is off, as in kube-apiserver. */
+/**
+ * Null if no requests are traced. The file is not read while the gate is off, as in kube-apiserver.
+ */
 export function readTracing(values: Values, gates: Gates): TracingConfig | null {
   const path = values.string('tracing-config-file')
   if (path === '' || !gates.isOn('APIServerTracing')) return null

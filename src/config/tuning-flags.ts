@@ -1,4 +1,7 @@
-/** Sizes, periods and timeouts of parts of kube-apiserver. Those of parts that work differently here are taken and change nothing. */
+/**
+ * Sizes, periods and timeouts of parts of kube-apiserver. Those of parts that work differently here
+ * are taken and change nothing.
+ */
 import type { Flag } from './flag.ts'
 
 const etcd = 'Etcd'

@@ -1,4 +1,7 @@
-/** Sizes and periods, and flags that are taken for kube-apiserver's sake: their values are checked as there. */
+/**
+ * Sizes and periods, and flags that are taken for kube-apiserver's sake: their values are checked
+ * as there.
+ */
 import { tuningFlags } from './tuning-flags.ts'
 import type { Values } from './values.ts'
 

@@ -1,4 +1,7 @@
-/** The values of flags, converted to their types. A value that cannot be converted is an error with Go's text. */
+/**
+ * The values of flags, converted to their types. A value that cannot be converted is an error with
+ * Go's text.
+ */
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/time/duration.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
@@ -32,7 +35,10 @@ export class Values<Name extends string = FlagName> {
     return this.#raw.has(name)
   }
 
-  /** Whether the first flag was given, and after the other if that was, too: of two names for one value the last counts. */
+  /**
+   * Whether the first flag was given, and after the other if that was, too: of two names for one
+   * value the last counts.
+   */
   isGivenAfter(name: Name, other: Name): boolean {
     const names = [...this.#raw.keys()]
     return names.indexOf(name) > names.indexOf(other)
@@ -48,7 +54,10 @@ export class Values<Name extends string = FlagName> {
     this.#refuse(name, why)
   }
 
-  /** If the flag is repeated, the last value counts; empty if there is neither a value nor a default. */
+  /**
+   * If the flag is repeated, the last value counts; empty if there is neither a value nor a
+   * default.
+   */
   string(name: Name): string {
     return this.#raw.get(name)?.at(-1) ?? this.#table[name].default ?? ''
   }
@@ -59,7 +68,10 @@ export class Values<Name extends string = FlagName> {
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
   }
 
-  /** The same as Go's flags of lists do it: a value is a line of CSV, with quotes, and blank elements are kept. */
+  /**
+   * The same as Go's flags of lists do it: a value is a line of CSV, with quotes, and blank
+   * elements are kept.
+   */
   slice(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => {
@@ -142,8 +154,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * The content of the file that the flag names; empty if there is none, or if it cannot be read, which is an error: with upstream's words
-   * `before` it, if there are any.
+   * The content of the file that the flag names; empty if there is none, or if it cannot be read,
+   * which is an error: with upstream's words `before` it, if there are any.
    */
   file(name: Name, before?: string): string {
     return this.#read(name, this.string(name), before)

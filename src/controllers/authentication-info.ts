@@ -1,6 +1,7 @@
 /**
- * The ConfigMap extension-apiserver-authentication, from which extension API servers learn the client CAs and how front proxies name users.
- * It has what all servers of the cluster accept: each adds its own, and nothing is removed but expired certificates, as upstream.
+ * The ConfigMap extension-apiserver-authentication, from which extension API servers learn the
+ * client CAs and how front proxies name users. It has what all servers of the cluster accept: each
+ * adds its own, and nothing is removed but expired certificates, as upstream.
  */
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { parseJson } from '../api/json-value.ts'
@@ -52,7 +53,9 @@ export async function publishInfo(
   if (status >= FAILURE) throw new Error(`${path} could not be written: status ${status}`)
 }
 
-/** Returns the status of the last response. Nothing is written if the ConfigMap could not be read. */
+/**
+ * Returns the status of the last response. Nothing is written if the ConfigMap could not be read.
+ */
 async function publishOnce(
   handle: Handler,
   info: AuthenticationInfo,
@@ -126,7 +129,10 @@ function listOf(text: string): readonly string[] {
   }
 }
 
-/** Each certificate once, in the order of the bundles, encoded anew, so that equal certificates are equal texts. */
+/**
+ * Each certificate once, in the order of the bundles, encoded anew, so that equal certificates are
+ * equal texts.
+ */
 function combinedPem(bundles: readonly string[], nowMs: number): string {
   const all = bundles.flatMap((text) =>
     certificateBlocks(text).map((block) => pem('CERTIFICATE', block)),

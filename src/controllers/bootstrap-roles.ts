@@ -1,6 +1,7 @@
 /**
- * The roles and bindings that every cluster begins with: made where they are not there, and given what they lack where they are, whenever a
- * server starts, as kube-apiserver does. Another server may do the same at the same time: who comes second looks again.
+ * The roles and bindings that every cluster begins with: made where they are not there, and given
+ * what they lack where they are, whenever a server starts, as kube-apiserver does. Another server
+ * may do the same at the same time: who comes second looks again.
  */
 import type { Gates } from '../api/gates.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
@@ -20,7 +21,10 @@ const TRIES = 5
 export type BootstrapRolesOptions = {
   readonly handle: Handler
   readonly gates: Gates
-  /** Stores objects that probably do not exist, below the handler. Returns those that exist. Undefined: the handler writes all of them. */
+  /**
+   * Stores objects that probably do not exist, below the handler. Returns those that exist.
+   * Undefined: the handler writes all of them.
+   */
   readonly createAll:
     | ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>)
     | undefined
@@ -43,7 +47,8 @@ export async function ensureRoles(
       if (signal.aborted) return
       const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
-      // What memory answers holds the event loop: who connects at the start is not to wait for all of it.
+      // What memory answers holds the event loop: who connects at the start is not to wait for all
+      // of it.
       if (slices.isOver) await slices.turn()
     }
   }
@@ -66,8 +71,9 @@ async function isNewCluster(
 }
 
 /**
- * Before 1.14 anonymous users could read the version by the binding of system:discovery. Where an operator has changed that one, the binding
- * that came after it begins as its copy, so that nobody gets back by an upgrade what was taken from them.
+ * Before 1.14 anonymous users could read the version by the binding of system:discovery. Where an
+ * operator has changed that one, the binding that came after it begins as its copy, so that nobody
+ * gets back by an upgrade what was taken from them.
  */
 async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
   const collection = `${root}/clusterrolebindings`

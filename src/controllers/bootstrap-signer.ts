@@ -1,6 +1,7 @@
 /**
- * The bootstrap-signer-controller: signs the kubeconfig in the ConfigMap `cluster-info` of kube-public with each bootstrap token that is for that,
- * so that who has the token can tell that the kubeconfig is that of the cluster (RFC 7515, appendix F: the payload is detached).
+ * The bootstrap-signer-controller: signs the kubeconfig in the ConfigMap `cluster-info` of
+ * kube-public with each bootstrap token that is for that, so that who has the token can tell that
+ * the kubeconfig is that of the cluster (RFC 7515, appendix F: the payload is detached).
  */
 import { createHmac } from 'node:crypto'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'

@@ -1,6 +1,6 @@
 /**
- * Creates the objects that every cluster starts with, if they do not exist. Another server may create them at the same time: the
- * second one then finds them.
+ * Creates the objects that every cluster starts with, if they do not exist. Another server may
+ * create them at the same time: the second one then finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../api/request.ts'

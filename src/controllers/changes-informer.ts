@@ -1,6 +1,7 @@
 /**
- * The changes of a resource from now on, from a watch of the cache: for controllers that keep nothing of its objects. When the watch ended, changes
- * may have been missed, and whoever follows has to look at everything again.
+ * The changes of a resource from now on, from a watch of the cache: for controllers that keep
+ * nothing of its objects. When the watch ended, changes may have been missed, and whoever follows
+ * has to look at everything again.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import { Restores } from '../lib/concurrency/restores.ts'
@@ -35,14 +36,18 @@ export class ChangesInformer implements AsyncDisposable {
     this.#running = this.#run()
   }
 
-  /** Resolves when the changes that were acknowledged before the call have been passed on. Fails if that is not possible now. */
+  /**
+   * Resolves when the changes that were acknowledged before the call have been passed on. Fails if
+   * that is not possible now.
+   */
   async latest(): Promise<void> {
     const { keys, reader } = this.#options.access
     const { from } = keys.range()
     await reader.list({ from, to: from }, 'latest')
     const source = this.#source
     if (source !== undefined) takeAll(source, this.#passOn)
-    // A watch that was too slow is closed by a take. When the next one begins, everything is looked at.
+    // A watch that was too slow is closed by a take. When the next one begins, everything is looked
+    // at.
     if (source?.state !== 'live') throw new Error(`${this.#options.name} are not followed yet`)
   }
 

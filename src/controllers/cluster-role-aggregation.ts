@@ -1,7 +1,8 @@
 /**
- * The clusterrole-aggregation controller of kube-controller-manager, for servers that run without one (decisions/0013): sets the rules of each
- * ClusterRole that has an aggregationRule, with the same field manager. Checks all ClusterRoles when one changes: there are few, and they
- * change rarely.
+ * The clusterrole-aggregation controller of kube-controller-manager, for servers that run without
+ * one (decisions/0013): sets the rules of each ClusterRole that has an aggregationRule, with the
+ * same field manager. Checks all ClusterRoles when one changes: there are few, and they change
+ * rarely.
  */
 import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
@@ -31,7 +32,10 @@ export function followAggregatedRoles({
   return new Loop({ name: 'the aggregation of cluster roles', intervalMs: RETRY_MS, run, log })
 }
 
-/** Resolves when the watch has ended; fails if a list or a write failed. Events that arrive during a pass start another one. */
+/**
+ * Resolves when the watch has ended; fails if a list or a write failed. Events that arrive during a
+ * pass start another one.
+ */
 async function followOnce(handle: Handler, signal: AbortSignal): Promise<void> {
   await followWatch(handle, { path, signal }, () => aggregateAll(handle, signal))
 }
@@ -53,7 +57,8 @@ async function aggregateAll(handle: Handler, signal: AbortSignal): Promise<void>
     }
     const sent = { method: 'PATCH', path: `${path}/${name}`, body, manager, isApply: true, signal }
     const { status } = await request(handle, sent)
-    // The roles behind it aggregate the new rules: two roles that select each other would exchange the old ones for ever.
+    // The roles behind it aggregate the new rules: two roles that select each other would exchange
+    // the old ones for ever.
     if (status === OK) roles[at] = { ...role, rules }
     else faults.push(`${path}/${name} answers ${status}`)
   }

@@ -1,4 +1,7 @@
-/** Requests of a controller inside the server: those of its service account, as if kube-controller-manager had sent them. */
+/**
+ * Requests of a controller inside the server: those of its service account, as if
+ * kube-controller-manager had sent them.
+ */
 import type { Handler } from '../api/request.ts'
 import { authenticatedGroup, type User } from '../api/user.ts'
 
@@ -7,7 +10,9 @@ const userAgent = 'kube-controller-manager'
 
 const namespace = 'kube-system'
 
-/** `account`: its name in kube-system. What it may do is decided by RBAC, like for any other user. */
+/**
+ * `account`: its name in kube-system. What it may do is decided by RBAC, like for any other user.
+ */
 export function controllerHandle(handle: Handler, account: string): Handler {
   const user: User = {
     name: `system:serviceaccount:${namespace}:${account}`,

@@ -1,6 +1,6 @@
 /**
- * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that finalizers keep, then removes the definition's
- * own finalizer.
+ * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that finalizers keep,
+ * then removes the definition's own finalizer.
  */
 import { messageOf } from '../lib/errors.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
@@ -14,11 +14,17 @@ const RETRY_MS = 1_000
 type Decide = (object: KubeObject) => KubeObject | undefined
 
 export type CrdCleanupOptions = {
-  /** Changes the status of a definition, unless `decide` returns undefined. False: the definition does not exist. */
+  /**
+   * Changes the status of a definition, unless `decide` returns undefined. False: the definition
+   * does not exist.
+   */
   readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
   /** Writes the last status and removes the finalizer. Fails if that could not be done. */
   readonly release: (name: string, decide: Decide) => Promise<void>
-  /** Deletes all objects, as long as `isDoomed` is true. Returns how many are left because finalizers keep them. */
+  /**
+   * Deletes all objects, as long as `isDoomed` is true. Returns how many are left because
+   * finalizers keep them.
+   */
   readonly deleteObjects: (
     resource: CustomResource,
     isDoomed: () => Promise<boolean>,
@@ -38,7 +44,10 @@ export type TerminatingCrd = {
   readonly resources: readonly CustomResource[]
 }
 
-/** Undefined: done. A number: call again after so many ms. If the deletion fails, the error is thrown and written to the status. */
+/**
+ * Undefined: done. A number: call again after so many ms. If the deletion fails, the error is
+ * thrown and written to the status.
+ */
 export async function cleanUp(
   doomed: TerminatingCrd,
   options: CrdCleanupOptions,
@@ -67,7 +76,8 @@ export async function cleanUp(
     const isReported = reason === inProgress.reason || reason === failedReason
     return isReported ? undefined : withCondition(inProgress)(current)
   })
-  // Objects are deleted in the storage version, which needs no conversion webhook: that may be deleted before the definition.
+  // Objects are deleted in the storage version, which needs no conversion webhook: that may be
+  // deleted before the definition.
   const stored = resources.find(({ versions }) => versions.storageVersion === undefined)
   let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
   if (stored !== undefined && options.isBuiltInPlace(stored)) end = overlapping

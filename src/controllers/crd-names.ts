@@ -1,4 +1,7 @@
-/** Which names of a CustomResourceDefinition are accepted: within a group each name belongs to one resource, or to one kind. */
+/**
+ * Which names of a CustomResourceDefinition are accepted: within a group each name belongs to one
+ * resource, or to one kind.
+ */
 import { quote } from '../api/quote.ts'
 import type { Names } from '../registry/custom/crd.ts'
 
@@ -16,9 +19,10 @@ export type Claim = {
 type PendingName = { readonly revision: number; readonly together: readonly string[] }
 
 /**
- * The names in use, by group. Plurals, singulars and short names share one namespace, kinds and list kinds another. Names that were
- * requested at an earlier revision count, too, although they are not accepted yet: replicas decide about definitions concurrently,
- * and all of them see revisions in the same order.
+ * The names in use, by group. Plurals, singulars and short names share one namespace, kinds and
+ * list kinds another. Names that were requested at an earlier revision count, too, although they
+ * are not accepted yet: replicas decide about definitions concurrently, and all of them see
+ * revisions in the same order.
  */
 export class NamesInUse {
   readonly #claims = new Map<string, Claim>()
@@ -116,7 +120,10 @@ const hasSameNames = (one: Claim, other: Claim): boolean =>
 
 type OwnedClaim = Claim & { readonly owner: string }
 
-/** The names that a definition gets: requested names that are free; in place of the others it keeps those it had. */
+/**
+ * The names that a definition gets: requested names that are free; in place of the others it keeps
+ * those it had.
+ */
 export function acceptNames(
   { owner, group, wanted, accepted, revision }: OwnedClaim,
   inUse: NamesInUse,

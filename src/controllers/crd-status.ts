@@ -1,4 +1,7 @@
-/** The status that a CustomResourceDefinition should have, from what it is and from the names of the others. */
+/**
+ * The status that a CustomResourceDefinition should have, from what it is and from the names of the
+ * others.
+ */
 import { X509Certificate } from 'node:crypto'
 import {
   type Fields,
@@ -20,7 +23,10 @@ export type Condition = {
   readonly message: string
 }
 
-/** The object with its next status; undefined: nothing changes. NamesAccepted is written first, Established in the write after it. */
+/**
+ * The object with its next status; undefined: nothing changes. NamesAccepted is written first,
+ * Established in the write after it.
+ */
 export function nextStatus(
   object: KubeObject,
   inUse: NamesInUse,
@@ -53,7 +59,10 @@ export function nextStatus(
   return withStatus(object, { acceptedNames: printNames(names) }, { conditions: changed, now })
 }
 
-/** The names that a definition was granted (status.acceptedNames), and those that it asks for (spec.names). */
+/**
+ * The names that a definition was granted (status.acceptedNames), and those that it asks for
+ * (spec.names).
+ */
 export function claimOf(object: KubeObject): Claim {
   const spec = fieldsOf(object['spec'])
   return {
@@ -64,7 +73,10 @@ export function claimOf(object: KubeObject): Claim {
   }
 }
 
-/** Sets or removes NonStructuralSchema. Checked last, since it walks all schemas. Undefined: the condition is right as it is. */
+/**
+ * Sets or removes NonStructuralSchema. Checked last, since it walks all schemas. Undefined: the
+ * condition is right as it is.
+ */
 function withStructural(object: KubeObject, now: string): KubeObject | undefined {
   const type = 'NonStructuralSchema'
   const message = nonStructural(fieldsOf(object['spec']))

@@ -233,7 +233,8 @@ test('what is still there after it was cleaned up is cleaned up again', {
   const source = sourceOf([added({ ...gone, metadata }), listEnd])
   let released = 0
   const again = Promise.withResolvers<void>()
-  // An acknowledged write that a restored backup does not have, of a database that nobody saw change.
+  // An acknowledged write that a restored backup does not have, of a database that nobody saw
+  // change.
   const release = async (): Promise<void> => {
     if (++released === 2) again.resolve()
   }

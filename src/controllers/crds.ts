@@ -1,7 +1,8 @@
 /**
- * Serves what CustomResourceDefinitions define: watches them, accepts their names, adds their resources to the registry and removes
- * them, and deletes the objects of deleted definitions. Each replica does so by itself; the first to write a status wins. Failures
- * are retried until they succeed.
+ * Serves what CustomResourceDefinitions define: watches them, accepts their names, adds their
+ * resources to the registry and removes them, and deletes the objects of deleted definitions. Each
+ * replica does so by itself; the first to write a status wins. Failures are retried until they
+ * succeed.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
@@ -23,9 +24,15 @@ import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 
 /** Concurrent status writes; more would only wait for the database. */
 const WRITES_MAX = 8
-/** Definitions that are cleaned up concurrently: each lists its objects, and deletes several of them at a time. */
+/**
+ * Definitions that are cleaned up concurrently: each lists its objects, and deletes several of them
+ * at a time.
+ */
 const CLEANUPS_MAX = 8
-/** How long after a clean-up the definition is checked again: if a backup was restored meanwhile, it may exist again without an event. */
+/**
+ * How long after a clean-up the definition is checked again: if a backup was restored meanwhile, it
+ * may exist again without an event.
+ */
 const LOOK_AGAIN_MS = 5_000
 /** The wait before a lost watch of definitions is reopened. */
 const WATCH_RETRY_MS = 200
@@ -43,13 +50,19 @@ export type CrdControllerOptions = CrdCleanupOptions & {
     place: { readonly group: string; readonly version: string },
     isServed: boolean,
   ) => Promise<void>
-  /** Versions of groups, as `group/version`, that have an APIService from any server and may no longer be served. */
+  /**
+   * Versions of groups, as `group/version`, that have an APIService from any server and may no
+   * longer be served.
+   */
   readonly listAnnounced: () => Promise<readonly string[]>
   readonly log: Log
   readonly timers?: Timers
 }
 
-/** The encoded definition in the cache, which is decoded when needed: schemas are large, and most are never used. */
+/**
+ * The encoded definition in the cache, which is decoded when needed: schemas are large, and most
+ * are never used.
+ */
 type Source = { item: Item }
 
 type CrdEntry = {
@@ -82,7 +95,10 @@ export class CrdController implements AsyncDisposable {
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
-  /** APIServices that may have to go: those that existed before definitions were listed, and those that wait for what cannot be read. */
+  /**
+   * APIServices that may have to go: those that existed before definitions were listed, and those
+   * that wait for what cannot be read.
+   */
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
@@ -122,7 +138,10 @@ export class CrdController implements AsyncDisposable {
     await promise
   }
 
-  /** Resolves when the definitions that were acknowledged before the call are served. Fails if that is not possible now. */
+  /**
+   * Resolves when the definitions that were acknowledged before the call are served. Fails if that
+   * is not possible now.
+   */
   async latest(): Promise<void> {
     const { reader, range } = this.#options
     await reader.list({ from: range.from, to: range.from }, 'latest')
@@ -173,7 +192,10 @@ export class CrdController implements AsyncDisposable {
     onListed()
   }
 
-  /** Fails when the server stops meanwhile: while the database is unavailable, opening a watch takes long. */
+  /**
+   * Fails when the server stops meanwhile: while the database is unavailable, opening a watch takes
+   * long.
+   */
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#options
     const { signal } = this.#stopping
@@ -203,9 +225,9 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * A definition that is deleted while no server runs leaves its APIServices behind. They are listed before the definitions: an
-   * APIService that another replica creates later may belong to a definition that is not in the list. Never fails: definitions are
-   * served without it.
+   * A definition that is deleted while no server runs leaves its APIServices behind. They are
+   * listed before the definitions: an APIService that another replica creates later may belong to a
+   * definition that is not in the list. Never fails: definitions are served without it.
    */
   async #readAnnounced(): Promise<void> {
     try {
@@ -242,7 +264,10 @@ export class CrdController implements AsyncDisposable {
     await takeUntilClosed(watcher, take)
   }
 
-  /** What was served of it goes on; one that is new is not served, and keeps nothing else from being. */
+  /**
+   * What was served of it goes on; one that is new is not served, and keeps nothing else from
+   * being.
+   */
   #recordUnreadable(name: string, state: 'unreadable' | 'gone'): void {
     if (state === 'gone') {
       this.#undecryptable.delete(name)
@@ -254,7 +279,10 @@ export class CrdController implements AsyncDisposable {
     this.#options.log('error', 'a definition cannot be decrypted', { name })
   }
 
-  /** An APIService may belong to a definition that cannot be read now: it stays until that one can be, or is gone. */
+  /**
+   * An APIService may belong to a definition that cannot be read now: it stays until that one can
+   * be, or is gone.
+   */
   #withdraw(): void {
     if (!this.#isListed || this.#unreadable.size > 0) return
     for (const place of this.#announced) if (!this.#isServed(place)) this.#announcements.add(place)
@@ -278,8 +306,8 @@ export class CrdController implements AsyncDisposable {
     const known = this.#known.get(name)
     const isDoomed = needsCleanUp(object)
     if (known !== undefined) {
-      // One clean-up is enough: the queue retries it until it is done. But it may have been done in a database that an older backup
-      // has replaced since: then the definition is in a list again.
+      // One clean-up is enough: the queue retries it until it is done. But it may have been done in
+      // a database that an older backup has replaced since: then the definition is in a list again.
       if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
       known.isDoomed = isDoomed
     }
@@ -293,7 +321,10 @@ export class CrdController implements AsyncDisposable {
     else if (!isTrue(object, 'NamesAccepted')) this.#refused.add(name)
   }
 
-  /** Not before the initial list is complete: a name that seems free may belong to a definition that is still to come. */
+  /**
+   * Not before the initial list is complete: a name that seems free may belong to a definition that
+   * is still to come.
+   */
   #write(name: string): void {
     if (this.#isListed) this.#statuses.add(name)
     else this.#unjudged.add(name)
@@ -303,7 +334,8 @@ export class CrdController implements AsyncDisposable {
     const { changeStatus, now } = this.#options
     await changeStatus(name, (object) => {
       const seen = this.#known.get(name)?.source.item.revision ?? 0
-      // It is judged again when the watch has delivered this revision: by then all names requested before it are known, too.
+      // It is judged again when the watch has delivered this revision: by then all names requested
+      // before it are known, too.
       if (Number(object.metadata.resourceVersion) > seen) return undefined
       if (!this.#isListed) {
         this.#unjudged.add(name)
@@ -374,7 +406,10 @@ export class CrdController implements AsyncDisposable {
     }
   }
 
-  /** Queues the versions that the definition has begun or ceased to serve; `#announce` checks whether another definition serves them. */
+  /**
+   * Queues the versions that the definition has begun or ceased to serve; `#announce` checks
+   * whether another definition serves them.
+   */
   #announceChanges(
     group: string,
     before: readonly CustomResource[],

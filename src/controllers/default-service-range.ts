@@ -1,6 +1,7 @@
 /**
- * Keeps the default ServiceCIDR, `kubernetes`: creates it, adds the second range when the cluster becomes dual-stack, and sets the
- * condition Ready if it has none. An object that does not match the flags is left as it is, and logged.
+ * Keeps the default ServiceCIDR, `kubernetes`: creates it, adds the second range when the cluster
+ * becomes dual-stack, and sets the condition Ready if it has none. An object that does not match
+ * the flags is left as it is, and logged.
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
@@ -34,7 +35,10 @@ export class DefaultServiceRange {
     this.#cidrs = options.ranges.map(formatCidr)
   }
 
-  /** Fails if the object cannot be read or written. A conflict is no failure: the next check sees what another server wrote. */
+  /**
+   * Fails if the object cannot be read or written. A conflict is no failure: the next check sees
+   * what another server wrote.
+   */
   readonly check = async (signal: AbortSignal): Promise<void> => {
     if (!this.#options.isServed) return
     const answer = await request(this.#options.handle, {

@@ -1,4 +1,6 @@
-/** The controllers of kube-controller-manager that run inside the server, on one replica at a time. */
+/**
+ * The controllers of kube-controller-manager that run inside the server, on one replica at a time.
+ */
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'

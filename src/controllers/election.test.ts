@@ -159,7 +159,10 @@ class Replica implements AsyncDisposable {
   }
 }
 
-/** How long a holder may lead after its last renewal: others begin after 8 s, and its controllers need time to end. */
+/**
+ * How long a holder may lead after its last renewal: others begin after 8 s, and its controllers
+ * need time to end.
+ */
 const LEADS_MS_MAX = 5_500
 const STEP_MS = 100
 

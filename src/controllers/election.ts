@@ -1,6 +1,7 @@
 /**
- * Decides which replica runs the controllers: the one that holds the Lease `keelson-controllers`. None does while a kube-controller-manager
- * holds its own, so that no two programs do the same work.
+ * Decides which replica runs the controllers: the one that holds the Lease `keelson-controllers`.
+ * None does while a kube-controller-manager holds its own, so that no two programs do the same
+ * work.
  */
 import { fieldsOf, type KubeObject, numberOf, omit } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -15,14 +16,26 @@ import { ObservedLease } from './observed-lease.ts'
 /** How often the leases are looked at, which the cache has. */
 const LOOK_MS = 1_000
 const RENEW_MS = 2_000
-/** For how long others wait for a holder that is silent: work goes on within 15 s after it was killed. */
+/**
+ * For how long others wait for a holder that is silent: work goes on within 15 s after it was
+ * killed.
+ */
 const VALID_SECONDS = 8
-/** A holder that could not renew for this long stops its controllers; they have 2.5 s to end before another one starts its own. */
+/**
+ * A holder that could not renew for this long stops its controllers; they have 2.5 s to end before
+ * another one starts its own.
+ */
 const GIVE_UP_MS = 5_500
-/** A server whose controllers cannot be started leaves the Lease to others; its waits double from the first to the longest. */
+/**
+ * A server whose controllers cannot be started leaves the Lease to others; its waits double from
+ * the first to the longest.
+ */
 const START_AGAIN_MS_FIRST = 1_000
 const START_AGAIN_MS_MAX = 60_000
-/** Waits after a failure are up to this part longer, so that servers do not come back to a database together. client-go's. */
+/**
+ * Waits after a failure are up to this part longer, so that servers do not come back to a database
+ * together. client-go's.
+ */
 const JITTER = 1.2
 
 const namespace = 'kube-system'
@@ -38,11 +51,14 @@ export type ElectionOptions = {
   /** Of this process. */
   readonly identity: string
   /**
-   * No other process can have the database, as the lock of a data folder proves: whoever else holds the Lease is a run that has ended,
-   * perhaps by kill -9.
+   * No other process can have the database, as the lock of a data folder proves: whoever else holds
+   * the Lease is a run that has ended, perhaps by kill -9.
    */
   readonly holdsStore?: boolean
-  /** Starts the controllers; they end when they are disposed of. `onFailed`: one could not be started after all. */
+  /**
+   * Starts the controllers; they end when they are disposed of. `onFailed`: one could not be
+   * started after all.
+   */
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
   readonly time?: Time
@@ -113,7 +129,10 @@ export class Election implements AsyncDisposable {
     return this.#time.monotonicMs() - this.#renewedMs
   }
 
-  /** For how long a holder may still lead if it is not renewed. One that holds nothing has all of it to get it. */
+  /**
+   * For how long a holder may still lead if it is not renewed. One that holds nothing has all of it
+   * to get it.
+   */
   get #leftMs(): number {
     return this.#held === undefined
       ? GIVE_UP_MS
@@ -121,8 +140,8 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * Fails when no time is left, or the server stops, even if the work does not end then. Stopping the controllers is no such work: they must
-   * have ended before they may start again.
+   * Fails when no time is left, or the server stops, even if the work does not end then. Stopping
+   * the controllers is no such work: they must have ended before they may start again.
    */
   async #withTimeout<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     using limit = deadline(this.#time, this.#leftMs)

@@ -1,6 +1,7 @@
 /**
- * Sets the condition Dangling of each FlowSchema: whether the priority level that it references is missing. Watches both kinds, and
- * checks all FlowSchemas when anything changes: there are few, and they change rarely.
+ * Sets the condition Dangling of each FlowSchema: whether the priority level that it references is
+ * missing. Watches both kinds, and checks all FlowSchemas when anything changes: there are few, and
+ * they change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -18,7 +19,10 @@ const manager = 'api-priority-and-fairness-config-consumer-v1'
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
 
-/** Of each FlowSchema, within a minute, as upstream: servers that do not agree about one would write it for ever. */
+/**
+ * Of each FlowSchema, within a minute, as upstream: servers that do not agree about one would write
+ * it for ever.
+ */
 const WRITES_MAX = 6
 const WRITES_MS = 60_000
 

@@ -10,7 +10,10 @@ export type FollowWatchOptions = {
   readonly signal: AbortSignal
 }
 
-/** Passes on the frames of a watch that the server makes on itself, which are JSON lines; resolves when the watch has ended. */
+/**
+ * Passes on the frames of a watch that the server makes on itself, which are JSON lines; resolves
+ * when the watch has ended.
+ */
 export async function followWatch(
   handle: Handler,
   { path, resourceVersion, signal }: FollowWatchOptions,

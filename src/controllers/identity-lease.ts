@@ -4,7 +4,9 @@ import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 
-/** Upstream's figures: renewed often, valid long, so that no server is taken for dead by mistake. */
+/**
+ * Upstream's figures: renewed often, valid long, so that no server is taken for dead by mistake.
+ */
 export const RENEW_MS = 10_000
 const VALID_SECONDS = 3600
 export const COLLECT_MS = 3_600_000
@@ -79,8 +81,8 @@ function isExpired({ renewTime, leaseDurationSeconds }: Fields, nowMs: number): 
 }
 
 /**
- * The same name at each start of a server, and the same as upstream's: a server that replaces a kube-apiserver renews its lease.
- * Servers on one host share it.
+ * The same name at each start of a server, and the same as upstream's: a server that replaces a
+ * kube-apiserver renews its lease. Servers on one host share it.
  */
 export function serverName(hostname: string): string {
   const hash = createHash('sha256')

@@ -1,6 +1,7 @@
 /**
- * Keeps the flow schemas and priority levels of the server itself, as upstream: mandatory ones are as they should be whoever changes them; suggested ones too, unless their
- * annotation says that somebody has taken them over; those of other releases are removed.
+ * Keeps the flow schemas and priority levels of the server itself, as upstream: mandatory ones are
+ * as they should be whoever changes them; suggested ones too, unless their annotation says that
+ * somebody has taken them over; those of other releases are removed.
  */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'

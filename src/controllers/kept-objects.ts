@@ -1,4 +1,7 @@
-/** Objects of the cluster itself that are created again when they are deleted. Existing ones stay as they are. */
+/**
+ * Objects of the cluster itself that are created again when they are deleted. Existing ones stay as
+ * they are.
+ */
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { create, pathOf, type RequiredObject } from './wanted.ts'

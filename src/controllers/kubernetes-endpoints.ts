@@ -1,4 +1,7 @@
-/** Keeps the endpoints of the Service default/kubernetes: the addresses of the running servers, including this one. */
+/**
+ * Keeps the endpoints of the Service default/kubernetes: the addresses of the running servers,
+ * including this one.
+ */
 import { type Fields, fieldsOf, type Json } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
@@ -25,7 +28,10 @@ export type KubernetesEndpointsOptions = {
   readonly log: Log
 }
 
-/** Whether the address may be an endpoint: validation refuses unspecified, loopback and link-local addresses. */
+/**
+ * Whether the address may be an endpoint: validation refuses unspecified, loopback and link-local
+ * addresses.
+ */
 export const isReachable = (address: string): boolean => validateTarget('', address).length === 0
 
 export class KubernetesEndpoints implements AsyncDisposable {
@@ -42,7 +48,9 @@ export class KubernetesEndpoints implements AsyncDisposable {
     this.#loop = new Loop({ name, intervalMs: RECONCILE_MS, run, log: options.log })
   }
 
-  /** Removes this server from the endpoints, so that clients need not wait until its record expires. */
+  /**
+   * Removes this server from the endpoints, so that clients need not wait until its record expires.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]()
     try {

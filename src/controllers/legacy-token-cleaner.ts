@@ -1,6 +1,7 @@
 /**
- * The legacy-serviceaccount-token-cleaner-controller: of tokens that were generated for service accounts into Secrets, those that nobody has used
- * for the period (a year) are marked as invalid, and deleted when they have been that for as long.
+ * The legacy-serviceaccount-token-cleaner-controller: of tokens that were generated for service
+ * accounts into Secrets, those that nobody has used for the period (a year) are marked as invalid,
+ * and deleted when they have been that for as long.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'

@@ -1,6 +1,7 @@
 /**
- * The ConfigMap that tells since when the use of legacy service account tokens is recorded: kube-controller-manager deletes secrets with
- * tokens that were not used since long before. The bootstrap creates it; a lost one is created again, and an invalid date is replaced.
+ * The ConfigMap that tells since when the use of legacy service account tokens is recorded:
+ * kube-controller-manager deletes secrets with tokens that were not used since long before. The
+ * bootstrap creates it; a lost one is created again, and an invalid date is replaced.
  */
 import { fieldsOf, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -9,7 +10,10 @@ import { create, pathOf, type RequiredObject } from './wanted.ts'
 
 /** How often it is checked. Upstream watches it. */
 export const TRACKING_CHECK_MS = 10_000
-/** Servers without this feature may delete it: then servers with it create it this often at the most, as upstream. */
+/**
+ * Servers without this feature may delete it: then servers with it create it this often at the
+ * most, as upstream.
+ */
 const CREATE_EVERY_MS = 30 * 60_000
 
 const NOT_FOUND = 404

@@ -1,4 +1,7 @@
-/** What small controllers share: each object of one resource that concerns them is looked at when it comes and when it changes. */
+/**
+ * What small controllers share: each object of one resource that concerns them is looked at when it
+ * comes and when it changes.
+ */
 import type { Fields, Json, KubeObject } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'

@@ -1,6 +1,6 @@
 /**
- * What controllers ask of any object: its uid, whether it is being deleted, its finalizers and owners. Read from the JSON of its metadata
- * without decoding the rest.
+ * What controllers ask of any object: its uid, whether it is being deleted, its finalizers and
+ * owners. Read from the JSON of its metadata without decoding the rest.
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../api/json-value.ts'
@@ -17,7 +17,10 @@ import type { Item } from '../storage/cache/item.ts'
 import { endOfString, endOfValue } from '../objects/codec/json-bytes.ts'
 import { QUOTE } from '../lib/bytes/ascii.ts'
 
-/** An object of more bytes can have so many owners that parsing them takes longer than a slice. Its head is kept with its item. */
+/**
+ * An object of more bytes can have so many owners that parsing them takes longer than a slice. Its
+ * head is kept with its item.
+ */
 const LONG_BYTES = 32 << 10
 /** Owners that are always parsed. */
 const FEW_OWNERS_MAX = 100

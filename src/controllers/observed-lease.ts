@@ -1,6 +1,6 @@
 /**
- * A Lease of others as seen from here. Whether it is still valid is decided by how long ago it last changed on the clock of this server, as
- * client-go does: the clocks of two servers may differ.
+ * A Lease of others as seen from here. Whether it is still valid is decided by how long ago it last
+ * changed on the clock of this server, as client-go does: the clocks of two servers may differ.
  */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
 

@@ -1,7 +1,8 @@
 /**
- * At its start a server creates the APIServices of the versions that it serves. It also deletes those of versions that it does not
- * serve, since a flag turned them off: aggregators and clients would go on requesting them. Another server with other flags creates
- * its own again when it starts.
+ * At its start a server creates the APIServices of the versions that it serves. It also deletes
+ * those of versions that it does not serve, since a flag turned them off: aggregators and clients
+ * would go on requesting them. Another server with other flags creates its own again when it
+ * starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'

@@ -1,4 +1,7 @@
-/** Keeps one object in every active namespace: the default ServiceAccount, and the ConfigMap with the CA of the server. */
+/**
+ * Keeps one object in every active namespace: the default ServiceAccount, and the ConfigMap with
+ * the CA of the server.
+ */
 import { fieldsOf, type KubeObject, itemsOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'

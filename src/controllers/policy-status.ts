@@ -1,6 +1,7 @@
 /**
- * The validatingadmissionpolicy-status-controller: checks the expressions of each validating policy against the schemas of what it matches,
- * when its spec has changed, and tells in its status what looks wrong.
+ * The validatingadmissionpolicy-status-controller: checks the expressions of each validating policy
+ * against the schemas of what it matches, when its spec has changed, and tells in its status what
+ * looks wrong.
  */
 import { type Fields, fieldsOf, type KubeObject, numberOf } from '../api/object.ts'
 import { admissionGroup } from '../admission/admission.ts'

@@ -2,7 +2,9 @@ import { Restores } from '../lib/concurrency/restores.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 
-/** Definitions come by the hundred, and each look at all resources takes as long as there are many. */
+/**
+ * Definitions come by the hundred, and each look at all resources takes as long as there are many.
+ */
 const TOGETHER_MS = 100
 
 /** Calls back soon after the registry has changed, once for changes that come together. */

@@ -1,4 +1,6 @@
-/** Starts something and, if that fails, tries it again until it succeeds or is not wanted any more. */
+/**
+ * Starts something and, if that fails, tries it again until it succeeds or is not wanted any more.
+ */
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 

@@ -1,11 +1,15 @@
-/** The resources whose objects controllers follow and delete: each once, however many versions of it are served. */
+/**
+ * The resources whose objects controllers follow and delete: each once, however many versions of it
+ * are served.
+ */
 import { compareVersions } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource, Verb } from '../registry/resource.ts'
 
 /**
- * In the preferred version; of a custom resource whose versions only a webhook converts, in the version of storage if that is served: what
- * is deleted then needs no webhook, which may be gone already.
+ * In the preferred version; of a custom resource whose versions only a webhook converts, in the
+ * version of storage if that is served: what is deleted then needs no webhook, which may be gone
+ * already.
  */
 export function servedResources(registry: Registry, verbs: readonly Verb[]): Resource[] {
   const chosen = new Map<string, Resource>()

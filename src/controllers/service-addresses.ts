@@ -1,7 +1,8 @@
 /**
- * Takes the addresses of a Service as soon as it is written, and again when a client deletes one of its IPAddresses. A Service that
- * an older server wrote has no IPAddress, and until it has one, its address can be given to another Service. Watches both kinds, as
- * upstream's repair controller; what happened before, or while a watch was down, is found by the periodic repair.
+ * Takes the addresses of a Service as soon as it is written, and again when a client deletes one of
+ * its IPAddresses. A Service that an older server wrote has no IPAddress, and until it has one, its
+ * address can be given to another Service. Watches both kinds, as upstream's repair controller;
+ * what happened before, or while a watch was down, is found by the periodic repair.
  */
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
 import { objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'

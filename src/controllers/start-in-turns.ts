@@ -5,14 +5,18 @@ import { systemTimers } from '../lib/time/timers.ts'
 type Start = () => AsyncDisposable | undefined
 
 type TurnsOptions = {
-  /** One that was not the first could not be started, and no other is after it; what runs is to be stopped. */
+  /**
+   * One that was not the first could not be started, and no other is after it; what runs is to be
+   * stopped.
+   */
   readonly onFailed: (error: unknown) => void
   readonly defer?: (run: () => void) => void
 }
 
 /**
- * Starts one in each turn of the event loop: each runs code and makes requests that a process has not seen yet, and all together would hold
- * the loop for tens of milliseconds. Fails if the first one cannot be started.
+ * Starts one in each turn of the event loop: each runs code and makes requests that a process has
+ * not seen yet, and all together would hold the loop for tens of milliseconds. Fails if the first
+ * one cannot be started.
  */
 export function startInTurns(
   starts: readonly Start[],

@@ -28,7 +28,10 @@ export const cleanTokens = (
     options,
   )
 
-/** Undefined: it is no bootstrap token, or one that does not expire. One whose time cannot be parsed has expired. */
+/**
+ * Undefined: it is no bootstrap token, or one that does not expire. One whose time cannot be parsed
+ * has expired.
+ */
 export function expiryOf({ type, data }: Fields): number | undefined {
   if (type !== 'bootstrap.kubernetes.io/token') return undefined
   const text = Buffer.from(textOf(fieldsOf(data)['expiration']), 'base64').toString()

@@ -1,4 +1,7 @@
-/** The ttl-after-finished-controller: deletes a Job some time after it has finished, if it says after how long. */
+/**
+ * The ttl-after-finished-controller: deletes a Job some time after it has finished, if it says
+ * after how long.
+ */
 import { fieldsOf, isNumber, itemsOf, type Fields, numberOf, textOf } from '../api/object.ts'
 import { contentOf } from '../storage/cache/informer.ts'
 import {

@@ -1,6 +1,7 @@
 /**
- * The persistentvolumeclaim-protection-controller and the persistentvolume-protection-controller: a claim that a pod uses, and a volume that is
- * bound, are kept by a finalizer until they are not. Admission adds it to new ones.
+ * The persistentvolumeclaim-protection-controller and the persistentvolume-protection-controller: a
+ * claim that a pod uses, and a volume that is bound, are kept by a finalizer until they are not.
+ * Admission adds it to new ones.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
@@ -87,7 +88,10 @@ function isConcerned(item: Item, finalizer: string): boolean {
   return isMarked === finalizers.includes(finalizer)
 }
 
-/** With the finalizer that it lacks, or without the one that it does not need any more; undefined: it is right. */
+/**
+ * With the finalizer that it lacks, or without the one that it does not need any more; undefined:
+ * it is right.
+ */
 async function protectedObject(
   object: KubeObject,
   finalizer: string,
@@ -108,7 +112,9 @@ async function protectedObject(
   }
 }
 
-/** Whether a pod uses the claim. A namespace may have thousands of pods, each of which is decoded. */
+/**
+ * Whether a pod uses the claim. A namespace may have thousands of pods, each of which is decoded.
+ */
 export async function isClaimUsed(
   claim: KubeObject,
   { keys, reader }: CacheAccess,

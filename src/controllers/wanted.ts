@@ -29,8 +29,8 @@ export async function create(
   })
   if (status === CREATED || status === CONFLICT) return undefined
   if (signal.aborted) return status
-  // The object may exist although it was refused: another server that creates the same Service takes its address before it stores
-  // it.
+  // The object may exist although it was refused: another server that creates the same Service
+  // takes its address before it stores it.
   const found = await request(handle, { method: 'GET', path: pathOf(wanted), signal })
   return found.status === OK ? undefined : status
 }

@@ -3,7 +3,10 @@ import { fieldsOf, textOf } from '../api/object.ts'
 import { objectOf } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 
-/** 'done': it is written, or the object is gone. 'changed': somebody else has written it meanwhile, and it has to be decided on again. */
+/**
+ * 'done': it is written, or the object is gone. 'changed': somebody else has written it meanwhile,
+ * and it has to be decided on again.
+ */
 export type Outcome = 'done' | 'changed'
 
 /** Undefined: it failed. */
@@ -20,8 +23,9 @@ export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
 }
 
 /**
- * After 'changed': fails if the version is still the one that was decided on. A conflict may have another reason, such as a webhook that refuses; the
- * write is then a failure, and not made again at once.
+ * After 'changed': fails if the version is still the one that was decided on. A conflict may have
+ * another reason, such as a webhook that refuses; the write is then a failure, and not made again
+ * at once.
  */
 export function requireChange(
   path: string,

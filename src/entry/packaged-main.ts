@@ -1,4 +1,7 @@
-/** The entry of the built package: starts the program that the build put beside it, with code compiled earlier. */
+/**
+ * The entry of the built package: starts the program that the build put beside it, with code
+ * compiled earlier.
+ */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { cacheFolder } from '../lib/process/cache-folder.ts'
@@ -13,12 +16,13 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// Not before: Node's own modules are compiled already, for its own flags, and would be compiled anew for others, which takes 5 MB.
+// Not before: Node's own modules are compiled already, for its own flags, and would be compiled
+// anew for others, which takes 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**
- * The thread of SQLite takes as long to start as the program to load: what will most likely need one has it start meanwhile. Who does not need it
- * ends it.
+ * The thread of SQLite takes as long to start as the program to load: what will most likely need
+ * one has it start meanwhile. Who does not need it ends it.
  */
 function startStoreThread(): Worker | undefined {
   const [, , command, ...args] = process.argv

@@ -1,6 +1,7 @@
 /**
- * The entry of keelson/testing in the built package: loads what the build put beside it, with code compiled earlier. Most of the time that the first cluster of a process
- * takes is V8's, for two thousand functions that are called for the first time.
+ * The entry of keelson/testing in the built package: loads what the build put beside it, with code
+ * compiled earlier. Most of the time that the first cluster of a process takes is V8's, for two
+ * thousand functions that are called for the first time.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -37,13 +38,17 @@ export async function startCluster(options?: Testing.ClusterOptions): Promise<Te
   return cluster
 }
 
-/** Some test runners load modules into a realm of their own, with its own Error: code that comes from elsewhere would not be of that realm. */
+/**
+ * Some test runners load modules into a realm of their own, with its own Error: code that comes
+ * from elsewhere would not be of that realm.
+ */
 function isOwnRealm(): boolean {
   return runInThisContext('globalThis') === globalThis
 }
 
 function loadHere(): { readonly exports: unknown; readonly save: () => void } {
-  // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- an own file, compiled in this realm
+  // The file is part of the package. It must be compiled in this realm.
+  // oxlint-disable-next-line typescript/no-implied-eval, no-new-func
   const create: unknown = new Function(`return ${readFileSync(file, 'latin1')}`)()
   if (typeof create !== 'function')
     throw new TypeError(`${file} is damaged: install the package again`)

@@ -1,4 +1,7 @@
-/** The entry of the single executable (scripts/binary.ts): starts what the build put into it, as `bin/keelson` and `packaged-main.ts` do for the package. */
+/**
+ * The entry of the single executable (scripts/binary.ts): starts what the build put into it, as
+ * `bin/keelson` and `packaged-main.ts` do for the package.
+ */
 import { basename, dirname, join } from 'node:path'
 import { getRawAsset } from 'node:sea'
 import { cacheFolder } from '../lib/process/cache-folder.ts'

@@ -1,4 +1,6 @@
-/** JSON Web Tokens (RFC 7519), signed with RSA or elliptic curves (RFC 7518, sections 3.3 and 3.4). */
+/**
+ * JSON Web Tokens (RFC 7519), signed with RSA or elliptic curves (RFC 7518, sections 3.3 and 3.4).
+ */
 import {
   createHash,
   createPrivateKey,
@@ -32,13 +34,17 @@ const curves: ReadonlyMap<string | undefined, Algorithm> = new Map([
   ['secp521r1', 'ES512'],
 ])
 
-/** Undefined if the text is not a private key, or one of a type that is not supported for tokens. */
+/**
+ * Undefined if the text is not a private key, or one of a type that is not supported for tokens.
+ */
 export function readSigningKey(text: string): JwtKey | undefined {
   const key = orUndefined(() => createPrivateKey(text))
   return key && jwtKeyOf(key)
 }
 
-/** The public keys of a PEM file, which may contain several, and also private keys and certificates. */
+/**
+ * The public keys of a PEM file, which may contain several, and also private keys and certificates.
+ */
 export function readVerifyingKeys(text: string): JwtKey[] {
   return decodePem(text).flatMap(({ label, bytes }) => {
     const key = orUndefined(() => createPublicKey(pem(label, bytes)))
@@ -46,7 +52,10 @@ export function readVerifyingKeys(text: string): JwtKey[] {
   })
 }
 
-/** `der`: a SubjectPublicKeyInfo. Undefined if it is none, or of a type that is not supported for tokens. */
+/**
+ * `der`: a SubjectPublicKeyInfo. Undefined if it is none, or of a type that is not supported for
+ * tokens.
+ */
 export function publicJwtKey(der: Buffer, id: string): JwtKey | undefined {
   const key = orUndefined(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))
   const read = key && jwtKeyOf(key)
@@ -98,7 +107,10 @@ export type Jwt = {
   readonly signature: Buffer
 }
 
-/** Undefined if the text is not a JWT. Its signature may be empty, which no key verifies. The claims must not be trusted before verifyJwt. */
+/**
+ * Undefined if the text is not a JWT. Its signature may be empty, which no key verifies. The claims
+ * must not be trusted before verifyJwt.
+ */
 export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   const parts = token.split('.', 4)
   const [head = '', body = '', signature = ''] = parts
@@ -129,7 +141,10 @@ export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
   )
 }
 
-/** Node's decoder ignores invalid characters, accepts the standard alphabet too, and drops a left-over character. */
+/**
+ * Node's decoder ignores invalid characters, accepts the standard alphabet too, and drops a
+ * left-over character.
+ */
 const isBase64Url = (part: string): boolean =>
   part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)
 

@@ -1,6 +1,6 @@
 /**
- * Allocation from finite pools: the cluster IPs and node ports of Services. A write allocates what the object needs before the object is
- * validated, and afterwards keeps or releases it.
+ * Allocation from finite pools: the cluster IPs and node ports of Services. A write allocates what
+ * the object needs before the object is validated, and afterwards keeps or releases it.
  */
 import type { KubeObject } from '../api/object.ts'
 

@@ -259,7 +259,8 @@ function otherForm(
       fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object),
     }
   }
-  // Versions with the same fields differ only in their names: in the catalogue, one is an alias of the other.
+  // Versions with the same fields differ only in their names: in the catalogue, one is an alias of
+  // the other.
   if (old.fields === struct.fields) {
     const served = apiVersionOf(row)
     return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }

@@ -1,6 +1,6 @@
 /**
- * The outcome of a delete: the object is removed, marked, or left as it is. The order of the rules is upstream's: first the grace period,
- * which only pods have, then finalizers.
+ * The outcome of a delete: the object is removed, marked, or left as it is. The order of the rules
+ * is upstream's: first the grace period, which only pods have, then finalizers.
  */
 import { isNumber, type KubeObject, type ObjectMeta } from '../api/object.ts'
 
@@ -22,7 +22,9 @@ export type Deletion =
   | { readonly step: 'remove' }
   /** The object stays until its finalizers are removed, or its grace period is over. */
   | { readonly step: 'mark'; readonly object: KubeObject }
-  /** A pod without a grace period is first stored as marked, then removed: watchers see both events. */
+  /**
+   * A pod without a grace period is first stored as marked, then removed: watchers see both events.
+   */
   | { readonly step: 'mark-and-remove'; readonly object: KubeObject }
   /** The object is being deleted already, and this request changes nothing. */
   | { readonly step: 'keep' }
@@ -44,7 +46,9 @@ export type GraceOf = (object: KubeObject, wanted: Seconds | undefined) => Secon
 
 /** The deletion rules of a resource. */
 export type DeletionRules = {
-  /** Whether objects can have owners and dependents: a delete of an Event never waits for anything. */
+  /**
+   * Whether objects can have owners and dependents: a delete of an Event never waits for anything.
+   */
   readonly isGarbageCollected: boolean
   /** What happens to dependents if a delete does not say it. */
   readonly defaultPropagation: 'Background' | 'Orphan'

@@ -1,6 +1,7 @@
 /**
- * Fields whose feature gate is off. Reads keep them: what a server with the gate on has stored must survive a round trip through this one.
- * Writes drop them, unless the stored object uses the gate already. The catalogue says which fields these are (`gate=`).
+ * Fields whose feature gate is off. Reads keep them: what a server with the gate on has stored must
+ * survive a round trip through this one. Writes drop them, unless the stored object uses the gate
+ * already. The catalogue says which fields these are (`gate=`).
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -10,8 +11,8 @@ import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /**
- * Gates that are in use as a whole: an object that uses one of their fields may use the others. For all other gates each field counts by
- * itself.
+ * Gates that are in use as a whole: an object that uses one of their fields may use the others. For
+ * all other gates each field counts by itself.
  */
 const wholeGates: ReadonlySet<string> = new Set([
   'DRAAdminAccess',
@@ -27,7 +28,9 @@ const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
 /** Gates whose fields do not count as in use if they are stored without any content. */
 const unusedWhenEmpty: ReadonlySet<string> = new Set(['PodLevelResources'])
-/** Fields of a Pod's status that are kept if its spec uses the gate, whether or not they are stored. */
+/**
+ * Fields of a Pod's status that are kept if its spec uses the gate, whether or not they are stored.
+ */
 const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['ContainerStatus allocatedResources', 'InPlacePodVerticalScaling resizePolicy'],
   ['ContainerStatus resources', 'InPlacePodVerticalScaling resizePolicy'],
@@ -43,7 +46,10 @@ const goneWhenEmpty: ReadonlySet<string> = new Set([
 ])
 /** Gates whose fields are not dropped but set to their default. */
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
-/** Fields whose values are not searched: the gate applies when objects are created from these templates. */
+/**
+ * Fields whose values are not searched: the gate applies when objects are created from these
+ * templates.
+ */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
 const parts: ReadonlyMap<string, GatedPart> = new Map([
@@ -115,7 +121,10 @@ type Plan = {
   readonly part: GatedPart | undefined
 }
 
-/** `use`: the entry in the sets of what is in use. `inner`: the gated field is this one, of the field's value. */
+/**
+ * `use`: the entry in the sets of what is in use. `inner`: the gated field is this one, of the
+ * field's value.
+ */
 type Gated = {
   readonly use: string
   readonly inner: string | undefined

@@ -1,4 +1,7 @@
-/** Objects that kube-apiserver wrote, and objects with every field set (test/recorded/golden), read and written again. */
+/**
+ * Objects that kube-apiserver wrote, and objects with every field set (test/recorded/golden), read
+ * and written again.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -32,7 +35,9 @@ const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
 const all = { isServed: () => true, gates: { isOn } } as const
 const resources = builtInResources(all)
 
-/** Upstream itself would write it differently the next time: it sets a default only when it reads. */
+/**
+ * Upstream itself would write it differently the next time: it sets a default only when it reads.
+ */
 const rewritten = new Set(['/registry/persistentvolumeclaims/golden/shop'])
 
 type StoredRow = GoldenRow & { readonly resource: Resource }
@@ -143,7 +148,10 @@ test('an object with every field set is written as it was read', () => {
   assert.ok(filled.length > 180, `${filled.length} kinds`)
 })
 
-/** What has values of any type, lists in maps, or a null in a map is decoded: nobody lists such by the thousand. */
+/**
+ * What has values of any type, lists in maps, or a null in a map is decoded: nobody lists such by
+ * the thousand.
+ */
 const decodedKinds =
   /APIResourceList|CustomResourceDefinition|Review|CertificateSigningRequest|PodDisruptionBudget/
 

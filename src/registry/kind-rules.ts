@@ -35,7 +35,9 @@ export type KindRules = Partial<
   ) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
-  /** A second validation, by the tags of upstream's types. It must find the faults that have a tag. */
+  /**
+   * A second validation, by the tags of upstream's types. It must find the faults that have a tag.
+   */
   readonly declarative?: (object: KubeObject) => FieldFault[]
   /** For writes through /status, on top of the rules for all kinds. */
   readonly status?: Partial<KindUpdateRules>
@@ -49,11 +51,19 @@ export type KindRules = Partial<
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
   /** Whether a stored object may lack defaults, so that reading it sets them once more. */
   readonly isDefaultedAgain?: boolean
-  /** Why a body cannot be decoded as this kind although each of its fields can; undefined if it can. */
+  /**
+   * Why a body cannot be decoded as this kind although each of its fields can; undefined if it can.
+   */
   readonly refuse?: NonNullable<ObjectSchema['refuse']>
-  /** For kinds that are stored in another version: the conversions. For others only the apiVersion changes. */
+  /**
+   * For kinds that are stored in another version: the conversions. For others only the apiVersion
+   * changes.
+   */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
-  /** The version in which gated fields are searched, if it is not the served one: upstream does it in its internal version. */
+  /**
+   * The version in which gated fields are searched, if it is not the served one: upstream does it
+   * in its internal version.
+   */
   readonly gatedForm?: {
     readonly version: string
     readonly to: (object: KubeObject) => KubeObject

@@ -1,4 +1,7 @@
-/** Lists that clients can send are looked at in a time that grows with their length, not with its square. */
+/**
+ * Lists that clients can send are looked at in a time that grows with their length, not with its
+ * square.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FAULTS_MAX, type FieldFault } from '../api/field-fault.ts'

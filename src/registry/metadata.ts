@@ -1,6 +1,7 @@
 /**
- * The rules for metadata. All objects must pass them; for most kinds upstream runs them once more with the kind's own rule for names, and
- * clients see that: a fault is reported as often as it was found.
+ * The rules for metadata. All objects must pass them; for most kinds upstream runs them once more
+ * with the kind's own rule for names, and clients see that: a fault is reported as often as it was
+ * found.
  */
 import {
   FAULTS_MAX,
@@ -44,7 +45,10 @@ export type NameRules = {
   readonly checkPrefix?: (prefix: string) => string[]
 }
 
-/** Runs several times for each write, so absent parts allocate nothing. `lists`: the faults of the lists, if they were validated before. */
+/**
+ * Runs several times for each write, so absent parts allocate nothing. `lists`: the faults of the
+ * lists, if they were validated before.
+ */
 export function validateMetadata(
   metadata: ObjectMeta,
   rules: NameRules,
@@ -85,7 +89,8 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
 }
 
 /**
- * A generated name ends in random characters, so the prefix may end in a dash. Upstream does not validate the character before it either.
+ * A generated name ends in random characters, so the prefix may end in a dash. Upstream does not
+ * validate the character before it either.
  */
 export const withoutDash = (prefix: string): string => prefix.replace(/\p{ASCII}-$/u, 'a')
 

@@ -17,8 +17,9 @@ export const isPodLevel = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || isHugePages(name)
 
 /**
- * Computed from the containers: those that run at the same time are added up, that is the containers and the sidecars; an ordinary init
- * container runs alone, besides the sidecars that were started before it.
+ * Computed from the containers: those that run at the same time are added up, that is the
+ * containers and the sidecars; an ordinary init container runs alone, besides the sidecars that
+ * were started before it.
  */
 export function aggregateResources(
   spec: Fields,

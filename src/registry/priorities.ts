@@ -1,4 +1,7 @@
-/** The order in which discovery lists groups and versions: clients use the first version of a group by default. */
+/**
+ * The order in which discovery lists groups and versions: clients use the first version of a group
+ * by default.
+ */
 
 /** As upstream; a higher number comes first. */
 const groupPriorities: { readonly [group: string]: number } = {

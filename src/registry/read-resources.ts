@@ -4,8 +4,9 @@
  *     apps/v1 apps/v1                                           an apiVersion, and the package that has its types
  *       deployments Deployment namespaced std short=deploy in=all /status:GPU /scale:GPU=autoscaling/v1/Scale
  *
- * Verbs are letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W watch; `std` is all of them. `in` are
- * categories; `stored` is the apiVersion in which objects are stored, if it is another one.
+ * Verbs are letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W
+ * watch; `std` is all of them. `in` are categories; `stored` is the apiVersion in which objects are
+ * stored, if it is another one.
  */
 import type { Subresource, Verb } from './resource.ts'
 

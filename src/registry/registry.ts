@@ -1,5 +1,6 @@
 /**
- * The resources that a control plane serves. Custom resources come and go while it runs; the cost of a change is proportional to its group.
+ * The resources that a control plane serves. Custom resources come and go while it runs; the cost
+ * of a change is proportional to its group.
  */
 import type { Resource } from './resource.ts'
 
@@ -7,7 +8,10 @@ type Id = { readonly group: string; readonly version: string; readonly plural: s
 
 export class Registry {
   readonly #resources = new Map<string, Resource>()
-  /** The versions of each resource, by group and plural: every request looks one up, and joining an id takes longer than that. */
+  /**
+   * The versions of each resource, by group and plural: every request looks one up, and joining an
+   * id takes longer than that.
+   */
   readonly #versions = new Map<string, Map<string, readonly Resource[]>>()
   /** The resources of each group, sorted by name. */
   readonly #groups = new Map<string, readonly Resource[]>()
@@ -25,7 +29,10 @@ export class Registry {
     }
   }
 
-  /** The number of changes: anything derived from the whole registry is valid as long as it stays the same. */
+  /**
+   * The number of changes: anything derived from the whole registry is valid as long as it stays
+   * the same.
+   */
   get changes(): number {
     return this.#changes
   }
@@ -40,7 +47,10 @@ export class Registry {
     return [...this.#groups.keys()]
   }
 
-  /** Sorted by name. The same array until the group changes, so that derived values can be cached by its identity. */
+  /**
+   * Sorted by name. The same array until the group changes, so that derived values can be cached by
+   * its identity.
+   */
   inGroup(group: string): readonly Resource[] {
     return this.#groups.get(group) ?? none
   }
@@ -63,8 +73,8 @@ export class Registry {
   }
 
   /**
-   * Replaces resources of one group. A CRD may name a built-in group; as upstream, where the built-in API serves all paths of its groups,
-   * none of its versions is served then.
+   * Replaces resources of one group. A CRD may name a built-in group; as upstream, where the
+   * built-in API serves all paths of its groups, none of its versions is served then.
    */
   replace(
     group: string,

@@ -1,4 +1,7 @@
-/** A resource: a row of data, and the few rules of its kind that data cannot express. The verbs are implemented once for all resources. */
+/**
+ * A resource: a row of data, and the few rules of its kind that data cannot express. The verbs are
+ * implemented once for all resources.
+ */
 import { assert } from '../lib/errors.ts'
 import type { TurnTools } from '../objects/cel/turns.ts'
 import type { FieldFault } from '../api/field-fault.ts'
@@ -19,10 +22,16 @@ export type Verb =
   | 'delete'
   | 'deletecollection'
 
-/** A part of an object with a path of its own, `pods/status`, or an operation on it, `pods/eviction`. */
+/**
+ * A part of an object with a path of its own, `pods/status`, or an operation on it,
+ * `pods/eviction`.
+ */
 export type Subresource = {
   readonly name: string
-  /** The kind of the request and response bodies; its group and version are mostly those of the resource. */
+  /**
+   * The kind of the request and response bodies; its group and version are mostly those of the
+   * resource.
+   */
   readonly kind: string
   readonly group: string
   readonly version: string
@@ -48,7 +57,9 @@ export type Resource = {
   readonly subresources: readonly Subresource[]
   /** How objects are decoded, encoded and stored. Built on first use. */
   readonly shape: ObjectSchema
-  /** Prepares what would block the event loop if it were built in one go. Undefined: it is ready. */
+  /**
+   * Prepares what would block the event loop if it were built in one go. Undefined: it is ready.
+   */
   readonly load?: () => Promise<void> | undefined
   readonly discovery: ResourceDiscovery
   readonly versions: ResourceVersions
@@ -68,7 +79,10 @@ export type ResourceDiscovery = {
   readonly categories: readonly string[]
   /** A warning that is sent with every response. */
   readonly deprecation?: string
-  /** For a custom resource: its schema as OpenAPI publishes it, to which metadata and the like are added. */
+  /**
+   * For a custom resource: its schema as OpenAPI publishes it, to which metadata and the like are
+   * added.
+   */
   readonly published?: {
     /** Undefined if it has no schema that can be published. */
     readonly schema: () => Fields | undefined
@@ -101,7 +115,10 @@ export type ResourceVersions = {
 }
 
 export type FieldSelection = {
-  /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
+  /**
+   * What a field selector may name besides metadata.name and metadata.namespace, and how to read
+   * it.
+   */
   readonly fields: { readonly [field: string]: (object: KubeObject) => string }
   /** The fields that have few objects per value and are selected by many clients. */
   readonly indexed?: readonly string[]
@@ -120,21 +137,32 @@ export type WriteRules = {
   /** Validates all but metadata; validate.ts combines all rules. */
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
-  /** Rules that may take long and yield to the event loop; their faults follow those of the above. */
+  /**
+   * Rules that may take long and yield to the event loop; their faults follow those of the above.
+   */
   readonly validateInSlices?: ValidateInSlices
   readonly namespaceRule?: NamespaceRule
   /** Warnings for a valid write. `current` is undefined on create. */
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
-  /** The rules for updates through subresources that have the kind of the object itself: `status`, `finalize`, `approval`. */
+  /**
+   * The rules for updates through subresources that have the kind of the object itself: `status`,
+   * `finalize`, `approval`.
+   */
   readonly subresources: { readonly [subresource: string]: UpdateRules }
-  /** The paths of fields that a write through a subresource (empty: the object itself) does not change, so that it does not own them. */
+  /**
+   * The paths of fields that a write through a subresource (empty: the object itself) does not
+   * change, so that it does not own them.
+   */
   readonly resetPaths: (subresource: string) => readonly string[]
 }
 
 /** The error for an object that has no such view: an internal error, or one without a reason. */
 export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
 
-/** Another representation of the same stored objects, which can be read and written: `scale`. A write to it is an update of the object. */
+/**
+ * Another representation of the same stored objects, which can be read and written: `scale`. A
+ * write to it is an update of the object.
+ */
 export type View = {
   readonly group: string
   readonly version: string
@@ -149,7 +177,10 @@ export type View = {
   readonly validate: (view: KubeObject) => FieldFault[]
   /** Why server-side apply is refused, which upstream checks last. */
   readonly refusesApply?: string
-  /** The only field that can be owned through the view; and its path in the object, if it is another one. */
+  /**
+   * The only field that can be owned through the view; and its path in the object, if it is another
+   * one.
+   */
   readonly ownedPath: string
   readonly objectPath?: string
 }
@@ -166,7 +197,10 @@ export type MetadataRules = {
   readonly updateChecks: readonly UpdateCheck[]
 }
 
-/** `metadata`: validated as on create. `change`: compared with the stored object's. `rules`: those of the kind. */
+/**
+ * `metadata`: validated as on create. `change`: compared with the stored object's. `rules`: those
+ * of the kind.
+ */
 export type UpdateCheck = 'metadata' | 'change' | 'rules'
 
 /** The user and the time of a write, for the few kinds that record it. */
@@ -180,7 +214,10 @@ export type Writer = {
   readonly newId: () => string
 }
 
-/** What an update through one path may change (the rest is kept from `current`), and how it is validated. */
+/**
+ * What an update through one path may change (the rest is kept from `current`), and how it is
+ * validated.
+ */
 export type UpdateRules = {
   readonly warnings?: (object: KubeObject, current: KubeObject) => string[]
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
@@ -196,7 +233,10 @@ export type ValidateTools = TurnTools & {
   readonly warn?: (text: string) => void
 }
 
-/** Validates the labels of the object's namespace; undefined if they do not matter. These faults precede all others. */
+/**
+ * Validates the labels of the object's namespace; undefined if they do not matter. These faults
+ * precede all others.
+ */
 export type NamespaceRule = (
   object: KubeObject,
   current: KubeObject | undefined,

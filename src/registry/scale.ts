@@ -1,4 +1,7 @@
-/** The subresource `scale`, the same for all kinds that have replicas. It is all that autoscalers know of them. */
+/**
+ * The subresource `scale`, the same for all kinds that have replicas. It is all that autoscalers
+ * know of them.
+ */
 import { type FieldFault, invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import type { ObjectSchema } from '../objects/schema/object-schema.ts'

@@ -1,12 +1,15 @@
 /**
- * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a registered kind, where another is expected,
- * gets another error than one of an unknown kind.
+ * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a
+ * registered kind, where another is expected, gets another error than one of an unknown kind.
  */
 import type { RegisteredKind, Scheme } from '../objects/schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
-/** The package of a group's types in the catalogue, which is also the package name of Go's internal types. */
+/**
+ * The package of a group's types in the catalogue, which is also the package name of Go's internal
+ * types.
+ */
 const packages: ReadonlyMap<string, string> = new Map([
   ['', 'core'],
   ['admission.k8s.io', 'admission'],

@@ -1,4 +1,7 @@
-/** How a kind differs from most others in names, generation, updates and deletes. An absent field means the usual behaviour. */
+/**
+ * How a kind differs from most others in names, generation, updates and deletes. An absent field
+ * means the usual behaviour.
+ */
 import {
   checkDnsLabel,
   checkDnsSubdomain,
@@ -16,14 +19,17 @@ export type Strategy = {
   readonly subresourceGates?: { readonly [subresource: string]: string }
   /** The group in validation errors, if it is not that of the kind. */
   readonly faultGroup?: string
-  /** Absent: names are DNS subdomains. `path`: any path segment; `any`: the kind's own rules validate names, or nothing does. */
+  /**
+   * Absent: names are DNS subdomains. `path`: any path segment; `any`: the kind's own rules
+   * validate names, or nothing does.
+   */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
   /** The kind's own validation skips metadata. */
   readonly ignoresMetadata?: true
   readonly finalizersNeedNoDomain?: true
   /**
-   * What an update validates, in this order, besides the rules for all objects; absent: `change`, `rules`. The recordings meta-by-kind-*
-   * show how often each kind validates metadata.
+   * What an update validates, in this order, besides the rules for all objects; absent: `change`,
+   * `rules`. The recordings meta-by-kind-* show how often each kind validates metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
   /** An update must have a resourceVersion. */
@@ -39,8 +45,8 @@ export type Strategy = {
   /** The metadata that a write through /status does not change: all of it, or these fields. */
   readonly statusKeeps?: 'metadata' | readonly string[]
   /**
-   * By subresource (empty: the object itself): the fields that such a write does not change, and so does not own. Absent: derived from the
-   * above.
+   * By subresource (empty: the object itself): the fields that such a write does not change, and so
+   * does not own. Absent: derived from the above.
    */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
   /** A warning that is sent with every response, or with those of some versions. */
@@ -49,8 +55,9 @@ export type Strategy = {
 }
 
 /**
- * The generation is incremented when one of these fields changes (`metadata.labels`: the labels). With `kept` the client sets the first
- * one; otherwise it is 1. `equality` is how upstream compares them.
+ * The generation is incremented when one of these fields changes (`metadata.labels`: the labels).
+ * With `kept` the client sets the first one; otherwise it is 1. `equality` is how upstream compares
+ * them.
  */
 export type Generation = {
   readonly fields: readonly string[]
@@ -82,7 +89,10 @@ export const metadataRulesOf = ({
 export const deprecationOf = ({ deprecation }: Strategy, version: string): string | undefined =>
   typeof deprecation === 'object' ? deprecation[version] : deprecation
 
-/** The paths of fields that a write through a subresource (empty: the object itself) does not change. */
+/**
+ * The paths of fields that a write through a subresource (empty: the object itself) does not
+ * change.
+ */
 export function resetPathsOf(
   { resetPaths = {}, statusKeeps = [] }: Strategy,
   hasStatus: boolean,

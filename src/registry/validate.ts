@@ -1,4 +1,7 @@
-/** All validation rules of an object, in kube-apiserver's order: those of its kind, and those of all objects. */
+/**
+ * All validation rules of an object, in kube-apiserver's order: those of its kind, and those of all
+ * objects.
+ */
 import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -12,7 +15,8 @@ import {
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /**
- * The rules for all objects are applied only if those of the kind find nothing. `found`: the faults of rules that yield to the event loop.
+ * The rules for all objects are applied only if those of the kind find nothing. `found`: the faults
+ * of rules that yield to the event loop.
  */
 export function validateCreate(
   object: KubeObject,

@@ -1,7 +1,9 @@
 /**
- * What a server answers that listens before it knows its roles, policies, webhooks and definitions: those are encrypted, too, and their KMS
- * plugin is away. Health is told, and reads of built-in resources are answered as upstream does: to who may read without a role. All
- * else is refused for now: a policy that is not known would not be kept, and a kind that is not known would seem to be gone.
+ * What a server answers that listens before it knows its roles, policies, webhooks and definitions:
+ * those are encrypted, too, and their KMS plugin is away. Health is told, and reads of built-in
+ * resources are answered as upstream does: to who may read without a role. All else is refused for
+ * now: a policy that is not known would not be kept, and a kind that is not known would seem to be
+ * gone.
  */
 import { serviceUnavailable } from '../api/errors.ts'
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'

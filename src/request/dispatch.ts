@@ -1,4 +1,7 @@
-/** Which function answers a request for a resource: a verb, or the handler of a subresource or of a kind that is not stored. */
+/**
+ * Which function answers a request for a resource: a verb, or the handler of a subresource or of a
+ * kind that is not stored.
+ */
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { Cache } from '../storage/cache/cache.ts'

@@ -1,4 +1,7 @@
-/** Counts issued certificates whose requests asked for a duration, and those whose signer kept to it. */
+/**
+ * Counts issued certificates whose requests asked for a duration, and those whose signer kept to
+ * it.
+ */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Counter, Metrics } from '../lib/telemetry/metrics.ts'

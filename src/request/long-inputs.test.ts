@@ -1,4 +1,7 @@
-/** Inputs within the limits of a request that once took time in proportion to their square, or worse. */
+/**
+ * Inputs within the limits of a request that once took time in proportion to their square, or
+ * worse.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JsonScanner } from '../api/json-scanner.ts'
@@ -33,7 +36,10 @@ import { matchesFormat } from '../objects/schema/structural/formats.ts'
 
 const HEADER_CHARACTERS = 1_000_000
 const BODY_CHARACTERS = 3_000_000
-/** Of CPU, of a machine that does other things too. A second pass over all of it is fine, one for each character is not. */
+/**
+ * Of CPU, of a machine that does other things too. A second pass over all of it is fine, one for
+ * each character is not.
+ */
 const CPU_MS_MAX = 3_000
 
 const attempt = (run: () => unknown) => (): void => {

@@ -118,8 +118,9 @@ export class ResourceAccess {
   }
 
   /**
-   * What is worth loading into the cache when the server starts: built-in resources, each in the newest version that is served.
-   * Custom resources may be thousands, most of which are not requested; events are many, and upstream does not cache them either.
+   * What is worth loading into the cache when the server starts: built-in resources, each in the
+   * newest version that is served. Custom resources may be thousands, most of which are not
+   * requested; events are many, and upstream does not cache them either.
    */
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
@@ -158,7 +159,10 @@ export class ResourceAccess {
     })
   }
 
-  /** Access to objects in the versions that they are stored in. Without a conversion webhook that is the ordinary access. */
+  /**
+   * Access to objects in the versions that they are stored in. Without a conversion webhook that is
+   * the ordinary access.
+   */
   ofStored(resource: Resource): Access {
     return resource.versions.conversionWebhook === undefined
       ? this.of(resource)
@@ -170,7 +174,10 @@ export class ResourceAccess {
     return new ResourceKeys(this.#root, resourcePrefix(resource), resource.isNamespaced)
   }
 
-  /** For a resource of a definition that has changed. A request may still use it, and must not bring it back into the cache. */
+  /**
+   * For a resource of a definition that has changed. A request may still use it, and must not bring
+   * it back into the cache.
+   */
   retire(resource: Resource): void {
     const { prefix } = this.keysOf(resource)
     this.#retired.add(resource)
@@ -297,7 +304,10 @@ export class ResourceAccess {
   }
 }
 
-/** Metrics are kept for good, and most resources are never watched: so the metric is created with the first event. */
+/**
+ * Metrics are kept for good, and most resources are never watched: so the metric is created with
+ * the first event.
+ */
 function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   let made: ((value: T) => void) | undefined
   return (value) => {

@@ -166,9 +166,9 @@ function placeOf(
 }
 
 /**
- * kube-apiserver's handler ends when it has written a short response, whether or not the client reads
- * it. A longer one, which may be a whole list in memory, counts as in flight for as long as its
- * client takes to read it.
+ * kube-apiserver's handler ends when it has written a short response, whether or not the client
+ * reads it. A longer one, which may be a whole list in memory, counts as in flight for as long as
+ * its client takes to read it.
  */
 function isLong(response: ApiResponse): boolean {
   if (!('body' in response)) return false

@@ -1,4 +1,7 @@
-/** One log line for each slow request, with where its time went; not more of them than somebody can read. */
+/**
+ * One log line for each slow request, with where its time went; not more of them than somebody can
+ * read.
+ */
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { Log } from '../lib/telemetry/log.ts'
@@ -57,7 +60,10 @@ export class SlowRequests {
   }
 }
 
-/** What took a millisecond and more; the rest is the work of the server itself and what it waited for together with other requests. */
+/**
+ * What took a millisecond and more; the rest is the work of the server itself and what it waited
+ * for together with other requests.
+ */
 function partsOf({ spent }: RequestContext, ms: number): Record<string, number> {
   const named = {
     bodyMs: spent.bodyMs,

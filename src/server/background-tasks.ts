@@ -1,4 +1,7 @@
-/** What goes on in a server between requests: its own loops, and the controllers that it is elected for. */
+/**
+ * What goes on in a server between requests: its own loops, and the controllers that it is elected
+ * for.
+ */
 import { hostname } from 'node:os'
 import { AvailabilityMetrics } from '../request/aggregation/metrics.ts'
 import type { ClusterObjects } from './cluster-objects.ts'

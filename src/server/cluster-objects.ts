@@ -29,7 +29,9 @@ export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'pub
   readonly cluster: Cluster
   /** To be started when requests can be answered. */
   readonly bootstrap: Bootstrap
-  /** As `publishInfo`, but never fails: a loop tries it again, and the server is of use without it. */
+  /**
+   * As `publishInfo`, but never fails: a loop tries it again, and the server is of use without it.
+   */
   readonly publishIfPossible: (signal: AbortSignal) => Promise<void>
 }
 

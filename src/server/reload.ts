@@ -1,4 +1,7 @@
-/** Files that may be renewed while the server runs: the serving certificate and the CAs of client certificates. */
+/**
+ * Files that may be renewed while the server runs: the serving certificate and the CAs of client
+ * certificates.
+ */
 import { readFileSync } from 'node:fs'
 import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'
 import {

@@ -98,7 +98,10 @@ type Start = {
   readonly testHooks: TestHooks
 }
 
-/** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
+/**
+ * Resolves when clients can connect. If it fails, the error says what to do about it, and nothing
+ * is left running.
+ */
 export async function startServer(
   config: Config,
   environment: Environment,

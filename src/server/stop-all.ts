@@ -1,6 +1,7 @@
 /**
- * The end of a server, in upstream's order and with its names in the log: readiness fails, after a delay no more requests are taken, those
- * under way are answered and watches are ended, then everything else stops.
+ * The end of a server, in upstream's order and with its names in the log: readiness fails, after a
+ * delay no more requests are taken, those under way are answered and watches are ended, then
+ * everything else stops.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
@@ -8,18 +9,23 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { withTimeout } from '../lib/time/timers.ts'
 
 /**
- * The loops remove this server from objects that others read, which needs etcd: if etcd is down they are not waited for longer than
- * this.
+ * The loops remove this server from objects that others read, which needs etcd: if etcd is down
+ * they are not waited for longer than this.
  */
 const LOOPS_STOP_MS_MAX = 5_000
 /** For everything that stops after the last request: timers, workers, connections to etcd. */
 const PARTS_STOP_MS_MAX = 5_000
-/** For clients that were told to come again to close their connections, once all else is answered. As upstream. */
+/**
+ * For clients that were told to come again to close their connections, once all else is answered.
+ * As upstream.
+ */
 const REFUSED_MS_MAX = 2_000
 
 export type Stopping = {
   readonly phase: {
-    /** Readiness fails while requests are still accepted, so that load balancers use other servers. */
+    /**
+     * Readiness fails while requests are still accepted, so that load balancers use other servers.
+     */
     isStopping: boolean
     /** New requests are refused, with a Retry-After. */
     isLeaving: boolean

@@ -1,7 +1,8 @@
 /**
- * Compacts etcd's history, so that it does not grow for ever. All servers of one etcd, kube-apiserver included, agree by a marker
- * key which of them compacts: at each interval the first to raise the marker's version compacts, to the revision that it noted one
- * interval ago; the others adopt the new version. History is therefore kept for one to two intervals.
+ * Compacts etcd's history, so that it does not grow for ever. All servers of one etcd,
+ * kube-apiserver included, agree by a marker key which of them compacts: at each interval the first
+ * to raise the marker's version compacts, to the revision that it noted one interval ago; the
+ * others adopt the new version. History is therefore kept for one to two intervals.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from './etcd/client.ts'

@@ -1,16 +1,18 @@
 /**
- * The interface between objects and the database that keeps them. etcd is one engine (etcd-engine.ts); a store inside the process
- * can be another. `store.ts` and `feed.ts` depend on this interface only, so their logic is written once.
+ * The interface between objects and the database that keeps them. etcd is one engine
+ * (etcd-engine.ts); a store inside the process can be another. `store.ts` and `feed.ts` depend on
+ * this interface only, so their logic is written once.
  *
- * An engine keeps versioned values under ordered keys. Every change increments one revision counter for all keys.
+ * An engine keeps versioned values under ordered keys. Every change increments one revision counter
+ * for all keys.
  */
 
 /** The database's revision counter. Clients see it, as text, as the resourceVersion. */
 export type Revision = number
 
 /**
- * A key, one character per byte (latin1): string order is then the database's byte order, whatever a name contains.
- * `keys.ts` makes keys from names and back.
+ * A key, one character per byte (latin1): string order is then the database's byte order, whatever
+ * a name contains. `keys.ts` makes keys from names and back.
  */
 export type Key = string
 
@@ -46,7 +48,9 @@ export type RangeQuery = {
   readonly keysOnly?: boolean
 }
 
-/** A write of one key that takes effect only if the key still is at `expected` (0: does not exist). */
+/**
+ * A write of one key that takes effect only if the key still is at `expected` (0: does not exist).
+ */
 export type ConditionalWrite = {
   readonly key: Key
   readonly expected: Revision
@@ -76,17 +80,25 @@ export type FeedEvent = {
   readonly createRevision: Revision
   /** Empty for a delete. Borrowed: copy it to keep it. */
   readonly value: Buffer
-  /** The value before this event, for feeds opened with `previous`; absent where there was none. Borrowed. */
+  /**
+   * The value before this event, for feeds opened with `previous`; absent where there was none.
+   * Borrowed.
+   */
   readonly previous?: VersionedValue
 }
 
 /** All calls are in order and come from the one stream; none comes before openFeed has returned. */
 export type FeedListener = {
-  /** Events of one range in the order of their revisions; all events of a revision are in one call. */
+  /**
+   * Events of one range in the order of their revisions; all events of a revision are in one call.
+   */
   readonly onEvents: (range: number, events: readonly FeedEvent[]) => void
   /** All events of all ranges up to and including this revision have been delivered. */
   readonly onProgress: (revision: Revision) => void
-  /** The history after `after` of this range is compacted: the range gets no more events. The other ranges do. */
+  /**
+   * The history after `after` of this range is compacted: the range gets no more events. The other
+   * ranges do.
+   */
   readonly onCompacted: (range: number, oldest: Revision) => void
   /** The stream has ended and no call follows. Also called after close(), without a cause. */
   readonly onEnd: (cause: Error | undefined) => void
@@ -115,14 +127,17 @@ export type CallOptions = {
 /** Every method fails with a StorageError (errors.ts). */
 export interface Engine extends AsyncDisposable {
   /**
-   * Identifies the database that answered `latest` last (etcd: the cluster ID), if the engine has IDs. Another database has other
-   * objects at the same revisions.
+   * Identifies the database that answered `latest` last (etcd: the cluster ID), if the engine has
+   * IDs. Another database has other objects at the same revisions.
    */
   readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<RangeResult>
   /** Also fails with 'missing', without a write, if the lease does not exist (any more). */
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
-  /** The revision of the last change acknowledged to any client before this call: the proof of a consistent read. */
+  /**
+   * The revision of the last change acknowledged to any client before this call: the proof of a
+   * consistent read.
+   */
   latest(options?: CallOptions): Promise<Revision>
   openFeed(
     ranges: readonly FeedRange[],

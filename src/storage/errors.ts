@@ -1,4 +1,7 @@
-/** The failures of the database, as a small closed set. toApiError (request/verbs/storage-errors.ts) maps them to ApiErrors. */
+/**
+ * The failures of the database, as a small closed set. toApiError (request/verbs/storage-errors.ts)
+ * maps them to ApiErrors.
+ */
 export type StorageErrorCode =
   | 'exists' // create: the key exists already
   | 'missing' // update, delete: the key does not exist; a write with a lease: the lease does not exist

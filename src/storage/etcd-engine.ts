@@ -19,7 +19,10 @@ import { EtcdFeedStream, toVersioned } from './etcd-feed-stream.ts'
 import { keyAfter, toBytes } from './keys.ts'
 
 export type EtcdEngineOptions = {
-  /** A key that nobody writes, for reads that want only the revision. It must be one that etcd's own access control lets us read. */
+  /**
+   * A key that nobody writes, for reads that want only the revision. It must be one that etcd's own
+   * access control lets us read.
+   */
   readonly emptyKey: Key
 }
 
@@ -104,7 +107,8 @@ export class EtcdEngine implements Engine {
       const { id } = await this.#client.lease.grant({ ttlSeconds }, options)
       return id
     } catch (error) {
-      // A lease that was granted without an answer has no keys and expires by itself, so the failure is not ambiguous.
+      // A lease that was granted without an answer has no keys and expires by itself, so the
+      // failure is not ambiguous.
       throw toStorageError(error, { isWrite: false, signal: options.signal })
     }
   }

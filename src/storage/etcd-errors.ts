@@ -1,4 +1,7 @@
-/** Maps etcd's errors to StorageErrors. The message stays etcd's: some messages reach clients, as they do upstream. */
+/**
+ * Maps etcd's errors to StorageErrors. The message stays etcd's: some messages reach clients, as
+ * they do upstream.
+ */
 import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 

@@ -1,9 +1,10 @@
 /**
  * A FeedStream on etcd: one watch stream with a watch for each range.
  *
- * Progress is taken only from notifications for the whole stream (watch ID -1), and requested only after every watch has been
- * created: a notification covers the watches that exist when etcd gets the request, so an earlier one would leave some out.
- * Notifications and events share one queue in etcd, so a notification never overtakes the events that it covers.
+ * Progress is taken only from notifications for the whole stream (watch ID -1), and requested only
+ * after every watch has been created: a notification covers the watches that exist when etcd gets
+ * the request, so an earlier one would leave some out. Notifications and events share one queue in
+ * etcd, so a notification never overtakes the events that it covers.
  */
 import type { EtcdClient } from './etcd/client.ts'
 import type { KeyValue } from './etcd/codec/kv-response.ts'
@@ -62,12 +63,13 @@ export class EtcdFeedStream implements FeedStream {
   }
 
   /**
-   * A watch starts at the revision already known, whose events are left out: etcd sends no progress notification before the
-   * database has reached the start revision of a watch, so a watch that starts at the next revision would be silent in an idle
-   * database.
+   * A watch starts at the revision already known, whose events are left out: etcd sends no progress
+   * notification before the database has reached the start revision of a watch, so a watch that
+   * starts at the next revision would be silent in an idle database.
    *
-   * If etcd has compacted to the next revision, the range has lost its history, although a watch could still start there: before
-   * 3.5.19 etcd drops a deletion at the very revision that it compacts to.
+   * If etcd has compacted to the next revision, the range has lost its history, although a watch
+   * could still start there: before 3.5.19 etcd drops a deletion at the very revision that it
+   * compacts to.
    */
   #watch(index: number, { from, to, after }: FeedRange): void {
     let reported = after
@@ -121,7 +123,10 @@ export class EtcdFeedStream implements FeedStream {
   }
 }
 
-/** All events of a revision must come in one delivery, since consumers take a revision as complete; etcd guarantees it. */
+/**
+ * All events of a revision must come in one delivery, since consumers take a revision as complete;
+ * etcd guarantees it.
+ */
 const repeated = (reported: Revision): StorageError =>
   new StorageError(
     'unavailable',

@@ -1,4 +1,7 @@
-/** etcd's limits and refusals, for the engines in this process: clients see its words, and a cluster can move there. */
+/**
+ * etcd's limits and refusals, for the engines in this process: clients see its words, and a cluster
+ * can move there.
+ */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'
 
@@ -6,7 +9,10 @@ import { StorageError } from './errors.ts'
 export const CALL_TIMEOUT_MS = 10_000
 /** How often etcd looks for expired leases. */
 export const LEASES_EVERY_MS = 500
-/** etcd's shortest lease with its default election timeout: one and a half of that, in whole seconds. */
+/**
+ * etcd's shortest lease with its default election timeout: one and a half of that, in whole
+ * seconds.
+ */
 const TTL_SECONDS_MIN = 2
 export const TTL_SECONDS_MAX = 9_000_000_000
 /** etcd's default of --max-request-bytes. */

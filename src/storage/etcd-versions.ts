@@ -1,6 +1,6 @@
 /**
- * Checks the versions of etcd's members at the start and warns the operator. Every watch stream opened later checks its own member
- * again.
+ * Checks the versions of etcd's members at the start and warns the operator. Every watch stream
+ * opened later checks its own member again.
  */
 import { EtcdClient, type EtcdOptions } from './etcd/client.ts'
 import { isProgressReliable, unreliable } from './etcd/version.ts'
@@ -9,7 +9,10 @@ import type { Log } from '../lib/telemetry/log.ts'
 /** A member that does not answer in time may be down, which is no reason not to start. */
 const STATUS_TIMEOUT_MS = 3_000
 
-/** Resolves as soon as one member is usable. Fails if members answer but none of them is usable; each unusable one is logged. */
+/**
+ * Resolves as soon as one member is usable. Fails if members answer but none of them is usable;
+ * each unusable one is logged.
+ */
 export async function checkVersions(options: EtcdOptions, log: Log): Promise<void> {
   const faults: string[] = []
   const checks = options.endpoints.map(async (endpoint) => {

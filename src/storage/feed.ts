@@ -1,7 +1,8 @@
 /**
- * One watch stream of all changes in the database, for all resources of the process. It survives lost connections, hangs and
- * compaction: it is reopened after the last revision that each range got, on another member if this one is silent. All events up to
- * `revision` have been delivered, for every key. A resource can be ahead of it by its own events.
+ * One watch stream of all changes in the database, for all resources of the process. It survives
+ * lost connections, hangs and compaction: it is reopened after the last revision that each range
+ * got, on another member if this one is silent. All events up to `revision` have been delivered,
+ * for every key. A resource can be ahead of it by its own events.
  */
 import type { Clock } from '../lib/time/clock.ts'
 import { assert } from '../lib/errors.ts'
@@ -14,23 +15,36 @@ import { planRanges } from './ranges.ts'
 import { type FeedConsumer, Subscription } from './subscription.ts'
 import { identity, type Transformer } from './transform.ts'
 
-/** A stream that stays silent for this long in spite of progress requests is replaced by one to the next member. */
+/**
+ * A stream that stays silent for this long in spite of progress requests is replaced by one to the
+ * next member.
+ */
 export const SILENCE_MAX_MS = 5_000
-/** Progress is requested on a stream that has been silent for this long, so that a live stream never stays silent. */
+/**
+ * Progress is requested on a stream that has been silent for this long, so that a live stream never
+ * stays silent.
+ */
 const ASK_AFTER_MS = 1_000
 const TICK_MS = 250
-/** While a reader waits for a revision, progress is requested again at this interval: etcd does not answer while a watch catches up. */
+/**
+ * While a reader waits for a revision, progress is requested again at this interval: etcd does not
+ * answer while a watch catches up.
+ */
 const ASK_AGAIN_MS = 20
 /** The wait between attempts to open a stream doubles from the first value to the second. */
 const RETRY_MIN_MS = 20
 const RETRY_MAX_MS = 1_000
 /** How many prefixes without a subscription are counted for the plan of ranges. */
 const STRANGERS_MAX = 1_000
-/** A resource prefix has one or two segments below the root: pods/, services/specs/, example.com/widgets/. */
+/**
+ * A resource prefix has one or two segments below the root: pods/, services/specs/,
+ * example.com/widgets/.
+ */
 const PREFIX_SEGMENTS_MAX = 2
 /**
- * No answer of a single call is in use longer: a database call has a deadline of seconds, whatever --request-timeout says, and a
- * webhook call one of 30 s. Callers that make many calls compare `life` instead.
+ * No answer of a single call is in use longer: a database call has a deadline of seconds, whatever
+ * --request-timeout says, and a webhook call one of 30 s. Callers that make many calls compare
+ * `life` instead.
  */
 const REQUEST_MS_MAX = 60_000
 
@@ -94,7 +108,10 @@ export class Feed implements AsyncDisposable {
   #databaseId: string | undefined
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
-  /** Revisions of lost databases: those up to `until` for sure, those up to `newest` while this database has not reached them. */
+  /**
+   * Revisions of lost databases: those up to `until` for sure, those up to `newest` while this
+   * database has not reached them.
+   */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
   #askedAtMs = 0
@@ -103,7 +120,10 @@ export class Feed implements AsyncDisposable {
   #asker: Timer | undefined
   #retry: Timer | undefined
   #recent: Subscription | undefined
-  /** Whether events came since the ranges were planned: attempts to connect that fail do not change the plan. */
+  /**
+   * Whether events came since the ranges were planned: attempts to connect that fail do not change
+   * the plan.
+   */
   #hasNews = false
 
   constructor(options: FeedOptions) {
@@ -118,7 +138,10 @@ export class Feed implements AsyncDisposable {
     this.#prover = new Prover(() => this.#ask(), this.#timers)
   }
 
-  /** Reads the latest revision and opens the stream after it. Fails if the database cannot be reached. */
+  /**
+   * Reads the latest revision and opens the stream after it. Fails if the database cannot be
+   * reached.
+   */
   async start(signal?: AbortSignal): Promise<void> {
     assert(this.#state.state === 'new', 'a feed is started once')
     const revision = await this.#engine.latest({ signal })
@@ -146,7 +169,10 @@ export class Feed implements AsyncDisposable {
     return this.#life
   }
 
-  /** Whether the last change of `life` is so long ago that no caller still uses an answer of the former database. */
+  /**
+   * Whether the last change of `life` is so long ago that no caller still uses an answer of the
+   * former database.
+   */
   get isSettled(): boolean {
     return this.#clock.monotonicMs() >= this.#lifeSinceMs + REQUEST_MS_MAX
   }
@@ -188,7 +214,10 @@ export class Feed implements AsyncDisposable {
     return subscription
   }
 
-  /** The proof of a consistent read: a subscription that has reached this revision shows everything acknowledged before the call. */
+  /**
+   * The proof of a consistent read: a subscription that has reached this revision shows everything
+   * acknowledged before the call.
+   */
   prove(): Promise<Revision> {
     this.#counts.reads++
     return this.#prover.prove()
@@ -203,15 +232,19 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * For callers that got this revision by a linearizable read of their own: the stream must reach it, too. `known` is the feed's
-   * `known` when that read began: a lower answer comes from another database.
+   * For callers that got this revision by a linearizable read of their own: the stream must reach
+   * it, too. `known` is the feed's `known` when that read began: a lower answer comes from another
+   * database.
    */
   recordRead(revision: Revision, known: Revision): void {
     this.#compare(revision, known)
     this.#recordProof(revision)
   }
 
-  /** Every linearizable read that begins now is at least of this revision, as long as the database is the same. */
+  /**
+   * Every linearizable read that begins now is at least of this revision, as long as the database
+   * is the same.
+   */
   get known(): Revision {
     // limit: 16 ranges
     return Math.max(
@@ -222,7 +255,10 @@ export class Feed implements AsyncDisposable {
     )
   }
 
-  /** A write of this process was acknowledged at this revision: a database with a lower revision is another one. */
+  /**
+   * A write of this process was acknowledged at this revision: a database with a lower revision is
+   * another one.
+   */
   recordWrite(revision: Revision): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
   }
@@ -233,12 +269,18 @@ export class Feed implements AsyncDisposable {
     this.#provenAtMs = this.#clock.monotonicMs()
   }
 
-  /** Whether a revision belongs to a lost database. `current`: the revision of this database that the caller has reached. */
+  /**
+   * Whether a revision belongs to a lost database. `current`: the revision of this database that
+   * the caller has reached.
+   */
   isLost(revision: Revision, current: Revision): boolean {
     return revision <= this.#lost.until || (revision > current && revision <= this.#lost.newest)
   }
 
-  /** While there are writes, progress is requested along with the proof, so that both arrive together; else the proof alone is enough. */
+  /**
+   * While there are writes, progress is requested along with the proof, so that both arrive
+   * together; else the proof alone is enough.
+   */
   async #ask(): Promise<Revision> {
     const reported = this.#revision
     const { known } = this
@@ -252,9 +294,10 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * An answer to a linearizable read that comes from another cluster, or has a revision below what was known before the read (an
-   * older backup was restored), comes from another database, which gives the same revisions to other changes: nothing that is known
-   * may be kept. A member that lags behind the others never answers so; its watch stream may, which means nothing.
+   * An answer to a linearizable read that comes from another cluster, or has a revision below what
+   * was known before the read (an older backup was restored), comes from another database, which
+   * gives the same revisions to other changes: nothing that is known may be kept. A member that
+   * lags behind the others never answers so; its watch stream may, which means nothing.
    */
   #compare(latest: Revision, known: Revision): void {
     const { databaseId } = this.#engine
@@ -315,7 +358,10 @@ export class Feed implements AsyncDisposable {
     this.#requestProgress()
   }
 
-  /** New ranges by the traffic seen. Each starts at the lowest revision of the old ranges that it overlaps. */
+  /**
+   * New ranges by the traffic seen. Each starts at the lowest revision of the old ranges that it
+   * overlaps.
+   */
   #plan(): RangeState[] {
     if (!this.#hasNews) return this.#ranges
     this.#hasNews = false
@@ -341,7 +387,8 @@ export class Feed implements AsyncDisposable {
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
-      // What interrupted the stream may have replaced the database by another one, whose stream would be silent.
+      // What interrupted the stream may have replaced the database by another one, whose stream
+      // would be silent.
       this.prove().catch((error: unknown) =>
         this.#log('debug', 'the database does not answer', { error: String(error) }),
       )
@@ -362,7 +409,10 @@ export class Feed implements AsyncDisposable {
     this.#advancedAtMs = this.#heardAtMs
   }
 
-  /** Delivers the run of events that starts here and belongs to one resource; returns where the run ends. */
+  /**
+   * Delivers the run of events that starts here and belongs to one resource; returns where the run
+   * ends.
+   */
   #deliver(events: readonly FeedEvent[], start: number): number {
     const subscription = this.#route(events[start]?.key ?? '')
     if (subscription === undefined) return start + 1
@@ -405,7 +455,10 @@ export class Feed implements AsyncDisposable {
     for (const subscription of this.#waiting) subscription.settle()
   }
 
-  /** History that a range still needed is compacted. Its resources are listed again; the other ranges go on where they were. */
+  /**
+   * History that a range still needed is compacted. Its resources are listed again; the other
+   * ranges go on where they were.
+   */
   #onCompacted(oldest: Revision): void {
     const lost = this.#ranges.filter((range) => range.revision < oldest)
     this.#reopenAfter(lost).catch((error: unknown) => {
@@ -451,7 +504,10 @@ export class Feed implements AsyncDisposable {
     return undefined
   }
 
-  /** Methods, since TypeScript would narrow a comparison across an await, during which the state may change. */
+  /**
+   * Methods, since TypeScript would narrow a comparison across an await, during which the state may
+   * change.
+   */
   #isClosed(): boolean {
     return this.#state.state === 'closed'
   }
@@ -473,7 +529,8 @@ export class Feed implements AsyncDisposable {
       this.#reopen('the stream is silent', true)
       return
     }
-    // A member that is partitioned from the others may keep answering progress requests with the same revision.
+    // A member that is partitioned from the others may keep answering progress requests with the
+    // same revision.
     const stuckMs = now - Math.max(this.#advancedAtMs, this.#provenAtMs)
     if (this.#proven > this.#revision && stuckMs > SILENCE_MAX_MS) {
       this.#reopen('the stream does not reach a proven revision', true)

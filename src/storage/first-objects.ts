@@ -1,7 +1,9 @@
 /**
- * What every cluster begins with, from a file of the package (`scripts/build.ts` writes it), for clusters in memory: `keelson dev --ephemeral` and the first one of a process with
- * keelson/testing would take most of their time to create it, with code that V8 has not compiled yet. The file has the objects of a cluster at a time of its own; uids, timestamps,
- * the certificate authority and the port of the server are put in when it is read.
+ * What every cluster begins with, from a file of the package (`scripts/build.ts` writes it), for
+ * clusters in memory: `keelson dev --ephemeral` and the first one of a process with keelson/testing
+ * would take most of their time to create it, with code that V8 has not compiled yet. The file has
+ * the objects of a cluster at a time of its own; uids, timestamps, the certificate authority and
+ * the port of the server are put in when it is read.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -12,7 +14,9 @@ import { type EngineState, MemoryEngine } from './memory/memory-engine.ts'
 /** In the folder of the program. Sources have none: there, the first cluster creates all of it. */
 export const firstObjectsName = 'first-objects.json'
 
-/** What the clock of the cluster shows whose objects are saved: no object has such a time by itself. */
+/**
+ * What the clock of the cluster shows whose objects are saved: no object has such a time by itself.
+ */
 export const savedNow = '2000-01-01T00:00:00Z'
 const savedTime = /"2000-01-01T[\d:.]+Z"/g
 const savedDay = '"2000-01-01"'

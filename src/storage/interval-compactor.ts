@@ -1,13 +1,17 @@
 /**
- * Compacts the history of a store that only this process writes: it is kept for one to two intervals, as with etcd. A store that outlives
- * the process keeps what was noted for the next compaction: processes that all end within an interval compact, too.
+ * Compacts the history of a store that only this process writes: it is kept for one to two
+ * intervals, as with etcd. A store that outlives the process keeps what was noted for the next
+ * compaction: processes that all end within an interval compact, too.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Time, Timer } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
 import { isCode } from './errors.ts'
 
-/** How long after a start a compaction that is due begins: before that, the store is read for the first requests. */
+/**
+ * How long after a start a compaction that is due begins: before that, the store is read for the
+ * first requests.
+ */
 const START_MS = 1_000
 
 /** The latest revision at a time of the wall clock: one interval later it is compacted to. */
@@ -17,7 +21,9 @@ export type IntervalCompactorOptions = {
   readonly engine: {
     latest(): Promise<Revision>
     compact(revision: Revision): Promise<void>
-    /** What the process before this one noted last; absent in a store that ends with its process. */
+    /**
+     * What the process before this one noted last; absent in a store that ends with its process.
+     */
     readonly compactionNote?: CompactionNote | undefined
     keepCompactionNote?(note: CompactionNote): Promise<void>
   }

@@ -1,7 +1,8 @@
 /**
- * The key of an object: `<root><resource prefix>/[<namespace>/]<name>`, byte for byte as in kube-apiserver 1.33, so that both can
- * serve one etcd. A key is a string with one character per byte (latin1), which sorts as the database does. Names are nearly always
- * ASCII, where text and key are the same string and nothing is converted.
+ * The key of an object: `<root><resource prefix>/[<namespace>/]<name>`, byte for byte as in
+ * kube-apiserver 1.33, so that both can serve one etcd. A key is a string with one character per
+ * byte (latin1), which sorts as the database does. Names are nearly always ASCII, where text and
+ * key are the same string and nothing is converted.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
@@ -35,13 +36,21 @@ export const serverRecords = {
   masterLeases: 'masterleases',
 } as const
 
-/** The marker key by which replicas agree which of them compacts. It is not below the root: all servers of one etcd share it. */
+/**
+ * The marker key by which replicas agree which of them compacts. It is not below the root: all
+ * servers of one etcd share it.
+ */
 export const compactionMarker: Key = 'compact_rev_key'
 
-/** There while an import into etcd is under way, or has ended early (`transfer/etcd-transfer.ts`). */
+/**
+ * There while an import into etcd is under way, or has ended early (`transfer/etcd-transfer.ts`).
+ */
 export const importMarker: Key = 'keelson_import'
 
-/** The folder of a resource below the root, without slashes around it. Events of both groups share one. */
+/**
+ * The folder of a resource below the root, without slashes around it. Events of both groups share
+ * one.
+ */
 export function resourcePrefix(resource: {
   readonly group: string
   readonly plural: string
@@ -51,7 +60,9 @@ export function resourcePrefix(resource: {
   return irregularPrefixes.get(`${resource.group}/${resource.plural}`) ?? resource.plural
 }
 
-/** The resource of a folder below the root; of custom resources, a folder in that of their group. */
+/**
+ * The resource of a folder below the root; of custom resources, a folder in that of their group.
+ */
 export function resourceOfFolder(folder: string): string {
   for (const [resource, prefix] of irregularPrefixes)
     if (prefix === folder) return pluralOf(resource)
@@ -78,7 +89,10 @@ export class ResourceKeys {
     this.isNamespaced = isNamespaced
   }
 
-  /** Both parts must have passed `segmentFault`: a name that could leave its folder never becomes a key. */
+  /**
+   * Both parts must have passed `segmentFault`: a name that could leave its folder never becomes a
+   * key.
+   */
   key(namespace: string | undefined, name: string): Key {
     if (!this.isNamespaced) return this.prefix + segment(name)
     assert(namespace !== undefined, 'a namespaced object has a namespace')
@@ -121,7 +135,9 @@ export class ResourceKeys {
   }
 }
 
-/** Why a text cannot be a name or a namespace in a key, in upstream's words; undefined when it can. */
+/**
+ * Why a text cannot be a name or a namespace in a key, in upstream's words; undefined when it can.
+ */
 export function segmentFault(text: string): string | undefined {
   if (text === '') return 'may not be empty'
   if (text === '.' || text === '..') return `may not be '${text}'`

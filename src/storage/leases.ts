@@ -1,7 +1,8 @@
 /**
- * Leases for values that expire (events, the records of running servers). A lease costs etcd as much as a write, so writes close in
- * time share one: it is granted a little longer than requested, and is shared until that surplus is used up. The figures are
- * upstream's, so that an event lives as long here as there.
+ * Leases for values that expire (events, the records of running servers). A lease costs etcd as
+ * much as a write, so writes close in time share one: it is granted a little longer than requested,
+ * and is shared until that surplus is used up. The figures are upstream's, so that an event lives
+ * as long here as there.
  */
 import { type Clock, systemClock } from '../lib/time/clock.ts'
 import type { CallOptions } from './engine.ts'
@@ -10,9 +11,15 @@ import type { CallOptions } from './engine.ts'
 const SURPLUS_SHARE = 0.05
 /** The upper bound of that surplus, unless --lease-reuse-duration-seconds gives another. */
 const SURPLUS_SECONDS_MAX = 60
-/** When a lease expires, etcd deletes all its keys in one transaction: more keys would delay other writers. */
+/**
+ * When a lease expires, etcd deletes all its keys in one transaction: more keys would delay other
+ * writers.
+ */
 const OBJECTS_PER_LEASE_MAX = 1000
-/** Times to live come from configuration, so there are two or three; this only keeps a mistake from growing the map. */
+/**
+ * Times to live come from configuration, so there are two or three; this only keeps a mistake from
+ * growing the map.
+ */
 const TTLS_MAX = 64
 
 export type GrantLease = (ttlSeconds: number, options?: CallOptions) => Promise<bigint>
@@ -20,7 +27,10 @@ export type GrantLease = (ttlSeconds: number, options?: CallOptions) => Promise<
 export type LeaseOptions = {
   /** Of --lease-reuse-duration-seconds. */
   readonly surplusSecondsMax?: number
-  /** Called when a lease takes the place of another, with the objects that asked for that one and the one that asks now, as upstream counts them. */
+  /**
+   * Called when a lease takes the place of another, with the objects that asked for that one and
+   * the one that asks now, as upstream counts them.
+   */
   readonly onReplaced?: (objects: number) => void
 }
 
@@ -67,7 +77,8 @@ export class Leases {
 
   #start(ttlSeconds: number, nowMs: number): Promise<bigint> {
     const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), this.#surplusSecondsMax)
-    // No caller's signal is passed on: other callers may wait for the same lease. The engine has its own time limit.
+    // No caller's signal is passed on: other callers may wait for the same lease. The engine has
+    // its own time limit.
     const id = this.#grant(ttlSeconds + surplusSeconds)
     if (surplusSeconds === 0) return id
     if (this.#shared.size >= TTLS_MAX) this.#shared.clear()

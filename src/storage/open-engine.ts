@@ -1,4 +1,7 @@
-/** The engine that the configuration names: etcd, a SQLite file in a folder of this process, or memory. */
+/**
+ * The engine that the configuration names: etcd, a SQLite file in a folder of this process, or
+ * memory.
+ */
 import { readFile } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.ts'
@@ -111,7 +114,10 @@ export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 
   }
 }
 
-/** An etcd that does not answer, or does not show the key to us, is the business of the first call that needs it. */
+/**
+ * An etcd that does not answer, or does not show the key to us, is the business of the first call
+ * that needs it.
+ */
 async function refuseHalfImported(client: EtcdClient): Promise<void> {
   const found = await client.kv
     .range({ key: toBytes(importMarker), countOnly: true }, { timeoutMs: MARKER_MS_MAX })

@@ -1,6 +1,7 @@
 /**
- * Decrypts the events of a resource between the feed and the cache, in their order. What can be decrypted at once passes in the same turn,
- * for as long as a slice of time lasts; the rest, and what a plugin has to be asked for, is held, and whatever follows waits behind it.
+ * Decrypts the events of a resource between the feed and the cache, in their order. What can be
+ * decrypted at once passes in the same turn, for as long as a slice of time lasts; the rest, and
+ * what a plugin has to be asked for, is held, and whatever follows waits behind it.
  */
 import { Deque } from '../lib/collections/deque.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
@@ -126,7 +127,10 @@ export class OpenedEvents {
     this.clear()
   }
 
-  /** Delivers what is held. Never fails: an error that nobody foresaw makes the resource list itself again, as a gap does. */
+  /**
+   * Delivers what is held. Never fails: an error that nobody foresaw makes the resource list itself
+   * again, as a gap does.
+   */
   async #release(): Promise<void> {
     const generation = this.#generation
     const slices = new Slices(this.#options.time, { isShared: true })

@@ -3,7 +3,10 @@ import type { Key, Revision } from './engine.ts'
 /** Lists that are being paged through. */
 const COUNTS_MAX = 64
 
-/** How many keys are left behind the page that was read last, by revision and end of the list: the pages of one list are counted once. */
+/**
+ * How many keys are left behind the page that was read last, by revision and end of the list: the
+ * pages of one list are counted once.
+ */
 export class PageCounts {
   readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()
 

@@ -1,7 +1,8 @@
 /**
- * The token by which a client requests the next page of a list. It holds the revision of the first page and the key to go on
- * from, relative to the folder that is listed; kube-apiserver's tokens work here and ours there. Clients treat it as opaque,
- * but can send anything: a start that would leave the folder is refused.
+ * The token by which a client requests the next page of a list. It holds the revision of the first
+ * page and the key to go on from, relative to the folder that is listed; kube-apiserver's tokens
+ * work here and ours there. Clients treat it as opaque, but can send anything: a start that would
+ * leave the folder is refused.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
@@ -11,10 +12,16 @@ import { type JsonType, type Member, scanJson, unquote } from './token-json.ts'
 
 const TOKEN_VERSION = 'meta.k8s.io/v1'
 
-/** In a token: continue with the latest state. A client whose revision is compacted is offered such a token. */
+/**
+ * In a token: continue with the latest state. A client whose revision is compacted is offered such
+ * a token.
+ */
 const REVISION_LATEST = -1
 
-/** Where a page starts. `revision` undefined: read the latest state, which is not consistent with the pages before. */
+/**
+ * Where a page starts. `revision` undefined: read the latest state, which is not consistent with
+ * the pages before.
+ */
 export type PageStart = {
   readonly fault?: never
   readonly from: Key
@@ -29,7 +36,10 @@ export function encodeContinue(folder: Key, last: Key, revision: Revision | 'lat
   return encodeContinueFrom(folder, keyAfter(last), revision)
 }
 
-/** The token for a page that starts at the key `from`; with 'latest' it is the one offered in the answer to an expired token. */
+/**
+ * The token for a page that starts at the key `from`; with 'latest' it is the one offered in the
+ * answer to an expired token.
+ */
 export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 'latest'): string {
   assert(
     from.startsWith(folder) && from.length > folder.length,
@@ -115,7 +125,10 @@ function cleanPath(path: string): string {
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
-/** Go's JSON is safe inside HTML: it escapes `<`, `>`, `&` and two line separators, which JSON.stringify does not. */
+/**
+ * Go's JSON is safe inside HTML: it escapes `<`, `>`, `&` and two line separators, which
+ * JSON.stringify does not.
+ */
 function escapeLikeGo(json: string): string {
   return json.replace(
     /[<>&\u2028\u2029]/g,
@@ -123,7 +136,10 @@ function escapeLikeGo(json: string): string {
   )
 }
 
-/** Unpadded base64 in the URL alphabet; line ends are skipped, as in Go. A number: the position of the first invalid byte. */
+/**
+ * Unpadded base64 in the URL alphabet; line ends are skipped, as in Go. A number: the position of
+ * the first invalid byte.
+ */
 function decodeBase64Url(token: string): Buffer | number {
   // Everything before the first invalid character is ASCII, so its index counts bytes.
   const position = token.search(/[^A-Za-z0-9_\-\r\n]/)

@@ -1,7 +1,8 @@
 /**
- * Consistent reads without a request to the database for each. A proof is the revision of the last write acknowledged before the
- * proof was requested. All callers of one turn of the event loop, and all that come while another proof is under way, share the
- * next one: it is requested after they came, so it holds for all of them.
+ * Consistent reads without a request to the database for each. A proof is the revision of the last
+ * write acknowledged before the proof was requested. All callers of one turn of the event loop, and
+ * all that come while another proof is under way, share the next one: it is requested after they
+ * came, so it holds for all of them.
  */
 import type { Timers } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
@@ -26,7 +27,8 @@ export class Prover {
 
   async #start(): Promise<Revision> {
     await this.#running
-    // Requests that arrived together are handled in this turn of the event loop, so they share the proof.
+    // Requests that arrived together are handled in this turn of the event loop, so they share the
+    // proof.
     await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined
     const proof = this.#ask()

@@ -1,6 +1,6 @@
 /**
- * The addresses at which the servers of this etcd can be reached: a record for each, as upstream keeps them, which expires unless
- * its server renews it.
+ * The addresses at which the servers of this etcd can be reached: a record for each, as upstream
+ * keeps them, which expires unless its server renews it.
  */
 import type { Key } from './engine.ts'
 import { rangeOf, serverRecords, toKey, toText } from './keys.ts'

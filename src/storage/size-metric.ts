@@ -1,4 +1,7 @@
-/** The size of the database, which an operator watches before the quota of etcd, or the disk, ends all writes. */
+/**
+ * The size of the database, which an operator watches before the quota of etcd, or the disk, ends
+ * all writes.
+ */
 import type { Metrics } from '../lib/telemetry/metrics.ts'
 
 export function addStorageSize(

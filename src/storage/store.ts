@@ -1,9 +1,11 @@
 /**
- * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares the revision that the caller's
- * decision is based on; the decision runs again when another writer was first.
+ * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares
+ * the revision that the caller's decision is based on; the decision runs again when another writer
+ * was first.
  *
- * A decision may start from a cached object, which can be stale. So only a successful compare ends a write on cached state: a
- * refusal or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
+ * A decision may start from a cached object, which can be stale. So only a successful compare ends
+ * a write on cached state: a refusal or a "nothing changed" on cached state is decided again on the
+ * state read from the database, and only that is reported.
  */
 import { systemClock } from '../lib/time/clock.ts'
 import { Deque } from '../lib/collections/deque.ts'
@@ -18,13 +20,22 @@ import type { Leases } from './leases.ts'
 import { PageSize } from './page-size.ts'
 import type { Plain, Transformer } from './transform.ts'
 
-/** A writer that lost so many compares contends with too many others for its client to wait; 20 concurrent writers lose about 20 times. */
+/**
+ * A writer that lost so many compares contends with too many others for its client to wait; 20
+ * concurrent writers lose about 20 times.
+ */
 const LOST_COMPARES_MAX = 100
 /** Each loss means that another writer got through, so the first retries are at once. */
 const PROMPT_RETRIES = 4
-/** After those retries waits double from the first value to the longest, with jitter between half and the whole. */
+/**
+ * After those retries waits double from the first value to the longest, with jitter between half
+ * and the whole.
+ */
 const BACKOFF_MS_FIRST = 2
-/** A writer that takes longer than this no longer delays other writers of its key: it may wait for a webhook that writes the same key. */
+/**
+ * A writer that takes longer than this no longer delays other writers of its key: it may wait for a
+ * webhook that writes the same key.
+ */
 const LOCK_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
@@ -53,8 +64,8 @@ export type Current<T> = {
 }
 
 /**
- * What to do with the current state. `ttlSeconds` takes precedence over that of the options. 'unchanged' writes a stale value again,
- * 'untouched' does not.
+ * What to do with the current state. `ttlSeconds` takes precedence over that of the options.
+ * 'unchanged' writes a stale value again, 'untouched' does not.
  */
 export type Decision = Write | 'unchanged' | 'untouched'
 
@@ -72,9 +83,15 @@ type WriteOptions = {
 }
 
 export type UpdateOptions<T> = WriteOptions & {
-  /** The cached state; 'absent': the cache has no such object. Without it the latest state is read first. */
+  /**
+   * The cached state; 'absent': the cache has no such object. Without it the latest state is read
+   * first.
+   */
   readonly cached?: Current<T> | 'absent' | undefined
-  /** Whether the key is certainly still at this revision, for callers that can tell so more cheaply than by a read. */
+  /**
+   * Whether the key is certainly still at this revision, for callers that can tell so more cheaply
+   * than by a read.
+   */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
   /** A promise if the value is large: it is decoded in parts between which others are served. */
   readonly decode: (stored: StoredValue) => T | Promise<T>
@@ -125,7 +142,10 @@ export type UnreadableValue = {
 }
 
 export type Page = {
-  /** The revision of the list. The following pages are consistent with this one if they are read at it. */
+  /**
+   * The revision of the list. The following pages are consistent with this one if they are read at
+   * it.
+   */
   readonly revision: Revision
   readonly values: readonly StoredValue[]
   /** Empty unless they were asked for. */
@@ -207,9 +227,10 @@ export class Store {
   }
 
   /**
-   * Changes one key by a decision on its current state (undefined: the key does not exist). The decision may run several times,
-   * always on another state; what it throws is thrown only if it was made on the latest one. Fails with 'missing' when it deletes a
-   * key that does not exist, and with 'conflict' when others were first too often.
+   * Changes one key by a decision on its current state (undefined: the key does not exist). The
+   * decision may run several times, always on another state; what it throws is thrown only if it
+   * was made on the latest one. Fails with 'missing' when it deletes a key that does not exist, and
+   * with 'conflict' when others were first too often.
    */
   async update<T>(
     key: Key,
@@ -258,7 +279,8 @@ export class Store {
           previous: current,
         }
       }
-      // If all losers retried at once, one would win and all others would have tried in vain, each time: so they queue up.
+      // If all losers retried at once, one would win and all others would have tried in vain, each
+      // time: so they queue up.
       const isLate = lost === 0 && lock.use(await this.#keyMutex.lock(toText(key))).hasWaited
       const found = isLate
         ? await this.#found(key, options)
@@ -268,7 +290,10 @@ export class Store {
     throw new StorageError('conflict', 'the object was changed by others at every attempt')
   }
 
-  /** Deletes a key unless `check` throws on its latest state. Fails with 'missing' if the key does not exist. */
+  /**
+   * Deletes a key unless `check` throws on its latest state. Fails with 'missing' if the key does
+   * not exist.
+   */
   async delete<T>(
     key: Key,
     options: UpdateOptions<T>,
@@ -286,7 +311,10 @@ export class Store {
     return { revision, previous }
   }
 
-  /** Deletes a value that `decode` or the transformer cannot read. False: it can be read, or the key does not exist. */
+  /**
+   * Deletes a value that `decode` or the transformer cannot read. False: it can be read, or the key
+   * does not exist.
+   */
   async deleteUnreadable(
     key: Key,
     decode: (stored: StoredValue) => unknown,
@@ -328,8 +356,8 @@ export class Store {
   }
 
   /**
-   * One unreadable value fails the whole list, as upstream does: a list that hides an object would be a lie. With `setsAsideUnreadable`
-   * the caller gets them apart.
+   * One unreadable value fails the whole list, as upstream does: a list that hides an object would
+   * be a lie. With `setsAsideUnreadable` the caller gets them apart.
    */
   async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {
     const from = options.after === undefined ? range.from : keyAfter(options.after)
@@ -363,7 +391,8 @@ export class Store {
       { monotonicMs: this.#monotonicMs, defer: this.#timers.defer },
       { isShared, isBackground },
     )
-    // A plugin may have to be asked for each: they are under way together, and taken in their order.
+    // A plugin may have to be asked for each: they are under way together, and taken in their
+    // order.
     const waiting = new Deque<{
       readonly entry: VersionedValue
       readonly plain: OpenResult | Promise<OpenResult>
@@ -385,7 +414,10 @@ export class Store {
     return { values, unreadable }
   }
 
-  /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
+  /**
+   * A whole range in pages that are all of one revision, sized by bytes. There is always at least
+   * one page.
+   */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes, options.rowBytes)
     const { revision, signal, readsAhead = false, isEachLatest = false } = options
@@ -401,7 +433,8 @@ export class Store {
           : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
-        // If the caller stops early, nobody awaits this page: its failure must not be an unhandled rejection.
+        // If the caller stops early, nobody awaits this page: its failure must not be an unhandled
+        // rejection.
         next.catch(() => undefined)
       }
       yield page
@@ -443,7 +476,9 @@ export class Store {
     return { current, value, revision, isProven: true }
   }
 
-  /** The state in the database. It is not decoded again if the cached state has the same revision. */
+  /**
+   * The state in the database. It is not decoded again if the cached state has the same revision.
+   */
   async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
     const { current } = basis
     if (
@@ -473,8 +508,8 @@ export class Store {
       return await this.#engine.change({ key, expected, write: { put: value, lease } }, options)
     } catch (error) {
       if (!isCode(error, 'missing')) throw error
-      // The database does not have the lease (it was revoked, or a backup was restored) and has written nothing: retry with a new
-      // one.
+      // The database does not have the lease (it was revoked, or a backup was restored) and has
+      // written nothing: retry with a new one.
       await this.#leases.forget(lease)
       const fresh = await this.#leases.get(ttlSeconds)
       return this.#engine.change({ key, expected, write: { put: value, lease: fresh } }, options)
@@ -535,7 +570,10 @@ function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undef
   }
 }
 
-/** A decision that is not final was made on cached state, and counts only if the database has the same state. */
+/**
+ * A decision that is not final was made on cached state, and counts only if the database has the
+ * same state.
+ */
 type Attempt = {
   readonly decision: Decision | undefined
   readonly isFinal: boolean
@@ -557,7 +595,10 @@ async function decideOn<T>(
   }
 }
 
-/** A value that is not encrypted with the current key is written again as it is, although nothing changed. */
+/**
+ * A value that is not encrypted with the current key is written again as it is, although nothing
+ * changed.
+ */
 function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
   if (decision === 'untouched') return 'unchanged'
   if (decision === 'delete' && basis.current === undefined) throw missing()

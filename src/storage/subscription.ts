@@ -9,15 +9,24 @@ import { type OpenedEvent, OpenedEvents } from './opened-events.ts'
 import type { Transformer } from './transform.ts'
 
 export type FeedConsumer = {
-  /** The events of this resource in one delivery, in order. A revision is never split over two calls. */
+  /**
+   * The events of this resource in one delivery, in order. A revision is never split over two
+   * calls.
+   */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
-  /** Events after the last delivered one are lost. List again; the events that follow are newer than the gap. */
+  /**
+   * Events after the last delivered one are lost. List again; the events that follow are newer than
+   * the gap.
+   */
   readonly onGap: () => void
   /** The database is another one: nothing that was delivered or listed is valid. */
   readonly onReset: () => void
 }
 
-/** Readers that wait for the same revision, with deadlines less than this apart, share a wait and its timer. */
+/**
+ * Readers that wait for the same revision, with deadlines less than this apart, share a wait and
+ * its timer.
+ */
 const SHARED_MS = 50
 
 type Waiter = {
@@ -101,7 +110,10 @@ export class Subscription {
     return this.#waiters.length > 0
   }
 
-  /** True once all events up to this revision have been delivered; false after the timeout, or when the subscription ends. */
+  /**
+   * True once all events up to this revision have been delivered; false after the timeout, or when
+   * the subscription ends.
+   */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const { monotonicMs } = this.#time
     const untilMs = monotonicMs() + timeoutMs
@@ -181,7 +193,9 @@ export class Subscription {
     for (const consumer of this.#consumers) consumer.onGap()
   }
 
-  /** A decaying count of events for the plan of ranges: half of it counts again in the next plan. */
+  /**
+   * A decaying count of events for the plan of ranges: half of it counts again in the next plan.
+   */
   takeTraffic(): number {
     const traffic = this.#traffic
     this.#traffic = traffic >> 1

@@ -1,6 +1,7 @@
 /**
- * Reads the JSON inside a continue token, with the error messages of Go's encoding/json, which clients see. It checks the whole
- * text and returns the members of the outermost object with their text; it builds no values.
+ * Reads the JSON inside a continue token, with the error messages of Go's encoding/json, which
+ * clients see. It checks the whole text and returns the members of the outermost object with their
+ * text; it builds no values.
  */
 
 export type JsonType = 'string' | 'number' | 'bool' | 'null' | 'array' | 'object'
@@ -32,7 +33,10 @@ const literals: ReadonlyMap<number, readonly [word: string, type: JsonType]> = n
   [0x6e, ['null', 'null']],
 ])
 
-/** Nested values are tracked on an explicit stack: a token comes from a client and may be nested arbitrarily deep. */
+/**
+ * Nested values are tracked on an explicit stack: a token comes from a client and may be nested
+ * arbitrarily deep.
+ */
 class Scanner {
   readonly #bytes: Buffer
   readonly #open: ('{' | '[')[] = []
@@ -165,7 +169,8 @@ class Scanner {
 
   #number(): void {
     if (this.#byte() === 0x2d) this.#at++
-    // A number ends after a leading zero: a further digit is reported as an error of the surrounding value.
+    // A number ends after a leading zero: a further digit is reported as an error of the
+    // surrounding value.
     if (this.#byte() === 0x30) this.#at++
     else this.#digits('in numeric literal')
     if (this.#bytes[this.#at] === 0x2e) {
@@ -205,7 +210,10 @@ class Scanner {
   }
 }
 
-/** Decodes a string literal that has passed the scanner; half of a surrogate pair becomes U+FFFD, as in Go. */
+/**
+ * Decodes a string literal that has passed the scanner; half of a surrogate pair becomes U+FFFD, as
+ * in Go.
+ */
 export function unquote(literal: string): string {
   const value: unknown = JSON.parse(literal)
   return typeof value === 'string' ? value.toWellFormed() : ''
@@ -229,7 +237,9 @@ const namedBytes: ReadonlyMap<number, string> = new Map([
   [0x5c, '\\\\'],
 ])
 
-/** One byte as Go quotes it: as the code point of the same number, escaped if that is not printable. */
+/**
+ * One byte as Go quotes it: as the code point of the same number, escaped if that is not printable.
+ */
 function quoteByte(byte: number): string {
   const named = namedBytes.get(byte)
   if (named !== undefined) return `'${named}'`

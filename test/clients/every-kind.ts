@@ -1,11 +1,17 @@
-/** Objects of every built-in kind, made over HTTP and listed again. Several sets of them can be in one cluster. */
+/**
+ * Objects of every built-in kind, made over HTTP and listed again. Several sets of them can be in
+ * one cluster.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../recorded/compat/json.ts'
 import type { Answer, SoakClient } from '../chaos/soak/client.ts'
 
-/** `$SET` and `$NUMBER` stand for what tells one set from another; `needs` marks versions that are off by default. */
+/**
+ * `$SET` and `$NUMBER` stand for what tells one set from another; `needs` marks versions that are
+ * off by default.
+ */
 const files = {
   every: join(import.meta.dirname, 'objects.jsonl'),
   /** Of kinds that are served by default, with fields of gates that are off. */
@@ -34,7 +40,10 @@ export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): re
   })
 }
 
-/** Makes one set, its namespace first, and what is off by default only if asked for it. Returns what was refused, in the words of the server. */
+/**
+ * Makes one set, its namespace first, and what is off by default only if asked for it. Returns what
+ * was refused, in the words of the server.
+ */
 export async function createSet(
   client: SoakClient,
   set: ObjectSet,
@@ -76,7 +85,10 @@ export async function createRow(
 const refusal = (what: string, { status, body }: Answer): string =>
   `${what}: ${status} ${isRecord(body) ? JSON.stringify(body['message']) : ''}`
 
-/** A custom resource can be read and written some time after its definition, or after the start of a server. */
+/**
+ * A custom resource can be read and written some time after its definition, or after the start of a
+ * server.
+ */
 export async function customServed(client: SoakClient, { name }: ObjectSet): Promise<void> {
   const path = `/apis/${name}.example.com/v1/tills`
   const began = performance.now()

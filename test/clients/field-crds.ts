@@ -1,8 +1,10 @@
 /**
- * Definitions of the field: those of well-known projects, as they publish them, on a Keelson of its own. Every one must be accepted; a
- * sample object of each served version is created, read, listed, applied twice and explained by the real kubectl, and the real Helm
- * installs the charts that bring definitions. With --reference the same is asked of the reference, and the answers must be the same;
- * with --spoilt also those to so many objects of each version that have mistakes in them. Exits 1 if anything is wrong.
+ * Definitions of the field: those of well-known projects, as they publish them, on a Keelson of its
+ * own. Every one must be accepted; a sample object of each served version is created, read, listed,
+ * applied twice and explained by the real kubectl, and the real Helm installs the charts that bring
+ * definitions. With --reference the same is asked of the reference, and the answers must be the
+ * same; with --spoilt also those to so many objects of each version that have mistakes in them.
+ * Exits 1 if anything is wrong.
  *
  *   node test/clients/field-crds.ts [--reference] [--spoilt COUNT] [--no-explain] [--only TEXT]
  */

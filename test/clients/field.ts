@@ -1,7 +1,8 @@
 /**
- * Clients of the field: a program in each of their languages, with the versions that it pins, on a server of its own with TLS and
- * tokens. It reports each of its checks; in the last one the server is killed and started again under its watches. Exits 1 if a check fails or is
- * not reported. Builds and downloads into .cache/clients.
+ * Clients of the field: a program in each of their languages, with the versions that it pins, on a
+ * server of its own with TLS and tokens. It reports each of its checks; in the last one the server
+ * is killed and started again under its watches. Exits 1 if a check fails or is not reported.
+ * Builds and downloads into .cache/clients.
  *
  *   node test/clients/field.ts [--only python,rust] [--reference]
  */
@@ -54,7 +55,10 @@ type FieldClient = {
   readonly run: () => Promise<Command>
 }
 
-/** Maven has no lock file: the pom pins what it names, and what that brings is fixed by the poms of those. */
+/**
+ * Maven has no lock file: the pom pins what it names, and what that brings is fixed by the poms of
+ * those.
+ */
 const maven = (name: string): FieldClient => {
   const target = join(cache, name)
   const classpath = join(target, 'classpath')
@@ -150,7 +154,10 @@ async function tryOut(client: FieldClient): Promise<ReadonlyMap<string, string>>
   }
 }
 
-/** Reads `ok NAME` and `fail NAME: why`; `restart` is asked for when watches are open, and is answered when it is done. */
+/**
+ * Reads `ok NAME` and `fail NAME: why`; `restart` is asked for when watches are open, and is
+ * answered when it is done.
+ */
 async function converse(
   [program, ...args]: Command,
   kubeconfig: string,

@@ -1,4 +1,7 @@
-/** Creates many ConfigMaps over one HTTP/2 connection: what would take a client library a minute takes this a few seconds. */
+/**
+ * Creates many ConfigMaps over one HTTP/2 connection: what would take a client library a minute
+ * takes this a few seconds.
+ */
 import { connect } from 'node:http2'
 
 /** A server takes 100 to 250 streams at once on a connection. */

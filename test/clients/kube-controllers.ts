@@ -1,13 +1,14 @@
 /**
- * The real kube-controller-manager and kube-scheduler on Keelson: workloads of every kind become Pods, which are bound to a
- * node that is played; deletions leave nothing behind. Then they stay connected, and what they complain
- * about is counted by the part of them that does.
+ * The real kube-controller-manager and kube-scheduler on Keelson: workloads of every kind become
+ * Pods, which are bound to a node that is played; deletions leave nothing behind. Then they stay
+ * connected, and what they complain about is counted by the part of them that does.
  *
  *   node test/clients/kube-controllers.ts [--minutes 10] [--keep-logs FOLDER] [--reference] [--refusals FILE] [--known FILE]
  *
- * With --reference they run on the real kube-apiserver, to know which complaints are their own. Each of them is the user that it is in a
- * cluster, with the rights of its role: the node is a kubelet, and an operator on controller-runtime has as few as it needs. What they were
- * refused is written to --refusals, and must be in --known, which is that of a run on the reference.
+ * With --reference they run on the real kube-apiserver, to know which complaints are their own.
+ * Each of them is the user that it is in a cluster, with the rights of its role: the node is a
+ * kubelet, and an operator on controller-runtime has as few as it needs. What they were refused is
+ * written to --refusals, and must be in --known, which is that of a run on the reference.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -30,7 +31,10 @@ import {
 import { outcomes, volume, workloads } from './workloads.ts'
 
 const MINUTES = 10
-/** A controller that has to take over from nobody waits for its lease first; the machine may be busy besides. */
+/**
+ * A controller that has to take over from nobody waits for its lease first; the machine may be busy
+ * besides.
+ */
 const STEP_MAX_MS = 180_000
 const POLL_MS = 500
 const NAMESPACE = 'shop'
@@ -163,7 +167,8 @@ async function runOperator(kubeconfig: string): Promise<void> {
   const args = [`--kubeconfig=${kubeconfig}`, `--objects=${OPERATOR_OBJECTS}`]
   const run = (): Promise<{ readonly stdout: string }> =>
     promisify(execFile)(toolPath('operator'), args)
-  // It does not take the conditions of a new definition for absent while the reference shows them as null: the kind is there the next time.
+  // It does not take the conditions of a new definition for absent while the reference shows them
+  // as null: the kind is there the next time.
   const { stdout } = await run().catch(run)
   const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
   if (finalized !== OPERATOR_OBJECTS || faults.length > 0)
@@ -225,7 +230,10 @@ async function until(what: string, isThere: () => Promise<boolean>): Promise<voi
   console.log(`${what} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
 }
 
-/** Errors as klog has them: `E1115 06:30:00.000000 123 file.go:12] "what" …`, by the file that wrote them. */
+/**
+ * Errors as klog has them: `E1115 06:30:00.000000 123 file.go:12] "what" …`, by the file that wrote
+ * them.
+ */
 function report({ name, restarts, log }: Component, minutes: number): void {
   const lines = log.split('\n')
   const errors = lines.filter((line) => /^[EF]\d{4} /.test(line))

@@ -1,7 +1,8 @@
 /**
- * Every command of kubectl that needs no container, on the reference and on Keelson, each with an etcd of its own and the same
- * objects: what it prints, what it complains of and how it exits are the same, but for what no two servers share (uids, times,
- * versions, allocated addresses). Prints what differs and exits 1 if anything does.
+ * Every command of kubectl that needs no container, on the reference and on Keelson, each with an
+ * etcd of its own and the same objects: what it prints, what it complains of and how it exits are
+ * the same, but for what no two servers share (uids, times, versions, allocated addresses). Prints
+ * what differs and exits 1 if anything does.
  *
  *   node test/clients/kubectl-commands.ts [--only TEXT,TEXT]   sections with such titles, and the first one, which they need;
  *                                                               some also need what `create` makes

@@ -1,6 +1,7 @@
 /**
- * `kubectl get` of every kind, plain and wide, and `kubectl describe`, from Keelson and from the reference on one etcd: the same text, but for ages. Prints
- * what differs and exits 1 if anything does.
+ * `kubectl get` of every kind, plain and wide, and `kubectl describe`, from Keelson and from the
+ * reference on one etcd: the same text, but for ages. Prints what differs and exits 1 if anything
+ * does.
  *
  *   node test/clients/kubectl-get.ts
  */

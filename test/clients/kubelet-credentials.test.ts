@@ -1,6 +1,7 @@
 /**
- * How a kubelet comes to its credentials, with the real kube-controller-manager: a bootstrap token requests a certificate, which is approved
- * and signed; with it the node registers, and reads what its own pods refer to and nothing of other nodes.
+ * How a kubelet comes to its credentials, with the real kube-controller-manager: a bootstrap token
+ * requests a certificate, which is approved and signed; with it the node registers, and reads what
+ * its own pods refer to and nothing of other nodes.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,7 @@
 /**
- * An informer of @kubernetes/client-node over many ConfigMaps while this program writes them, judged as informer/main.go
- * judges client-go's: it says when it has them all, writes until its standard input ends, and prints a verdict.
+ * An informer of @kubernetes/client-node over many ConfigMaps while this program writes them,
+ * judged as informer/main.go judges client-go's: it says when it has them all, writes until its
+ * standard input ends, and prints a verdict.
  *
  *   node test/clients/node-informer.ts KUBECONFIG NAMESPACE OBJECTS
  */
@@ -21,14 +22,22 @@ import { fill, type Target } from './fill.ts'
 const WRITERS = 2
 const WRITE_PAUSE_MS = 10
 const FAILURE_PAUSE_MS = 50
-/** How long an informer waits before it goes on after an error; the client leaves this to its user. */
+/**
+ * How long an informer waits before it goes on after an error; the client leaves this to its user.
+ */
 const INFORMER_PAUSE_MS = 200
-/** How long the informer may take to catch up once the writing has ended: its own pauses grow to 30 s. */
+/**
+ * How long the informer may take to catch up once the writing has ended: its own pauses grow to 30
+ * s.
+ */
 const SETTLE_MAX_MS = 60_000
 /** Keeps a verdict readable when everything is wrong. */
 const FAULTS_MAX = 20
 
-/** What the last acknowledged write left: a resourceVersion, or nothing. Undefined when a write went unanswered. */
+/**
+ * What the last acknowledged write left: a resourceVersion, or nothing. Undefined when a write went
+ * unanswered.
+ */
 type AcknowledgedWrite = { readonly version: string | null } | undefined
 
 class Run {
@@ -126,7 +135,8 @@ class Run {
       try {
         await this.#writeOnce(name, revision)
       } catch (error) {
-        // The server is away, or went while it answered: either state is right until the next write.
+        // The server is away, or went while it answered: either state is right until the next
+        // write.
         this.#counts.failedWrites++
         const isContradicted =
           error instanceof ApiException && (error.code === 404 || error.code === 409)
@@ -246,7 +256,10 @@ const mapOf = (name: string, revision: number): V1ConfigMap => ({
 const byName = (maps: readonly V1ConfigMap[]): Map<string, V1ConfigMap> =>
   new Map(maps.map((map) => [nameOf(map), comparable(map)]))
 
-/** Watch events carry kind and apiVersion, list items do not; a list gives times as dates, a watch as text. */
+/**
+ * Watch events carry kind and apiVersion, list items do not; a list gives times as dates, a watch
+ * as text.
+ */
 const comparable = ({ metadata, data }: V1ConfigMap): V1ConfigMap =>
   JSON.parse(
     JSON.stringify({ metadata, data }, (key, value: string) =>

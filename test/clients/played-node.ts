@@ -1,6 +1,7 @@
 /**
- * A node that is only an object: it says that it is ready as long as it is played, tells of every Pod on it that it runs (of those of
- * a Job that they are done), and takes away the Pods that are to end.
+ * A node that is only an object: it says that it is ready as long as it is played, tells of every
+ * Pod on it that it runs (of those of a Job that they are done), and takes away the Pods that are
+ * to end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../recorded/compat/json.ts'

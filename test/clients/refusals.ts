@@ -1,4 +1,7 @@
-/** Who was refused what, by the audit log of a server: Keelson must not refuse a component what the reference gives it. */
+/**
+ * Who was refused what, by the audit log of a server: Keelson must not refuse a component what the
+ * reference gives it.
+ */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

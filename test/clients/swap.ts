@@ -1,6 +1,6 @@
 /**
- * One etcd, two servers in turn: what Keelson wrote, in protobuf and in JSON, the reference lists as it was, and the other way round.
- * Prints what differs and exits 1 if anything does.
+ * One etcd, two servers in turn: what Keelson wrote, in protobuf and in JSON, the reference lists
+ * as it was, and the other way round. Prints what differs and exits 1 if anything does.
  *
  *   node test/clients/swap.ts [--gates]         with all versions and gates of fields on, on both
  *   node test/clients/swap.ts --encryption=all  with all values encrypted, by each provider in turn; or by one, as aesgcm
@@ -146,11 +146,17 @@ function compare(what: string, before: ObjectsByKey, after: ObjectsByKey): reado
   return faults
 }
 
-/** Each server has a Lease of its own, which it renews; the reference elects leaders and clears away candidates whose time is up. */
+/**
+ * Each server has a Lease of its own, which it renews; the reference elects leaders and clears away
+ * candidates whose time is up.
+ */
 const isOwnedByServer = (place: string): boolean =>
   / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
-/** The reference keeps the status of these up to date itself: that is no difference of what is stored. */
+/**
+ * The reference keeps the status of these up to date itself: that is no difference of what is
+ * stored.
+ */
 function comparable(place: string, object: Fields | undefined): unknown {
   if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place))
     return object

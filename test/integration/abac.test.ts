@@ -1,4 +1,7 @@
-/** ABAC on a whole server: policies of a file decide, and roles still cannot grant what their author does not have. */
+/**
+ * ABAC on a whole server: policies of a file decide, and roles still cannot grant what their author
+ * does not have.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

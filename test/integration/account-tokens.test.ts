@@ -1,4 +1,7 @@
-/** Tokens of service accounts: issued by one server, believed by another that shares its key, as long as what they are for is there. */
+/**
+ * Tokens of service accounts: issued by one server, believed by another that shares its key, as
+ * long as what they are for is there.
+ */
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

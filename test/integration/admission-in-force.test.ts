@@ -1,4 +1,7 @@
-/** What admission is to do is in force when the write of its configuration is answered, and no longer when its deletion is. */
+/**
+ * What admission is to do is in force when the write of its configuration is answered, and no
+ * longer when its deletion is.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'

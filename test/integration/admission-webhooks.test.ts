@@ -1,4 +1,7 @@
-/** Admission webhooks on a whole server, with faults: nothing is stored that a webhook did not allow, and nobody waits past its timeout. */
+/**
+ * Admission webhooks on a whole server, with faults: nothing is stored that a webhook did not
+ * allow, and nobody waits past its timeout.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -14,7 +17,10 @@ const caBundle = Buffer.from(cert).toString('base64')
 const configurations = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-/** Far more than the second that a webhook has, on a busy machine, and less than the 10 s of who names no timeout. */
+/**
+ * Far more than the second that a webhook has, on a busy machine, and less than the 10 s of who
+ * names no timeout.
+ */
 const HELD_MS_MAX = 9_000
 /** Calls of one webhook at a time. */
 const CALLS_MAX = 256
@@ -262,7 +268,8 @@ for (const [name, answer] of Object.entries(faults)) {
       assert.ok(Date.now() - startMs < HELD_MS_MAX, `${Date.now() - startMs} ms`)
       assert.equal((await send('GET', `${configMaps}/${name}`)).status, 404)
     })
-    // It may have refused the request: an answer that is too large for this server is not read, if it comes in time.
+    // It may have refused the request: an answer that is too large for this server is not read, if
+    // it comes in time.
     const timeoutSeconds = name === 'floods' ? 20 : 1
     await hooked(
       `${name}-open`,

@@ -1,4 +1,7 @@
-/** A Keelson behind a Keelson: a group of the inner one is served by the outer one, as if it were its own. */
+/**
+ * A Keelson behind a Keelson: a group of the inner one is served by the outer one, as if it were
+ * its own.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

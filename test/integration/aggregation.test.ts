@@ -1,4 +1,7 @@
-/** Requests to an aggregated API server: bodies of any size, streams, upgrades, and what becomes of them when one side goes away. */
+/**
+ * Requests to an aggregated API server: bodies of any size, streams, upgrades, and what becomes of
+ * them when one side goes away.
+ */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'

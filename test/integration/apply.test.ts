@@ -1,4 +1,7 @@
-/** Server-side apply on a whole server: a crowd of appliers against a model, and an object as large as objects get. */
+/**
+ * Server-side apply on a whole server: a crowd of appliers against a model, and an object as large
+ * as objects get.
+ */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
@@ -86,7 +89,10 @@ const APPLIES = 80
 const MANAGERS = 30
 const SHARED_KEYS = 30
 
-/** By its number, so that a failure can be run again: some keys that many want, and one that makes each apply a change. */
+/**
+ * By its number, so that a failure can be run again: some keys that many want, and one that makes
+ * each apply a change.
+ */
 function statedBy(index: number): Data {
   const keys = Array.from({ length: SHARED_KEYS }, (_, key) => key).filter(
     (key) => (index * 7 + key * key) % 5 === 0,

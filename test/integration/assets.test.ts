@@ -1,4 +1,7 @@
-/** `keelson assets`, started as controller-runtime's envtest starts what it finds in KUBEBUILDER_ASSETS (`npm run envtest` runs the real one). */
+/**
+ * `keelson assets`, started as controller-runtime's envtest starts what it finds in
+ * KUBEBUILDER_ASSETS (`npm run envtest` runs the real one).
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'

@@ -63,7 +63,8 @@ test('attack: a series of metrics for every request', { timeout: 120_000 }, asyn
   const grown = [...(await seriesNow())].map(
     ([name, count]) => [name, count - (first.get(name) ?? 0)] as const,
   )
-  // The server itself adds some, such as that of its first large garbage collection. A label that clients choose would add one for each of the 50.
+  // The server itself adds some, such as that of its first large garbage collection. A label that
+  // clients choose would add one for each of the 50.
   const faults = grown.filter(([, more]) => more >= 10)
   assert.deepEqual(faults, [], 'series more after 800 requests')
 })

@@ -1,6 +1,7 @@
 /**
- * The server follows no redirect of whom it calls (CVE-2018-1002102, CVE-2020-8559, CVE-2020-8561, CVE-2022-3172): not with its credentials,
- * and not to places that the client cannot reach. An upgrade that is refused leaves no connection behind (CVE-2018-1002105).
+ * The server follows no redirect of whom it calls (CVE-2018-1002102, CVE-2020-8559, CVE-2020-8561,
+ * CVE-2022-3172): not with its credentials, and not to places that the client cannot reach. An
+ * upgrade that is refused leaves no connection behind (CVE-2018-1002105).
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

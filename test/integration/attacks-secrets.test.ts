@@ -1,6 +1,7 @@
 /**
- * Credentials and secrets stay out of what others read: the log, at its highest verbosity, and answers (CVE-2019-11250; findings TOB-K8S-001 and
- * NCC-WVM). All requests of this file carry them in every place that a client can put them.
+ * Credentials and secrets stay out of what others read: the log, at its highest verbosity, and
+ * answers (CVE-2019-11250; findings TOB-K8S-001 and NCC-WVM). All requests of this file carry them
+ * in every place that a client can put them.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

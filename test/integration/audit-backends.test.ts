@@ -37,7 +37,10 @@ async function start(
   return { dir, server, client }
 }
 
-/** From now on each write to the log fails, as on a disk that is full: its file is /dev/full, which a rotation opens. */
+/**
+ * From now on each write to the log fails, as on a disk that is full: its file is /dev/full, which
+ * a rotation opens.
+ */
 async function fillDisk(dir: string): Promise<void> {
   await rename(join(dir, 'audit.log'), join(dir, 'before.log'))
   await symlink('/dev/full', join(dir, 'audit.log'))

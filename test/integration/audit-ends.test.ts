@@ -1,4 +1,7 @@
-/** The audit events of requests that end otherwise than by an answer of their verb: too late, too many, or by a fault of the server. */
+/**
+ * The audit events of requests that end otherwise than by an answer of their verb: too late, too
+ * many, or by a fault of the server.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

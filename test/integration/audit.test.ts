@@ -1,4 +1,7 @@
-/** The audit log of a whole server: which events there are, what is in them, and that no request is answered before it is recorded. */
+/**
+ * The audit log of a whole server: which events there are, what is in them, and that no request is
+ * answered before it is recorded.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Authorization by webhooks on a whole server: real TLS, a chain with conditions, and a configuration that is reloaded. */
+/**
+ * Authorization by webhooks on a whole server: real TLS, a chain with conditions, and a
+ * configuration that is reloaded.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

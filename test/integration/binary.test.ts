@@ -1,4 +1,7 @@
-/** The single executable, built by scripts/binary.ts: alone with an empty PATH, in an image's file system that is read-only, and in an image if this machine can build one. */
+/**
+ * The single executable, built by scripts/binary.ts: alone with an empty PATH, in an image's file
+ * system that is read-only, and in an image if this machine can build one.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -243,7 +246,10 @@ const answers = (url: string): Promise<boolean> =>
     }).on('error', () => resolve(false))
   })
 
-/** As an engine of containers does it: a root of its own that cannot be written, a volume, a user without rights. Arguments: the root, the volume, then those of the program. */
+/**
+ * As an engine of containers does it: a root of its own that cannot be written, a volume, a user
+ * without rights. Arguments: the root, the volume, then those of the program.
+ */
 const inImage = `
 set -eu
 root=$1 data=$2

@@ -1,4 +1,6 @@
-/** Bootstrap tokens: Secrets of kube-system with which nodes join, and which end with their Secret. */
+/**
+ * Bootstrap tokens: Secrets of kube-system with which nodes join, and which end with their Secret.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../support/harness/until.ts'

@@ -1,4 +1,7 @@
-/** CBOR on a whole server with its gate on: bodies, answers, lists, watches, errors. cborg is the other side. */
+/**
+ * CBOR on a whole server with its gate on: bodies, answers, lists, watches, errors. cborg is the
+ * other side.
+ */
 import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { after, before, test } from 'node:test'

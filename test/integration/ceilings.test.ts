@@ -1,4 +1,7 @@
-/** What clients can make the server hold is bounded, and what does not fit is refused or read from the database. */
+/**
+ * What clients can make the server hold is bounded, and what does not fit is refused or read from
+ * the database.
+ */
 import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:tls'
@@ -203,7 +206,8 @@ test('a resource that does not fit is read from the database', async () => {
     200,
     'others are in memory',
   )
-  // A quarter of what all requests may hold is less than the list: it is refused before it is in memory, and pages of it are not.
+  // A quarter of what all requests may hold is less than the list: it is refused before it is in
+  // memory, and pages of it are not.
   const binding = {
     metadata: { name: 'bob' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -219,7 +223,8 @@ test('a resource that does not fit is read from the database', async () => {
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
   assert.match(whole.text, /--request-memory-max.*ask for less by limit/)
-  // Asked again at once, nothing is read for it: clients that do not wait would have the database read over and over.
+  // Asked again at once, nothing is read for it: clients that do not wait would have the database
+  // read over and over.
   const fetched = 'apiserver_storage_list_fetched_objects_total{resource="configmaps"}'
   const fetchedBefore = await metric(client, fetched)
   assert.ok(fetchedBefore > 0)

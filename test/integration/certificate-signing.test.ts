@@ -1,4 +1,7 @@
-/** Certificates that the controllers inside the server sign, and what can be done with them; cluster-info; legacy tokens. */
+/**
+ * Certificates that the controllers inside the server sign, and what can be done with them;
+ * cluster-info; legacy tokens.
+ */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** Certificates on both sides: clients that are known by theirs, and a server whose own is renewed while it runs. */
+/**
+ * Certificates on both sides: clients that are known by theirs, and a server whose own is renewed
+ * while it runs.
+ */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,6 +1,7 @@
 /**
- * Which client certificates are believed, with real chains over real sockets: what an authority may not do (usages, path
- * length, names), intermediates as anchors, resumed sessions, renewed serving certificates.
+ * Which client certificates are believed, with real chains over real sockets: what an authority may
+ * not do (usages, path length, names), intermediates as anchors, resumed sessions, renewed serving
+ * certificates.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Controllers inside the server: one replica runs them, and none while a kube-controller-manager does. */
+/**
+ * Controllers inside the server: one replica runs them, and none while a kube-controller-manager
+ * does.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

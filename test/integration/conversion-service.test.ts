@@ -1,4 +1,7 @@
-/** A conversion webhook that is named by a Service: called at its cluster IP, by the name in its certificate. */
+/**
+ * A conversion webhook that is named by a Service: called at its cluster IP, by the name in its
+ * certificate.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'

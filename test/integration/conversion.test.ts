@@ -1,4 +1,7 @@
-/** A conversion webhook that cannot convert everything: who watches is shown what came before, and told why there is no more. */
+/**
+ * A conversion webhook that cannot convert everything: who watches is shown what came before, and
+ * told why there is no more.
+ */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Coordinated leader election: LeaseCandidates come, one of them is given the Lease, and those that are never heard of again go. */
+/**
+ * Coordinated leader election: LeaseCandidates come, one of them is given the Lease, and those that
+ * are never heard of again go.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** Profiles and the verbosity of the log, over the API and over the debug socket; and the line of a slow request. */
+/**
+ * Profiles and the verbosity of the log, over the API and over the debug socket; and the line of a
+ * slow request.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -209,7 +212,8 @@ test('a slow request is logged with where its time went', async () => {
   )
   const reported = (): string | undefined =>
     slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
-  // A line may be left out among those of the server's own requests, and a busy machine may send late: it is tried again.
+  // A line may be left out among those of the server's own requests, and a busy machine may send
+  // late: it is tried again.
   let tries = 0
   const attempt = async (): Promise<boolean> => {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }

@@ -1,4 +1,7 @@
-/** The default roles of a new cluster are stored below the handler (`request/verbs/store-own.ts`): with the bytes that the handler would store. */
+/**
+ * The default roles of a new cluster are stored below the handler (`request/verbs/store-own.ts`):
+ * with the bytes that the handler would store.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../src/lib/time/clock.ts'

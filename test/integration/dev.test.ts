@@ -1,4 +1,7 @@
-/** `keelson dev` as a person uses it: one command, kubectl works, Ctrl-C leaves nothing behind, the data stays. */
+/**
+ * `keelson dev` as a person uses it: one command, kubectl works, Ctrl-C leaves nothing behind, the
+ * data stays.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** The commands of README.md and of the chapters in docs/ are run, so that what a stranger types works; docs/README.md names those that are not. */
+/**
+ * The commands of README.md and of the chapters in docs/ are run, so that what a stranger types
+ * works; docs/README.md names those that are not.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
@@ -28,7 +31,10 @@ const pages = [
   'docs/from-kcp.md',
 ]
 
-/** What servers note that they run: `keelson stop --all` is to end those of this file alone. Code that V8 compiled is kept there, too. */
+/**
+ * What servers note that they run: `keelson stop --all` is to end those of this file alone. Code
+ * that V8 compiled is kept there, too.
+ */
 let cache: string
 before(async () => {
   cache = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-cache-')))
@@ -69,7 +75,10 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   }
 }
 
-/** What a reader has installed: the client, and Keelson, whose sources stand for the package that is built of them if it was not. */
+/**
+ * What a reader has installed: the client, and Keelson, whose sources stand for the package that is
+ * built of them if it was not.
+ */
 async function installPackages(folder: string): Promise<void> {
   const own = join(folder, 'keelson')
   await mkdir(folder)

@@ -1,6 +1,7 @@
 /**
- * A server whose connections go through proxies: to etcd over TLS, to the control plane by HTTP CONNECT, to the cluster by konnectivity's
- * protocol. What goes through which, and what is said when one is away.
+ * A server whose connections go through proxies: to etcd over TLS, to the control plane by HTTP
+ * CONNECT, to the cluster by konnectivity's protocol. What goes through which, and what is said
+ * when one is away.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

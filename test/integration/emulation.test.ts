@@ -1,4 +1,7 @@
-/** What is served with an older `--emulated-version`, as test/recorded/emulation recorded it from the reference. */
+/**
+ * What is served with an older `--emulated-version`, as test/recorded/emulation recorded it from
+ * the reference.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -24,7 +24,10 @@ const recorded: { readonly [phase: string]: readonly StepResult[] } = JSON.parse
   readFileSync(recordedPath, 'utf8'),
 )
 
-/** The cache of the reference begins anew with each value that it cannot read, and is away for a moment. */
+/**
+ * The cache of the reference begins anew with each value that it cannot read, and is away for a
+ * moment.
+ */
 const isOfMoment = ({ step, status, message }: StepResult): boolean =>
   String(message).startsWith('storage is (re)initializing') ||
   (step.startsWith('get resourceVersion=0') && status === 500)

@@ -1,4 +1,7 @@
-/** Servers with encryption at rest on a real etcd: what they store, how they move from key to key, and what happens without the plugin. */
+/**
+ * Servers with encryption at rest on a real etcd: what they store, how they move from key to key,
+ * and what happens without the plugin.
+ */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Attacks on authorization that must fail: by roles, aggregation, impersonation, subresources, verbs, names, paths and reviews. */
+/**
+ * Attacks on authorization that must fail: by roles, aggregation, impersonation, subresources,
+ * verbs, names, paths and reviews.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
@@ -57,7 +60,9 @@ const may = (verbs: string, resources: string, more: object = {}): object => ({
   ...more,
 })
 
-/** Gives bob these rules, in the namespace own or in the cluster, for as long as the attacks last. */
+/**
+ * Gives bob these rules, in the namespace own or in the cluster, for as long as the attacks last.
+ */
 async function withRules(
   where: 'own' | 'cluster',
   rules: readonly object[],

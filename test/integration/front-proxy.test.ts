@@ -1,4 +1,7 @@
-/** A front proxy names users in headers: only one with a certificate of the right authority, and nobody past it. */
+/**
+ * A front proxy names users in headers: only one with a certificate of the right authority, and
+ * nobody past it.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect as connectHttp2 } from 'node:http2'

@@ -1,4 +1,7 @@
-/** Clients that go away while their request is still being worked on: nothing is done that they did not ask for, and nothing stays. */
+/**
+ * Clients that go away while their request is still being worked on: nothing is done that they did
+ * not ask for, and nothing stays.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -121,7 +124,10 @@ async function upgrade(port: number): Promise<TLSSocket> {
   return socket
 }
 
-/** An answer that takes the connection over, and tells when whoever has it is told that it is closed. */
+/**
+ * An answer that takes the connection over, and tells when whoever has it is told that it is
+ * closed.
+ */
 function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promise<void> } {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const tunnel = (socket: Duplex): void => void socket.on('close', resolve)

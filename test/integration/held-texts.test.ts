@@ -1,4 +1,7 @@
-/** What the server keeps of a request, or of an object, does not keep all of the text that it is a part of (src/lib/text/own-text.ts). */
+/**
+ * What the server keeps of a request, or of an object, does not keep all of the text that it is a
+ * part of (src/lib/text/own-text.ts).
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
@@ -72,6 +75,7 @@ test('an object that is applied to again and again does not keep all the bodies'
   }
   await applyAll('first')
   const held = await heldBytes(() => applyAll('second'))
-  // The versions of the object itself are kept: for watches, and as the history of the test's cluster.
+  // The versions of the object itself are kept: for watches, and as the history of the test's
+  // cluster.
   assert.ok(held < 38 << 20, `${held} bytes are held`)
 })

@@ -1,4 +1,7 @@
-/** The real Helm installs a chart that brings a definition and an object of it, on bin/keelson and a real etcd. */
+/**
+ * The real Helm installs a chart that brings a definition and an object of it, on bin/keelson and a
+ * real etcd.
+ */
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

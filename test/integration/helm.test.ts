@@ -1,4 +1,7 @@
-/** The real Helm against bin/keelson on a real etcd: a release is installed, upgraded, rolled back and taken away. */
+/**
+ * The real Helm against bin/keelson on a real etcd: a release is installed, upgraded, rolled back
+ * and taken away.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'

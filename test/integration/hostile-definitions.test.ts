@@ -1,11 +1,17 @@
-/** Definitions and objects that were made to hurt: each is answered, in bounded time and memory, and the server goes on. */
+/**
+ * Definitions and objects that were made to hurt: each is answered, in bounded time and memory, and
+ * the server goes on.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crds.ts'
 import { type Answer, serverOfFile } from './support.ts'
 
-/** Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are one process here. */
+/**
+ * Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are
+ * one process here.
+ */
 const CPU_MS_MAX = 45_000
 /** Of CPU as well: nobody else gets a turn meanwhile. */
 const TURN_MS_MAX = 4_000
@@ -54,8 +60,9 @@ test('names that every object has, as groups, plurals and kinds', () =>
   }))
 
 /**
- * Runs it and looks at what it cost. Code that is not compiled yet, a collection and neighbours on the machine make a turn longer now and then,
- * what the server does in one piece makes it so each time: of three runs the one with the shortest longest turn counts.
+ * Runs it and looks at what it cost. Code that is not compiled yet, a collection and neighbours on
+ * the machine make a turn longer now and then, what the server does in one piece makes it so each
+ * time: of three runs the one with the shortest longest turn counts.
  */
 async function bounded(
   run: (time: number) => Promise<void>,
@@ -136,8 +143,9 @@ function bodyOf(
 const LOOK_MS = 1
 
 /**
- * Looks at the turns of the event loop until it is asked. One timer does it all: a promise for each turn would fill the heap and the async hooks of
- * node:test, whose collection then is the longest turn.
+ * Looks at the turns of the event loop until it is asked. One timer does it all: a promise for each
+ * turn would fill the heap and the async hooks of node:test, whose collection then is the longest
+ * turn.
  */
 function longestTurn(): () => number {
   let longestMs = 0

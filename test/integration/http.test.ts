@@ -1,4 +1,6 @@
-/** A whole server, spoken to over both versions of HTTP: objects, Status errors, lists and watches. */
+/**
+ * A whole server, spoken to over both versions of HTTP: objects, Status errors, lists and watches.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {

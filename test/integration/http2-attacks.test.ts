@@ -1,6 +1,7 @@
 /**
- * One test for each published attack on HTTP/2 servers. Each must end as it says, cost the server little time and no memory
- * that stays, and not be felt by another client. The server is a process of its own.
+ * One test for each published attack on HTTP/2 servers. Each must end as it says, cost the server
+ * little time and no memory that stays, and not be felt by another client. The server is a process
+ * of its own.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -47,7 +48,10 @@ before(async () => {
 })
 after(() => server[Symbol.dispose]())
 
-/** Runs it beside a client in good faith, and judges. `errors`: what the server logs of connections that it ends. */
+/**
+ * Runs it beside a client in good faith, and judges. `errors`: what the server logs of connections
+ * that it ends.
+ */
 function attack(name: string, errors: RegExp | null, run: (port: number) => Promise<void>): void {
   test(name, { timeout: 120_000 }, async () => {
     const was = await server.usage()
@@ -105,7 +109,10 @@ class OtherClient {
   }
 }
 
-/** Sends what is made of the numbers from 0 on, a hundred at a time, until the server has had enough. */
+/**
+ * Sends what is made of the numbers from 0 on, a hundred at a time, until the server has had
+ * enough.
+ */
 async function flood(client: RawHttp2, count: number, make: (at: number) => Buffer): Promise<void> {
   for (let at = 0; at < count && !client.isOver; at += 100) {
     await client.send(...Array.from({ length: 100 }, (_, within) => make(at + within)))
@@ -337,7 +344,8 @@ describe('HPACK', () => {
   attack('a bomb within the limit is let go of', null, async (port) => {
     using client = await RawHttp2.open(port)
     await flood(client, 100, (at) => headersFrame(2 * at + 1, bomb(at)))
-    // Together they are more than all connections may have at once: some are refused, and the connection goes on.
+    // Together they are more than all connections may have at once: some are refused, and the
+    // connection goes on.
     assert.ok(await client.until(isOver))
     await client.send(headersFrame(201, bomb(100)))
     assert.ok(await client.until(({ type, stream }) => type === FRAME.DATA && stream === 201))

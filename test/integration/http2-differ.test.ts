@@ -1,4 +1,7 @@
-/** Ours and nghttp2 on the same frames, from fixed seeds. `node test/chaos/hostile/http2-differ.ts --minutes N` goes on for longer. */
+/**
+ * Ours and nghttp2 on the same frames, from fixed seeds. `node test/chaos/hostile/http2-differ.ts
+ * --minutes N` goes on for longer.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { differ } from '../chaos/hostile/http2-differ/differ.ts'

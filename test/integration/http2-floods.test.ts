@@ -1,4 +1,7 @@
-/** Floods of frames that cost their sender nothing: each ends its own connection, and costs the server and others little. */
+/**
+ * Floods of frames that cost their sender nothing: each ends its own connection, and costs the
+ * server and others little.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Handler } from '../../src/api/request.ts'

@@ -1,6 +1,7 @@
 /**
- * Requests that are malformed (RFC 9113, 8): what a proxy before us might read in another way than we do, so that one request
- * becomes two. None reaches the handler; the stream is reset with PROTOCOL_ERROR, and the connection goes on.
+ * Requests that are malformed (RFC 9113, 8): what a proxy before us might read in another way than
+ * we do, so that one request becomes two. None reaches the handler; the stream is reset with
+ * PROTOCOL_ERROR, and the connection goes on.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

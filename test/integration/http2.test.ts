@@ -1,4 +1,7 @@
-/** Our HTTP/2 against others': every rule that h2spec knows, and Node's client with windows, bodies and streams at random. */
+/**
+ * Our HTTP/2 against others': every rule that h2spec knows, and Node's client with windows, bodies
+ * and streams at random.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -46,7 +49,10 @@ test('h2spec finds nothing', { timeout: 120_000 }, async () => {
   assert.match(output, /\b145 tests, 14[45] passed, [01] skipped, 0 failed/, output.slice(-5000))
 })
 
-/** What is answered depends on nothing but the path: so many bytes, cut in so many ways, by each kind of answer. */
+/**
+ * What is answered depends on nothing but the path: so many bytes, cut in so many ways, by each
+ * kind of answer.
+ */
 const answer: Handler = async (request): Promise<ApiResponse> => {
   const [, kind = '', bytes = '0', cut = '1'] = request.path.split('/')
   const headers = { 'content-type': 'text/plain', 'x-sent': digestOf(await request.body()) }

@@ -1,6 +1,7 @@
 /**
- * Informers of two client libraries see exactly what was written, while the server and etcd under it end and come back. The
- * programs of test/clients write and judge; this test does things to the server meanwhile.
+ * Informers of two client libraries see exactly what was written, while the server and etcd under
+ * it end and come back. The programs of test/clients write and judge; this test does things to the
+ * server meanwhile.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
@@ -16,7 +17,10 @@ import { kubectlFor } from '../support/harness/kubectl.ts'
 
 /** Several pages of a list. */
 const OBJECTS = 1500
-/** Between two disturbances: long enough for the clients to be back and some hundred writes to be done. */
+/**
+ * Between two disturbances: long enough for the clients to be back and some hundred writes to be
+ * done.
+ */
 const CALM_MS = 3000
 const clientNode = join(import.meta.dirname, '..', 'clients', 'node-informer.ts')
 

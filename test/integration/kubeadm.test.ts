@@ -1,4 +1,7 @@
-/** deploy/kube-apiserver.yaml: the server starts with exactly the flags that kubeadm writes, on an etcd and with files as kubeadm makes them, and takes the manifest as a Pod. */
+/**
+ * deploy/kube-apiserver.yaml: the server starts with exactly the flags that kubeadm writes, on an
+ * etcd and with files as kubeadm makes them, and takes the manifest as a Pod.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'

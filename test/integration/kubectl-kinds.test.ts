@@ -1,4 +1,7 @@
-/** The real kubectl over several kinds: created from YAML and JSON, described, waited for, deleted in every way. */
+/**
+ * The real kubectl over several kinds: created from YAML and JSON, described, waited for, deleted
+ * in every way.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ApiServerProcess } from '../support/harness/api-server.ts'

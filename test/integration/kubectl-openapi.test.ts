@@ -1,4 +1,7 @@
-/** The real kubectl reads OpenAPI: it explains kinds by v3, and checks what it sends by either version. */
+/**
+ * The real kubectl reads OpenAPI: it explains kinds by v3, and checks what it sends by either
+ * version.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ApiServerProcess } from '../support/harness/api-server.ts'

@@ -1,4 +1,7 @@
-/** The real kubectl changing what is there: labels, annotations, patches of all kinds, edits, apply with its memory in an annotation. */
+/**
+ * The real kubectl changing what is there: labels, annotations, patches of all kinds, edits, apply
+ * with its memory in an annotation.
+ */
 import assert from 'node:assert/strict'
 import { chmod } from 'node:fs/promises'
 import { after, before, test } from 'node:test'

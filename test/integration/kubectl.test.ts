@@ -1,4 +1,7 @@
-/** The real kubectl against bin/keelson on a real etcd: what a person would type, and what they would read. */
+/**
+ * The real kubectl against bin/keelson on a real etcd: what a person would type, and what they
+ * would read.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ApiServerProcess } from '../support/harness/api-server.ts'

@@ -290,7 +290,8 @@ for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
     using upload = begin(kind, '/api/v1/nodes/n/proxy/deaf')
     const taken = { bytes: 0 }
     void pour(upload.to, 8 * bigBytes, taken).catch(() => undefined)
-    // Until all buffers on the way are full: Linux lets those of each of the two sockets grow to 36 MB.
+    // Until all buffers on the way are full: Linux lets those of each of the two sockets grow to 36
+    // MB.
     let last = -1
     for (; last !== taken.bytes || last === 0; await sleep(500)) last = taken.bytes
     assert.ok(
@@ -300,7 +301,10 @@ for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
   })
 }
 
-/** What a second request would look like. Of a GET without a length Node's client would send it behind the first one, as it is. */
+/**
+ * What a second request would look like. Of a GET without a length Node's client would send it
+ * behind the first one, as it is.
+ */
 const second = Buffer.from('POST /second HTTP/1.1\r\nhost: kubelet\r\ncontent-length: 0\r\n\r\n')
 
 for (const [kind, framing] of [

@@ -1,4 +1,7 @@
-/** The response to a write of a large object is printed in parts. It must be what a read of the object returns, in every form. */
+/**
+ * The response to a write of a large object is printed in parts. It must be what a read of the
+ * object returns, in every form.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clients, startTestServer } from './support.ts'

@@ -1,4 +1,7 @@
-/** A listener with a handler of the test's own, as the target of attacks: what it complains of fails the test. */
+/**
+ * A listener with a handler of the test's own, as the target of attacks: what it complains of fails
+ * the test.
+ */
 import assert from 'node:assert/strict'
 import type { Handler } from '../../src/api/request.ts'
 import type { Limits } from '../../src/net/http/limits.ts'

@@ -1,4 +1,7 @@
-/** The listener with a handler of the test's own: limits, floods, certificates and an orderly end, over real sockets. */
+/**
+ * The listener with a handler of the test's own: limits, floods, certificates and an orderly end,
+ * over real sockets.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -78,7 +81,8 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   if (body !== undefined) stream.end(body)
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  // Both from the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+  // Both from the start: Node takes a stream that is over before anybody reads it for one that was
+  // cut off.
   const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }
 }

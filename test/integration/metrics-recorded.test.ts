@@ -1,4 +1,7 @@
-/** What the reference's metrics are like, and what it counts, as recorded by test/recorded/metrics/record.ts. */
+/**
+ * What the reference's metrics are like, and what it counts, as recorded by
+ * test/recorded/metrics/record.ts.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reasonOf } from '../../scripts/reference/absent-metrics.ts'

@@ -1,4 +1,7 @@
-/** Mutating policies on a whole server: in force when their write is answered, on built-in and custom kinds. */
+/**
+ * Mutating policies on a whole server: in force when their write is answered, on built-in and
+ * custom kinds.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Fields, fieldsOf } from '../../src/api/object.ts'

@@ -1,4 +1,7 @@
-/** Creates whose admission takes long, in a namespace that is deleted meanwhile; and how soon a namespace is gone. */
+/**
+ * Creates whose admission takes long, in a namespace that is deleted meanwhile; and how soon a
+ * namespace is gone.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'

@@ -1,4 +1,7 @@
-/** What a kubelet whose credentials were stolen must not reach, by any verb, path or selector: each of these is an attack that must fail. */
+/**
+ * What a kubelet whose credentials were stolen must not reach, by any verb, path or selector: each
+ * of these is an attack that must fail.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -79,7 +82,9 @@ async function create(path: string, body: object): Promise<void> {
   uids.set(answer.body.metadata.name, answer.body.metadata.uid)
 }
 
-/** Nodes one and two, each with a pod that refers to a secret, a config map, a claim and an account. */
+/**
+ * Nodes one and two, each with a pod that refers to a secret, a config map, a claim and an account.
+ */
 async function prepare(): Promise<void> {
   for (const node of ['one', 'two']) {
     await create('/api/v1/nodes', {

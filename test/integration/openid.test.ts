@@ -1,4 +1,7 @@
-/** Users of OpenID issuers: a real provider over TLS, key rotation, several issuers, issuers that are down, and a file that changes. */
+/**
+ * Users of OpenID issuers: a real provider over TLS, key rotation, several issuers, issuers that
+ * are down, and a file that changes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -152,7 +155,8 @@ test('keys are rotated while clients keep working', async () => {
   }
   isOver = true
   for (const requests of await Promise.all(working)) assert.ok(requests > 5)
-  // With a key of its own: the same token, issued again in the same second, may be known from before.
+  // With a key of its own: the same token, issued again in the same second, may be known from
+  // before.
   await provider.rotate({ keepsOld: true })
   const withdrawn = await logins[0]?.refresh()
   await provider.rotate({ keepsOld: false })

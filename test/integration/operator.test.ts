@@ -1,4 +1,7 @@
-/** A small operator on controller-runtime, and a dynamic informer, with a kind that the operator itself defines. */
+/**
+ * A small operator on controller-runtime, and a dynamic informer, with a kind that the operator
+ * itself defines.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

@@ -35,7 +35,10 @@ const call = async (at: number, method: string, path: string, body?: unknown) =>
   return { status, body: JSON.parse(text) }
 }
 
-/** A namespace with quotas, whose status is filled in as the controller would; known to all replicas. */
+/**
+ * A namespace with quotas, whose status is filled in as the controller would; known to all
+ * replicas.
+ */
 async function limited(
   namespace: string,
   quotas: { [name: string]: { [resource: string]: string } },

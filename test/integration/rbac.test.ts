@@ -1,4 +1,7 @@
-/** Roles on whole servers: what a client wrote counts for its next request, through restarts and on replicas; and attacks that must fail. */
+/**
+ * Roles on whole servers: what a client wrote counts for its next request, through restarts and on
+ * replicas; and attacks that must fail.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../support/harness/until.ts'
@@ -287,7 +290,9 @@ test('attacks: to be somebody else, and parts of what one may get', async () => 
   assert.equal(await bob('/api/v1/pods'), 403)
 })
 
-/** CVE-2019-11247 and CVE-2022-3162: what is outside of the namespace, by a path that begins in it. */
+/**
+ * CVE-2019-11247 and CVE-2022-3162: what is outside of the namespace, by a path that begins in it.
+ */
 test('attacks: out of a namespace that one has all rights in', async () => {
   const path = await namespace('walled')
   await post(`${path}/roles`, role('all', may('*', '*', { apiGroups: ['*'] })))

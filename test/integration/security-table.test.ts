@@ -1,4 +1,7 @@
-/** SECURITY.md names tests: each of them exists. And the few claims of its table that no other test shows. */
+/**
+ * SECURITY.md names tests: each of them exists. And the few claims of its table that no other test
+ * shows.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

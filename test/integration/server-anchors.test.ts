@@ -1,6 +1,7 @@
 /**
- * Which servers our clients trust (webhooks, calls by a kubeconfig, OpenID issuers, kubelets, etcd), with real chains over real sockets: any certificate of
- * a bundle is an anchor, as in Go, and what the server's own certificate must satisfy stays.
+ * Which servers our clients trust (webhooks, calls by a kubeconfig, OpenID issuers, kubelets,
+ * etcd), with real chains over real sockets: any certificate of a bundle is an anchor, as in Go,
+ * and what the server's own certificate must satisfy stays.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** deploy/keelson.service: systemd takes every line of it, judges it as well closed, and the server knows its flags. */
+/**
+ * deploy/keelson.service: systemd takes every line of it, judges it as well closed, and the server
+ * knows its flags.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +12,10 @@ import { promisify } from 'node:util'
 import { isFlagName } from '../../src/config/flags.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 
-/** Ten times systemd's figure of what a service could do, from 0 to 10: 1.3 is what network, sockets and V8's compiler need. */
+/**
+ * Ten times systemd's figure of what a service could do, from 0 to 10: 1.3 is what network, sockets
+ * and V8's compiler need.
+ */
 const EXPOSURE_MAX = 15
 const COMMAND_MS_MAX = 60_000
 const run = promisify(execFile)

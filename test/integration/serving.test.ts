@@ -1,4 +1,7 @@
-/** How connections and requests are served: certificates by name, CORS, GOAWAY, shared ports, and the end with Retry-After. */
+/**
+ * How connections and requests are served: certificates by name, CORS, GOAWAY, shared ports, and
+ * the end with Retry-After.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect as connectHttp2 } from 'node:http2'

@@ -1,4 +1,7 @@
-/** A server on two etcds, one of them for Events alone: what each has, and what happens when one is away. */
+/**
+ * A server on two etcds, one of them for Events alone: what each has, and what happens when one is
+ * away.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -63,7 +66,8 @@ test('each etcd has its resources, its revisions and its compaction', async () =
   assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
   assert.equal(await countIn(main, '/registry/events/'), 0)
   assert.equal(await countIn(other, '/registry/'), 5)
-  // The other etcd is new: its revisions are far below those of the first one, which has the objects of a new cluster.
+  // The other etcd is new: its revisions are far below those of the first one, which has the
+  // objects of a new cluster.
   const listed = await call(client, 'GET', events)
   assert.equal(listed.body.items.length, 5)
   assert.ok(versionOf(listed.body) < 50 && versionOf((await call(client, 'GET', maps)).body) > 50)

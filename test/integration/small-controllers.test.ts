@@ -1,4 +1,7 @@
-/** Small controllers inside the server: finished Jobs, claims and volumes in use, bootstrap tokens, type checks of policies. */
+/**
+ * Small controllers inside the server: finished Jobs, claims and volumes in use, bootstrap tokens,
+ * type checks of policies.
+ */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** How a server stops: readiness fails first, requests under way are answered, watches end cleanly, the process is gone. */
+/**
+ * How a server stops: readiness fails first, requests under way are answered, watches end cleanly,
+ * the process is gone.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** A cluster with objects of every kind moves from etcd to a file, to a folder, to a file and back: the hash is the same, and so is what servers list. */
+/**
+ * A cluster with objects of every kind moves from etcd to a file, to a folder, to a file and back:
+ * the hash is the same, and so is what servers list.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {

@@ -1,4 +1,7 @@
-/** The package as a stranger has it: packed by npm, installed without a network in an empty folder, on a PATH with Node alone. */
+/**
+ * The package as a stranger has it: packed by npm, installed without a network in an empty folder,
+ * on a PATH with Node alone.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -156,7 +159,10 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
   }
 })
 
-/** npx does not hand signals on to what it runs: the whole group is ended, and what does not end is killed. */
+/**
+ * npx does not hand signals on to what it runs: the whole group is ended, and what does not end is
+ * killed.
+ */
 async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child
   if (pid === undefined) return

@@ -1,4 +1,7 @@
-/** Watches in protobuf that begin with many objects, read slowly: the frames of a batch are in memory that the next one uses again. */
+/**
+ * Watches in protobuf that begin with many objects, read slowly: the frames of a batch are in
+ * memory that the next one uses again.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { get } from 'node:https'
@@ -11,7 +14,9 @@ import { typeOf } from '../../src/registry/types.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const COUNT = 200
-/** Together some 2 MB: several batches, and more than the windows of a client that does not read. */
+/**
+ * Together some 2 MB: several batches, and more than the windows of a client that does not read.
+ */
 const TEXT_BYTES = 10_000
 /** For each piece: a client that is slower than the server. */
 const PAUSE_MS = 2

@@ -1,4 +1,6 @@
-/** A whole server in this process on a real etcd, and small clients for it over HTTP/2 and HTTP/1.1. */
+/**
+ * A whole server in this process on a real etcd, and small clients for it over HTTP/2 and HTTP/1.1.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
@@ -34,7 +36,10 @@ export type Call = {
 
 export interface Client extends AsyncDisposable {
   readonly call: (call: Call) => Promise<Answer>
-  /** The lines of an answer that goes on, as they come. Ends when the server ends it or the caller stops. */
+  /**
+   * The lines of an answer that goes on, as they come. Ends when the server ends it or the caller
+   * stops.
+   */
   readonly lines: (call: Call) => AsyncGenerator<string, void, void>
 }
 
@@ -80,7 +85,8 @@ export async function startOn(
   args: readonly string[],
   { owned, ...options }: Options & { readonly owned?: AsyncDisposable } = {},
 ): Promise<TestServer> {
-  // What was started ends if the rest cannot be: an etcd that nobody ends would keep the test running.
+  // What was started ends if the rest cannot be: an etcd that nobody ends would keep the test
+  // running.
   await using parts = new AsyncDisposableStack()
   if (owned !== undefined) parts.use(owned)
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
@@ -146,7 +152,8 @@ class Http2Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const stream = this.#open(call)
     stream.setEncoding('utf8')
-    // Both from the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+    // Both from the start: Node takes a stream that is over before anybody reads it for one that
+    // was cut off.
     const [headers, text] = await Promise.all([
       new Promise<IncomingHttpHeaders>((resolve, reject) => {
         stream.once('response', resolve).once('error', reject)
@@ -235,7 +242,10 @@ class Http1Client implements Client {
   }
 }
 
-/** Calls to one server for all tests of a file, over HTTP/2. It must have nothing to complain of when it ends. */
+/**
+ * Calls to one server for all tests of a file, over HTTP/2. It must have nothing to complain of
+ * when it ends.
+ */
 export function serverOfFile(args: readonly string[] = []): Client['call'] {
   const parts = new AsyncDisposableStack()
   let server: TestServer | undefined

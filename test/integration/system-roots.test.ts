@@ -1,6 +1,7 @@
 /**
- * Clients without a configured CA trust the roots of the system, as Go's programs do: webhooks, calls by a kubeconfig, proxies,
- * OpenID issuers, aggregated servers and etcd. OpenSSL reads SSL_CERT_FILE on first use, so this process can choose the roots.
+ * Clients without a configured CA trust the roots of the system, as Go's programs do: webhooks,
+ * calls by a kubeconfig, proxies, OpenID issuers, aggregated servers and etcd. OpenSSL reads
+ * SSL_CERT_FILE on first use, so this process can choose the roots.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

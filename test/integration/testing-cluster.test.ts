@@ -8,7 +8,9 @@ import { promisify } from 'node:util'
 import { AppsV1Api, CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
-/** For a start and an end on a busy machine; watches that are left last for five minutes and more. */
+/**
+ * For a start and an end on a busy machine; watches that are left last for five minutes and more.
+ */
 const FORGOTTEN_MS_MAX = 120_000
 
 type NameList = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
@@ -111,7 +113,8 @@ suite('a cluster', () => {
       return found.items.length > 0 && found.items
     })
     assert.equal(accounts[0]?.metadata.name, 'default')
-    // Namespaces are emptied and go, and so does what an owner leaves behind: there are controllers.
+    // Namespaces are emptied and go, and so does what an owner leaves behind: there are
+    // controllers.
     assert.equal((await cluster.request({ method: 'DELETE', path: `${path}/passing` })).status, 200)
     await cluster.waitFor(
       async () => (await cluster.request({ path: `${path}/passing` })).status === 404,

@@ -1,4 +1,7 @@
-/** keelson/testing over HTTPS: only where it is asked for, only for who may; and the helpers of other languages, which use it. */
+/**
+ * keelson/testing over HTTPS: only where it is asked for, only for who may; and the helpers of
+ * other languages, which use it.
+ */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

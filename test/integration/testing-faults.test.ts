@@ -1,6 +1,6 @@
 /**
- * Every kind of fault, by the example of docs/testing.md: an operator with one bug passes while all goes well, is found out by the fault,
- * and passes under the fault when it is right.
+ * Every kind of fault, by the example of docs/testing.md: an operator with one bug passes while all
+ * goes well, is found out by the fault, and passes under the fault when it is right.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'

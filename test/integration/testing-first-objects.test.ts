@@ -1,4 +1,7 @@
-/** keelson/testing: a cluster that begins with the objects of a file is the same as one that creates them. */
+/**
+ * keelson/testing: a cluster that begins with the objects of a file is the same as one that creates
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFirstObjects, settled } from '../../scripts/first-objects.ts'

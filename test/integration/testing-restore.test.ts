@@ -1,4 +1,7 @@
-/** keelson/testing: what the server and its controllers do while a state is restored, and right after it. */
+/**
+ * keelson/testing: what the server and its controllers do while a state is restored, and right
+ * after it.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
@@ -70,7 +73,10 @@ async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
   return body.items.map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
 }
 
-/** Resolves when a namespace that is deleted now is gone: the controllers have had time for everything before it. */
+/**
+ * Resolves when a namespace that is deleted now is gone: the controllers have had time for
+ * everything before it.
+ */
 async function controllersHavePassed(cluster: Cluster): Promise<void> {
   await post(cluster, namespaces, named('Namespace', 'other'))
   await remove(cluster, `${namespaces}/other`)
@@ -274,7 +280,10 @@ test('an object that was recreated is deleted before it is restored, so that no 
 })
 
 suite('when restore returns, requests are decided on the restored state', () => {
-  /** Watches that had events a moment ago are woken later: of two restores, the second one is likely to be missed. */
+  /**
+   * Watches that had events a moment ago are woken later: of two restores, the second one is likely
+   * to be missed.
+   */
   const ROUNDS = 5
 
   test('roles and bindings', async () => {

@@ -1,6 +1,7 @@
 /**
- * Attacks by bearer tokens on a server that has tokens of its own, of secrets and of an OpenID issuer. Each must fail, all with the same
- * answer, which tells nothing; and the server must not be led to ask anybody whom its configuration does not name.
+ * Attacks by bearer tokens on a server that has tokens of its own, of secrets and of an OpenID
+ * issuer. Each must fail, all with the same answer, which tells nothing; and the server must not be
+ * led to ask anybody whom its configuration does not name.
  */
 import assert from 'node:assert/strict'
 import {

@@ -1,4 +1,7 @@
-/** A webhook says whose a token is: a real one, over TLS, whose answers outlive a revocation no longer than upstream's. */
+/**
+ * A webhook says whose a token is: a real one, over TLS, whose answers outlive a revocation no
+ * longer than upstream's.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'

@@ -1,4 +1,7 @@
-/** Spans of requests, compared with those of the reference as recorded by test/recorded/traces/record.ts. */
+/**
+ * Spans of requests, compared with those of the reference as recorded by
+ * test/recorded/traces/record.ts.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createClient } from '../recorded/compat/client.ts'

@@ -1,4 +1,7 @@
-/** Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one; test/integration/observe/receiver.ts. */
+/**
+ * Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one;
+ * test/integration/observe/receiver.ts.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

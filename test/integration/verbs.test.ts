@@ -1,4 +1,7 @@
-/** The verbs on a whole server: dry run, deletion in all its ways, namespaces that come and go, pages, bookmarks. */
+/**
+ * The verbs on a whole server: dry run, deletion in all its ways, namespaces that come and go,
+ * pages, bookmarks.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { jsonToYaml } from '../../src/objects/codec/yaml-print.ts'

@@ -5,7 +5,10 @@ import { clients, startReplica, startTestServer } from './support.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-/** The feed of the other server is some milliseconds behind the write, so each attempt may find it behind. */
+/**
+ * The feed of the other server is some milliseconds behind the write, so each attempt may find it
+ * behind.
+ */
 const ATTEMPTS = 100
 
 test('a watch without a resourceVersion starts with what another server has just acknowledged', async () => {

@@ -1,6 +1,7 @@
 /**
- * Webhooks that do everything wrong, of both types, over HTTP/1.1 and HTTP/2, with failurePolicy Fail and Ignore: what Fail forbids is not stored,
- * nobody waits past the timeout, and the server, a process of its own here, keeps neither its event loop nor its memory busy with them.
+ * Webhooks that do everything wrong, of both types, over HTTP/1.1 and HTTP/2, with failurePolicy
+ * Fail and Ignore: what Fail forbids is not stored, nobody waits past the timeout, and the server,
+ * a process of its own here, keeps neither its event loop nor its memory busy with them.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -23,11 +24,17 @@ import { type Client, clients } from './support.ts'
 /** In seconds: of webhooks that do not answer in time, and of those whose answer is to be seen. */
 const SHORT_TIMEOUT = 1
 const LONG_TIMEOUT = 10
-/** Beyond the timeout, on a busy machine. With the short one it is less than the 10 s of who names no timeout. */
+/**
+ * Beyond the timeout, on a busy machine. With the short one it is less than the 10 s of who names
+ * no timeout.
+ */
 const MARGIN_MS = 8_000
 /** Of the server's CPU. An answer of 4 MB is decoded in one turn. */
 const TURN_MS_MAX = 600
-/** Of all answers that are being received, twice as buffers, and what the collector has not taken yet. */
+/**
+ * Of all answers that are being received, twice as buffers, and what the collector has not taken
+ * yet.
+ */
 const MEMORY_BYTES_MAX = 400 << 20
 
 type Type = 'validating' | 'mutating'

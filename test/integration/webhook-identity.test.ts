@@ -1,6 +1,7 @@
 /**
- * Who a webhook is: its certificate is checked with each connection, and its name is resolved once for each. What is sent goes to nobody else,
- * whatever DNS says by then (CVE-2020-8562), and a webhook that cannot show who it is counts as one that cannot be called.
+ * Who a webhook is: its certificate is checked with each connection, and its name is resolved once
+ * for each. What is sent goes to nobody else, whatever DNS says by then (CVE-2020-8562), and a
+ * webhook that cannot show who it is counts as one that cannot be called.
  */
 import assert from 'node:assert/strict'
 import dns from 'node:dns'

@@ -1,4 +1,7 @@
-/** An admission webhook that is named by a Service: called at its cluster IP, with its port and path, by the name in its certificate. */
+/**
+ * An admission webhook that is named by a Service: called at its cluster IP, with its port and
+ * path, by the name in its certificate.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'

@@ -1,7 +1,7 @@
 /**
- * Checks the imports of src/ (docs/style.md, section 4): a folder imports only folders further down in the
- * list, and no file imports itself through others.
- * Type imports count. Prints every fault and exits with 1 if there is one.
+ * Checks the imports of src/ (docs/style.md, section 4): a folder imports only folders further down
+ * in the list, and no file imports itself through others. Type imports count. Prints every fault
+ * and exits with 1 if there is one.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

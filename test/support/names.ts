@@ -1,7 +1,7 @@
 /**
- * Checks the names of types in src/, test/, bench/ and scripts/ (docs/style.md, section 2): a type is
- * named by what it is, and the type of constructor arguments is called XOptions.
- * Prints every fault and exits with 1 if there is one.
+ * Checks the names of types in src/, test/, bench/ and scripts/ (docs/style.md, section 2): a type
+ * is named by what it is, and the type of constructor arguments is called XOptions. Prints every
+ * fault and exits with 1 if there is one.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,12 +1,13 @@
 /**
- * Finds work in src/ that grows with the square of a list, or overflows the stack with a long one: clients send lists of tens of thousands of
- * items. Reports
+ * Finds work in src/ that grows with the square of a list, or overflows the stack with a long one:
+ * clients send lists of tens of thousands of items. Reports
  *
  *   - a scan of a list (`includes`, `find`, …) inside a loop, or a callback that is called for each item, where the list comes from outside;
  *   - a list of any length that is spread into the arguments of a call, such as `push(...list)`.
  *
- * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// limit: …` in the same statement, or on the line before it, is an exception
- * and says what keeps the list short. Lists of modules, tuples and lists of literals are short, and so are lists of field errors.
+ * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// limit: …` in
+ * the same statement, or on the line before it, is an exception and says what keeps the list short.
+ * Lists of modules, tuples and lists of literals are short, and so are lists of field errors.
  * Prints every fault and exits 1 if there is one.
  */
 import { relative, join } from 'node:path'
@@ -69,7 +70,10 @@ const iterations = new Set([
   'groupBy',
 ])
 
-/** Functions that lists of any length are spread into. Other functions with a rest parameter, such as metrics, take a few arguments. */
+/**
+ * Functions that lists of any length are spread into. Other functions with a rest parameter, such
+ * as metrics, take a few arguments.
+ */
 const takesMany = new Set([
   'push',
   'unshift',
@@ -153,7 +157,10 @@ function candidatesAt(call: CallExpression): Candidate[] {
   return isOutside ? [...spread, { node: callee.name, list, what: 'scan' }] : spread
 }
 
-/** The innermost loop over a list of any length, or function that is called for each of its items, around a node of the same function. */
+/**
+ * The innermost loop over a list of any length, or function that is called for each of its items,
+ * around a node of the same function.
+ */
 function iterationAround(start: Node): Node | undefined {
   let child: Node = start
   for (let node = start.parent; node !== undefined; node = node.parent) {
@@ -220,7 +227,10 @@ function isFromOutside(list: Expression, iteration: Node): boolean {
   )
 }
 
-/** The variable that an expression reads from: `a` of `a.b`, `a[0]`, `a.map(f)`, `Object.keys(a)` and `f(a)`. */
+/**
+ * The variable that an expression reads from: `a` of `a.b`, `a[0]`, `a.map(f)`, `Object.keys(a)`
+ * and `f(a)`.
+ */
 function baseOf(expression: Expression): Expression | undefined {
   if (
     isPropertyAccessExpression(expression) ||

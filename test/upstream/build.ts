@@ -1,6 +1,7 @@
 /**
- * Builds the program with the tests of all packages, with our files in the place of those that start a server. Go does not replace files
- * of its module cache by an overlay: so the two modules are also reachable by links under .cache, and go.mod has a replace for each.
+ * Builds the program with the tests of all packages, with our files in the place of those that
+ * start a server. Go does not replace files of its module cache by an overlay: so the two modules
+ * are also reachable by links under .cache, and go.mod has a replace for each.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -46,7 +47,10 @@ const replaced: Readonly<Record<string, string>> = {
 const listed = join(here, 'packages.txt')
 const binary = join(cache, 'bin', 'all.test')
 
-/** What test/support/tools/install builds kube-apiserver with, and what `go test` tells package testing. */
+/**
+ * What test/support/tools/install builds kube-apiserver with, and what `go test` tells package
+ * testing.
+ */
 const linkerFlags =
   '-X testing.testBinary=1 -s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
 
@@ -89,7 +93,10 @@ export async function buildProgram(): Promise<void> {
   renameSync(draft, binary)
 }
 
-/** The package etcd starts its server in a file that has more than that: a copy in which the function has another name. */
+/**
+ * The package etcd starts its server in a file that has more than that: a copy in which the
+ * function has another name.
+ */
 function withoutStart(file: string): string {
   const copy = join(cache, 'etcd_server.go')
   const text = readFileSync(file, 'utf8')
@@ -160,7 +167,10 @@ async function linkModules(): Promise<void> {
   }
 }
 
-/** Source files under the names that they have in upstream's own build, as test/support/tools/install has them. */
+/**
+ * Source files under the names that they have in upstream's own build, as
+ * test/support/tools/install has them.
+ */
 async function sourceNames(): Promise<string> {
   const folder = (await go('env', 'GOMODCACHE')).trim()
   const pins = readFileSync(join(here, '..', 'support', 'tools', 'kubernetes', 'go.mod'), 'utf8')
@@ -181,7 +191,10 @@ const newestSource = (): number => {
   )
 }
 
-/** etcd reads testdata of k8s.io/api where upstream's repository has it, which is not where modules are. */
+/**
+ * etcd reads testdata of k8s.io/api where upstream's repository has it, which is not where modules
+ * are.
+ */
 function besideApi(): string {
   const tree = join(cache, 'tree')
   const staging = join(tree, 'staging', 'src', 'k8s.io')
@@ -193,7 +206,10 @@ function besideApi(): string {
   return directory
 }
 
-/** The package's own folder, or a copy of its testdata when that has scripts: files of the module cache are not executable. */
+/**
+ * The package's own folder, or a copy of its testdata when that has scripts: files of the module
+ * cache are not executable.
+ */
 function runnable(name: string, directory: string): string {
   const testdata = join(directory, 'testdata')
   const files = existsSync(testdata)

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Upstream's integration tests against a server outside: `npm run integration -- --help` says what it can do, README.md how. */
+/**
+ * Upstream's integration tests against a server outside: `npm run integration -- --help` says what
+ * it can do, README.md how.
+ */
 import { startEtcd } from '../support/harness/etcd.ts'
 import { buildProgram, readPackages, type TestProgram, testProgram } from './build.ts'
 import { keepOutcome } from './kept.ts'
@@ -82,7 +85,9 @@ class Run {
   }
 }
 
-/** Of each package what Keelson answered last, for every test that passes on the reference or waits. */
+/**
+ * Of each package what Keelson answered last, for every test that passes on the reference or waits.
+ */
 function table(packages: readonly string[]): Tally {
   const tally = new Tally()
   const reference = new Results('reference')

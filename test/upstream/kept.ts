@@ -1,4 +1,7 @@
-/** What each test said when it was run last, a line of JSON for each under .cache; the verdict alone is in a file that is committed (results.ts). */
+/**
+ * What each test said when it was run last, a line of JSON for each under .cache; the verdict alone
+ * is in a file that is committed (results.ts).
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cache } from './build.ts'

@@ -4,7 +4,10 @@ export type Verdict = 'pass' | 'fail' | 'skip'
 
 export type TestOutcome = {
   readonly result: Verdict
-  /** Flags that the test asked for and the server does not know: a pass without them may be an empty one. */
+  /**
+   * Flags that the test asked for and the server does not know: a pass without them may be an empty
+   * one.
+   */
   readonly dropped: readonly string[]
   /** Subtests that failed. */
   readonly failed: readonly string[]

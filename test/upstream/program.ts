@@ -1,6 +1,7 @@
 /**
- * One Go program with the tests of all packages. Linking one takes a minute, and packages are eighty: so their test files are seen (by
- * Go's overlay) as those of ordinary packages beside them, and a generated file has the table of their tests for ../overlay/program_main.go.
+ * One Go program with the tests of all packages. Linking one takes a minute, and packages are
+ * eighty: so their test files are seen (by Go's overlay) as those of ordinary packages beside them,
+ * and a generated file has the table of their tests for ../overlay/program_main.go.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -29,7 +30,9 @@ type Suite = {
 /** What Go is to see: path of a file, and the file that it reads instead. */
 export type Overlay = Map<string, string>
 
-/** The table of tests goes to `table`; returns what the overlay needs for it and for the packages. */
+/**
+ * The table of tests goes to `table`; returns what the overlay needs for it and for the packages.
+ */
 export function planProgram(
   places: readonly PackageLocation[],
   main: PackageLocation,
@@ -116,6 +119,9 @@ export const testsOf = (place: PackageLocation): string[] =>
     .flatMap(({ tests }) => tests)
     .toSorted()
 
-/** What Go calls the test program of a package alone: clients name themselves after it, and tests expect that. */
+/**
+ * What Go calls the test program of a package alone: clients name themselves after it, and tests
+ * expect that.
+ */
 export const argv0Of = ({ path, within }: PackageLocation): string =>
   `${basename(join(path, within))}.test`

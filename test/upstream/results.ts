@@ -1,6 +1,7 @@
 /**
- * What a server answered to each test when it was asked last, committed: `pass`, `fail` or `skip`, the package, the test. What passes on the
- * reference is what can be tested from outside at all, and what Keelson is measured by.
+ * What a server answered to each test when it was asked last, committed: `pass`, `fail` or `skip`,
+ * the package, the test. What passes on the reference is what can be tested from outside at all,
+ * and what Keelson is measured by.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

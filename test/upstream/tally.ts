@@ -1,4 +1,7 @@
-/** Counts results, by package and by the feature that a test waits for. Tests that the reference fails or leaves out are not counted. */
+/**
+ * Counts results, by package and by the feature that a test waits for. Tests that the reference
+ * fails or leaves out are not counted.
+ */
 import type { Verdict } from './outcome.ts'
 
 export type JudgedPackage = {

@@ -1,6 +1,7 @@
 /**
- * Tests that do not have to pass here yet: `feature`, package, test. A test that fails, passes on the reference and is not listed is a
- * fault. Of the features that begin with "on purpose" README.md says why.
+ * Tests that do not have to pass here yet: `feature`, package, test. A test that fails, passes on
+ * the reference and is not listed is a fault. Of the features that begin with "on purpose"
+ * README.md says why.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

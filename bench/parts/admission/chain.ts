@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only chain`: what admission costs a create if nothing is configured: the chain
- * itself with its metrics, and webhooks, policies and quotas without any object. A whole server cannot
- * show differences this small.
+ * `npm run bench -- --only chain`: what admission costs a create if nothing is configured: the
+ * chain itself with its metrics, and webhooks, policies and quotas without any object. A whole
+ * server cannot show differences this small.
  */
 import { Admission, type Plugin } from '../../../src/admission/admission.ts'
 import { createMutatingPolicies } from '../../../src/admission/policies/mutating-policies.ts'

@@ -1,4 +1,7 @@
-/** What a server of the bench is given: webhooks and policies that match no create of the load, one of each that does, and the twin kinds. */
+/**
+ * What a server of the bench is given: webhooks and policies that match no create of the load, one
+ * of each that does, and the twin kinds.
+ */
 import type { Fields } from '../../../src/api/object.ts'
 import { createClient } from '../../../test/recorded/compat/client.ts'
 import type { Target } from '../../server/targets.ts'
@@ -16,7 +19,10 @@ export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, str
   bench: what,
 })
 
-/** Groups of a kind `Thing` that is the same in all of them: the rules that name ConfigMaps name that of the first, too. */
+/**
+ * Groups of a kind `Thing` that is the same in all of them: the rules that name ConfigMaps name
+ * that of the first, too.
+ */
 export const twinGroups = ['named.example.com', 'other.example.com', 'again.example.com'] as const
 
 const rule = (resource: string): Fields => ({

@@ -1,8 +1,10 @@
 /**
- * `npm run bench -- --only admission [--reference]`: what admission adds to a create, on a whole server with 500 webhooks and 1,000 policies that
- * match nothing of the load, and one of each that matches objects with its label. What a policy adds, and what those add that do not match, is
- * measured by slices that take turns on one process (bench/server/arms.ts): of a kind that their rules name, against a twin that they do not
- * name. A second twin shows how much of a difference is noise.
+ * `npm run bench -- --only admission [--reference]`: what admission adds to a create, on a whole
+ * server with 500 webhooks and 1,000 policies that match nothing of the load, and one of each that
+ * matches objects with its label. What a policy adds, and what those add that do not match, is
+ * measured by slices that take turns on one process (bench/server/arms.ts): of a kind that their
+ * rules name, against a twin that they do not name. A second twin shows how much of a difference is
+ * noise.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +29,10 @@ import { type Target, targetOf } from '../../server/targets.ts'
 import { AllowingWebhook } from './allowing-webhook.ts'
 import { configure, labelOf, twinGroups } from './configurations.ts'
 
-/** What issue 17 asks for, in µs; of a webhook in ms, with 100 creates at once, and as a multiple of the reference's rate. */
+/**
+ * What issue 17 asks for, in µs; of a webhook in ms, with 100 creates at once, and as a multiple of
+ * the reference's rate.
+ */
 const UNMATCHED_MICROS_MAX = 20
 const POLICY_MICROS_MAX = 50
 const WEBHOOK_MS_MAX = 1
@@ -38,7 +43,10 @@ const SETTLE_MS = 15_000
 /** Rounds for each of `--runs`: they are short. */
 const ROUNDS_PER_RUN = 10
 const SLICES_PER_RUN = 20
-/** Of each kind, for each server, before anything counts: code that is compiled late would be taken for a difference. */
+/**
+ * Of each kind, for each server, before anything counts: code that is compiled late would be taken
+ * for a difference.
+ */
 const warmUp = { amount: { requests: 4_000 }, clients: 4, streams: 8 } as const
 
 const body = (labels: Readonly<Record<string, string>>): string =>
@@ -52,7 +60,10 @@ const creates = (
   how: Pick<Load, 'amount' | 'clients' | 'streams'>,
 ): Load => ({ uri, method: 'POST', headers, body: body(labels), ...how })
 
-/** Each is short, so that what else the machine does falls upon all: one after the other, and 100 at once. */
+/**
+ * Each is short, so that what else the machine does falls upon all: one after the other, and 100 at
+ * once.
+ */
 const single = { amount: { requests: 150 }, clients: 1, streams: 1 } as const
 const hundred = { amount: { requests: 600 }, clients: 4, streams: 25 } as const
 
@@ -140,7 +151,10 @@ function bodyOfTwin(path: string, text: string): string {
   return text.replace('{', `{"apiVersion":"${group}/${version}","kind":"Thing",`)
 }
 
-/** As many at once as a server under load has; a few at once, so that it waits for them; and one after the other, for the time that they take. */
+/**
+ * As many at once as a server under load has; a few at once, so that it waits for them; and one
+ * after the other, for the time that they take.
+ */
 const full = { requests: 1_000, clients: 4, streams: 25 } as const
 const few = { requests: 200, connections: 4, lanes: 16 } as const
 const alone = { requests: 40, connections: 1, lanes: 1 } as const
@@ -212,7 +226,10 @@ const figure = (
   ...(below === undefined ? {} : { target: { below } }),
 })
 
-/** What is compared takes turns by itself: a server that waited for longer than the other collects its garbage then. */
+/**
+ * What is compared takes turns by itself: a server that waited for longer than the other collects
+ * its garbage then.
+ */
 const plan = (reference: boolean): readonly (readonly Run[])[] => [
   [
     { target: 'ours', load: 'single as before' },

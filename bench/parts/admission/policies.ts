@@ -1,7 +1,8 @@
 /**
- * What policies cost a create: a thousand that do not match, and one that does. Usage: node bench/parts/admission/policies.ts [--cold]
- * In a loop all that a create touches is in the caches of the processor. With `--cold` other memory takes their place before each create, as
- * the rest of a server does it.
+ * What policies cost a create: a thousand that do not match, and one that does. Usage: node
+ * bench/parts/admission/policies.ts [--cold] In a loop all that a create touches is in the caches
+ * of the processor. With `--cold` other memory takes their place before each create, as the rest of
+ * a server does it.
  */
 import { anObject, attributes, MemoryObjects } from '../../../test/support/harness/admission.ts'
 import type { Attributes } from '../../../src/admission/admission.ts'
@@ -180,7 +181,10 @@ async function measureCold(
 
 const COLD_WRITES = 5_000
 
-/** CPU of this thread and of those that collect its garbage: on a busy machine the clock shows what others do. */
+/**
+ * CPU of this thread and of those that collect its garbage: on a busy machine the clock shows what
+ * others do.
+ */
 async function measure(
   what: string,
   validate: ReturnType<typeof run>,

@@ -1,4 +1,7 @@
-/** What a validation rule costs: to compile, when a definition is read, and to evaluate, when an object is written. */
+/**
+ * What a validation rule costs: to compile, when a definition is read, and to evaluate, when an
+ * object is written.
+ */
 import { compile, type Program } from '../../../src/objects/cel/compile.ts'
 import { type Environment, withVariables } from '../../../src/objects/cel/environment.ts'
 import { valueOf } from '../../../src/objects/cel/json-values.ts'

@@ -1,6 +1,6 @@
 /**
- * What controllers cost when nothing happens: the CPU time of a server with all of them, beyond that of one without.
- * Run by itself: node bench/parts/controllers/idle.ts [seconds]
+ * What controllers cost when nothing happens: the CPU time of a server with all of them, beyond
+ * that of one without. Run by itself: node bench/parts/controllers/idle.ts [seconds]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeFigure } from '../../report/figure.ts'

@@ -1,4 +1,7 @@
-/** What the benches of controllers share: a server with its controllers on, and many objects of many kinds. */
+/**
+ * What the benches of controllers share: a server with its controllers on, and many objects of many
+ * kinds.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../../test/support/harness/etcd.ts'
 import { startKeelson } from '../../../test/support/harness/keelson.ts'

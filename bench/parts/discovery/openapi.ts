@@ -1,4 +1,7 @@
-/** What OpenAPI documents cost: all of them for the first time, one that is there already, and how long others wait meanwhile. */
+/**
+ * What OpenAPI documents cost: all of them for the first time, one that is there already, and how
+ * long others wait meanwhile.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { defaultGates } from '../../../src/api/gates.ts'
 import { encodeV2, encodeV3 } from '../../../src/request/discovery/openapi/gnostic.ts'

@@ -1,6 +1,7 @@
 /**
- * What flow control costs a request, with the schemas and levels of a new cluster: to be classified, seated and counted, and to leave. When nothing waits, and when
- * every seat of the level is taken and hundreds wait.
+ * What flow control costs a request, with the schemas and levels of a new cluster: to be
+ * classified, seated and counted, and to leave. When nothing waits, and when every seat of the
+ * level is taken and hundreds wait.
  */
 import type { RequestInfo } from '../../../src/api/context.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../src/api/object.ts'

@@ -1,6 +1,7 @@
 /**
- * What the graph of the node authorizer costs with 10,000 pods on 100 nodes: memory, an event of a pod, a decision. Pods are of 1,000
- * templates in 200 namespaces; each refers to an account, to the root CA and to four objects of its own template.
+ * What the graph of the node authorizer costs with 10,000 pods on 100 nodes: memory, an event of a
+ * pod, a decision. Pods are of 1,000 templates in 200 namespaces; each refers to an account, to the
+ * root CA and to four objects of its own template.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -100,7 +101,9 @@ function pod(at: number): KubeObject {
 
 const head = '{"kind":"Pod","apiVersion":"v1",'
 
-/** As the cache has it: as the bytes that clients get. `decoded`: as after a write of this server. */
+/**
+ * As the cache has it: as the bytes that clients get. `decoded`: as after a write of this server.
+ */
 function itemOf(object: KubeObject, { isDecoded }: { readonly isDecoded: boolean }): Item {
   const { apiVersion: _, kind: __, ...rest } = object
   const bytes = Buffer.from(`${head}${JSON.stringify(rest).slice(1)}\n`)

@@ -1,4 +1,7 @@
-/** What the rules of a kind cost: defaults, preparation and validation of a Deployment such as people write. */
+/**
+ * What the rules of a kind cost: defaults, preparation and validation of a Deployment such as
+ * people write.
+ */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { anonymousUser } from '../../../src/api/user.ts'
 import { builtInResources } from '../../../src/registry/built-in.ts'

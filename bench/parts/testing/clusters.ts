@@ -1,6 +1,7 @@
 /**
- * What clusters in one process cost: how soon one is ready, what a fork takes, and how much memory many of them need while all answer. In a
- * process of its own, since memory is that of the process. Times are of this machine at rest.
+ * What clusters in one process cost: how soon one is ready, what a fork takes, and how much memory
+ * many of them need while all answer. In a process of its own, since memory is that of the process.
+ * Times are of this machine at rest.
  */
 import { execFileSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'

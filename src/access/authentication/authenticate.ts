@@ -1,6 +1,7 @@
 /**
- * Authentication. The authenticators are tried in upstream's order and the first that recognizes the caller wins; an invalid credential is
- * refused, and only a request without any is anonymous. The client learns nothing but that it is refused; the log has the reasons.
+ * Authentication. The authenticators are tried in upstream's order and the first that recognizes
+ * the caller wins; an invalid credential is refused, and only a request without any is anonymous.
+ * The client learns nothing but that it is refused; the log has the reasons.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, unauthorized } from '../../api/errors.ts'
@@ -26,8 +27,9 @@ export type Credentials = {
 }
 
 /**
- * Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects that a token is bound to. `response`
- * takes warnings to the client, which also one that is refused gets. `startMs`: since when it is measured, on the monotonic clock.
+ * Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects
+ * that a token is bound to. `response` takes warnings to the client, which also one that is refused
+ * gets. `startMs`: since when it is measured, on the monotonic clock.
  */
 export type Authenticate = (
   credentials: Credentials,
@@ -40,7 +42,10 @@ export type AuthenticateOptions = {
   readonly verifyProxy?: VerifyProxy | undefined
   /** Absent: client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
-  /** A token that means the same user for as long as the server runs. It is looked up once for headers that many requests share. */
+  /**
+   * A token that means the same user for as long as the server runs. It is looked up once for
+   * headers that many requests share.
+   */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** All other tokens, for the audiences of the server. */
   readonly authenticateToken: (token: string) => MaybePromise<Attempt>

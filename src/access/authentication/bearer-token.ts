@@ -1,4 +1,7 @@
-/** Bearer tokens as clients send them: in the Authorization header, or as a WebSocket subprotocol, for browsers. */
+/**
+ * Bearer tokens as clients send them: in the Authorization header, or as a WebSocket subprotocol,
+ * for browsers.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { elementsOf, firstHeader, trimWhiteSpace } from '../../api/request.ts'
 
@@ -26,7 +29,10 @@ export function tokenInHeader(headers: IncomingHttpHeaders): BearerTokenResult {
   return rest.length > 0 ? { kind: 'ignored', warning: extraSpace } : none
 }
 
-/** The token of a TokenReview is read as if it stood in a header, as upstream: blanks end it, those of Unicode, too. Undefined if that makes no token. */
+/**
+ * The token of a TokenReview is read as if it stood in a header, as upstream: blanks end it, those
+ * of Unicode, too. Undefined if that makes no token.
+ */
 export function reviewedToken(text: string): string | undefined {
   const found = tokenInHeader({ authorization: `Bearer ${text.trimEnd()}` })
   return found.kind === 'token' ? found.token : undefined
@@ -53,7 +59,9 @@ function isWebsocket({ connection = '', upgrade = '' }: IncomingHttpHeaders): bo
   return upgrade.toLowerCase() === 'websocket' && /(^|,)\s*upgrade\s*(,|$)/i.test(connection)
 }
 
-/** Undefined if the text has padding or characters of another alphabet, or its bytes are not UTF-8. */
+/**
+ * Undefined if the text has padding or characters of another alphabet, or its bytes are not UTF-8.
+ */
 function decodeBase64Url(text: string): string | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined
   const bytes = Buffer.from(text, 'base64url')

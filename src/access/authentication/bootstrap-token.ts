@@ -1,6 +1,7 @@
 /**
- * Bootstrap tokens, with which nodes join a cluster: `id.secret`, of a Secret bootstrap-token-<id> in kube-system. A token that cannot be
- * used is like one that does not exist, whatever the reason, so that nobody learns which ids there are.
+ * Bootstrap tokens, with which nodes join a cluster: `id.secret`, of a Secret bootstrap-token-<id>
+ * in kube-system. A token that cannot be used is like one that does not exist, whatever the reason,
+ * so that nobody learns which ids there are.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -29,7 +30,10 @@ export function createBootstrapTokens(
   }
 }
 
-/** A refusal is decided on the latest state: the cache may lag behind the write of a Secret. It takes the same time for any reason. */
+/**
+ * A refusal is decided on the latest state: the cache may lag behind the write of a Secret. It
+ * takes the same time for any reason.
+ */
 async function authenticate(
   id: string,
   secret: string,
@@ -83,7 +87,10 @@ function readToken(
 const isSame = (one: string, other: string): boolean =>
   timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 
-/** Without a time it does not expire; one that cannot be parsed counts as over. Go's RFC 3339 has capital letters alone. */
+/**
+ * Without a time it does not expire; one that cannot be parsed counts as over. Go's RFC 3339 has
+ * capital letters alone.
+ */
 function isExpired(expiration: string, nowMs: number): boolean {
   if (expiration === '') return false
   const end = /[tz]/.test(expiration) ? undefined : parseTimestamp(expiration)

@@ -27,7 +27,8 @@ test('a certificate counts for the authorities that issued it, not for the other
     assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
     assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
   }
-  // OpenSSL may have found a path through an intermediate that Node does not show: nobody knows to which authority.
+  // OpenSSL may have found a path through an intermediate that Node does not show: nobody knows to
+  // which authority.
   assert.ok(authorities.faultOf(peer(third), 'client') !== undefined)
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })

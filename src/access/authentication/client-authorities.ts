@@ -1,8 +1,10 @@
 /**
- * Which certificate authority issued a client certificate: one of the client CAs, whose certificates name users, or one of the request
- * header CAs, whose certificates identify front proxies. OpenSSL verifies in the handshake, against all of them together. If both kinds are
- * configured, or the bundles have changed since, a certificate counts for those whose bundle contains its issuer: Node does not tell which
- * path OpenSSL found, nor the intermediates that a client sent.
+ * Which certificate authority issued a client certificate: one of the client CAs, whose
+ * certificates name users, or one of the request header CAs, whose certificates identify front
+ * proxies. OpenSSL verifies in the handshake, against all of them together. If both kinds are
+ * configured, or the bundles have changed since, a certificate counts for those whose bundle
+ * contains its issuer: Node does not tell which path OpenSSL found, nor the intermediates that a
+ * client sent.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../../api/request.ts'
@@ -45,7 +47,10 @@ export class ClientAuthorities {
     this.#issued = emptyVerdicts()
   }
 
-  /** Undefined if one of these authorities issued the certificate and it was valid in the handshake; else why not. */
+  /**
+   * Undefined if one of these authorities issued the certificate and it was valid in the handshake;
+   * else why not.
+   */
   faultOf(peer: PeerCertificate, use: AuthorityUse): string | undefined {
     if (!peer.isVerified) return peer.fault ?? 'certificate signed by unknown authority'
     const isAlone = this.#pems.client === null || this.#pems.requestHeader === null

@@ -1,7 +1,8 @@
 /**
- * The user of a client certificate: the common name of its subject is the user, its organizations are the groups. OpenSSL has verified in
- * the handshake whether its chain leads to one of the authorities, and its purpose. A connection may outlive the certificate, so its
- * validity period is checked for each request.
+ * The user of a client certificate: the common name of its subject is the user, its organizations
+ * are the groups. OpenSSL has verified in the handshake whether its chain leads to one of the
+ * authorities, and its purpose. A connection may outlive the certificate, so its validity period is
+ * checked for each request.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../../api/request.ts'
@@ -66,7 +67,10 @@ export const refuse = ({ certificate }: PeerCertificate, why: string): Attempt =
   why: `verifying certificate SN=${shownSerial(certificate)} failed: ${why}`,
 })
 
-/** In decimal, as upstream; one that is longer than RFC 5280 allows is shortened, in hexadecimal: anybody can make it, and it takes long. */
+/**
+ * In decimal, as upstream; one that is longer than RFC 5280 allows is shortened, in hexadecimal:
+ * anybody can make it, and it takes long.
+ */
 function shownSerial({ serialNumber }: X509Certificate): string {
   const sign = serialNumber.startsWith('-') ? '-' : ''
   const digits = serialNumber.slice(sign.length)
@@ -82,7 +86,10 @@ function attemptOf(peer: PeerCertificate, parsesUid: boolean): Attempt {
     : { kind: 'known', user: withAuthenticatedGroup(user) }
 }
 
-/** Undefined without a common name. A certificate with several uids, an empty one, or names that are no text is refused: the reason. */
+/**
+ * Undefined without a common name. A certificate with several uids, an empty one, or names that are
+ * no text is refused: the reason.
+ */
 function userOf(certificate: X509Certificate, parsesUid: boolean): User | string | undefined {
   const subject = subjectOf(certificate)
   if (subject === undefined) return unreadable

@@ -1,7 +1,7 @@
 /**
- * Legacy service account tokens, which secrets of type kubernetes.io/service-account-token hold: they have no end and no audience, and are
- * valid as long as their secret has them. The day of the last use is a label of the secret, by which kube-controller-manager finds those
- * that nobody uses.
+ * Legacy service account tokens, which secrets of type kubernetes.io/service-account-token hold:
+ * they have no end and no audience, and are valid as long as their secret has them. The day of the
+ * last use is a label of the secret, by which kube-controller-manager finds those that nobody uses.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { accountUserName } from '../../api/service-account-claims.ts'
@@ -139,7 +139,9 @@ async function lookUp(
   return useOf(secret, account, legacy, options)
 }
 
-/** What the use of a token is counted as; a token that kube-controller-manager marked is refused. */
+/**
+ * What the use of a token is counted as; a token that kube-controller-manager marked is refused.
+ */
 function useOf(
   secret: KubeObject,
   account: KubeObject,

@@ -32,7 +32,10 @@ const lifetimeBounds = [
   360 * DAY,
 ]
 
-/** `failure`: no credentials, where nobody may be anonymous. `error`: credentials that are not valid, or an authenticator failed. */
+/**
+ * `failure`: no credentials, where nobody may be anonymous. `error`: credentials that are not
+ * valid, or an authenticator failed.
+ */
 type Result = 'success' | 'failure' | 'error'
 
 type Series = { readonly attempts: Count; readonly seconds: Distribution }

@@ -1,6 +1,7 @@
 /**
- * Front proxies: a proxy that authenticates users passes their names in headers. The headers count only if the connection has a client
- * certificate of a request header CA, for one of the allowed names.
+ * Front proxies: a proxy that authenticates users passes their names in headers. The headers count
+ * only if the connection has a client certificate of a request header CA, for one of the allowed
+ * names.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IdentityHeaders } from '../../api/identity-headers.ts'

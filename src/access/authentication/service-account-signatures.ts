@@ -1,4 +1,7 @@
-/** The signatures of service account tokens. Digests of verified tokens are cached: a verification takes longer than all else. */
+/**
+ * The signatures of service account tokens. Digests of verified tokens are cached: a verification
+ * takes longer than all else.
+ */
 import { hash } from 'node:crypto'
 import { textOf } from '../../api/object.ts'
 import { type Jwt, type JwtKey, verifyJwt } from '../../lib/jwt.ts'
@@ -12,7 +15,10 @@ export class ServiceAccountSignatures {
   readonly #issuers: readonly string[]
   readonly #keys: ServiceAccountKeys
   readonly #parse: ParseToken
-  /** The key that verified a token, by the digest of the token. It counts only as long as it is one of the keys. */
+  /**
+   * The key that verified a token, by the digest of the token. It counts only as long as it is one
+   * of the keys.
+   */
   readonly #verified = new Map<string, JwtKey>()
 
   constructor(issuers: readonly string[], keys: ServiceAccountKeys, parse: ParseToken) {
@@ -21,13 +27,19 @@ export class ServiceAccountSignatures {
     this.#parse = parse
   }
 
-  /** Undefined if it is not a token of these issuers. Its claims must not be trusted before `verify`. */
+  /**
+   * Undefined if it is not a token of these issuers. Its claims must not be trusted before
+   * `verify`.
+   */
   parse(token: string): Jwt | undefined {
     const jwt = this.#parse(token)
     return jwt !== undefined && this.#issuers.includes(textOf(jwt.claims['iss'])) ? jwt : undefined
   }
 
-  /** Undefined, or why the signature is not valid. A promise only if an external signer has to be asked for its keys. */
+  /**
+   * Undefined, or why the signature is not valid. A promise only if an external signer has to be
+   * asked for its keys.
+   */
   verify(token: string, jwt: Jwt): MaybePromise<string | undefined> {
     const keys = this.#keys.find(jwt.keyId)
     return keys instanceof Promise

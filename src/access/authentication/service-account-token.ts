@@ -1,6 +1,7 @@
 /**
- * Service account tokens: signed by this server or one that shares its keys, for some audiences, for some time. A token is valid as long as
- * the service account, and the object that it is bound to, exist with the uids in its claims.
+ * Service account tokens: signed by this server or one that shares its keys, for some audiences,
+ * for some time. A token is valid as long as the service account, and the object that it is bound
+ * to, exist with the uids in its claims.
  */
 import { accountUserName } from '../../api/service-account-claims.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
@@ -117,7 +118,10 @@ async function serviceAccountFault(
     : `service account UID (${found}) does not match claim (${textOf(uid)})`
 }
 
-/** What a token may be bound to. The node of a token that is bound to a pod is informational: only the pod is checked. */
+/**
+ * What a token may be bound to. The node of a token that is bound to a pod is informational: only
+ * the pod is checked.
+ */
 const bindings = [
   { claim: 'secret', plural: 'secrets', isNamespaced: true },
   { claim: 'pod', plural: 'pods', isNamespaced: true },
@@ -141,7 +145,10 @@ async function boundFault(
   return `${claim} UID (${found}) does not match service account ${claim} ref claim (${textOf(uid)})`
 }
 
-/** The cache may lag behind: an object that it does not have, or has with another uid, is read from etcd. */
+/**
+ * The cache may lag behind: an object that it does not have, or has with another uid, is read from
+ * etcd.
+ */
 async function find(
   place: ObjectLocation,
   uid: string,

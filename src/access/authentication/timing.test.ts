@@ -1,4 +1,7 @@
-/** The time that a refusal takes tells nothing about a secret: how much of it was right, or how long it is. */
+/**
+ * The time that a refusal takes tells nothing about a secret: how much of it was right, or how long
+ * it is.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
@@ -8,14 +11,20 @@ import { createStaticTokens } from './static-tokens.ts'
 
 const ROUNDS = 3000
 const ATTEMPTS = 5
-/** Medians of alternating measurements differ by some percent on a busy machine; a comparison that stops early by far more. */
+/**
+ * Medians of alternating measurements differ by some percent on a busy machine; a comparison that
+ * stops early by far more.
+ */
 const RATIO_MAX = 1.5
 
 function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0
 }
 
-/** A busy machine may disturb a measurement, but not each of some; what a secret tells is seen in all. */
+/**
+ * A busy machine may disturb a measurement, but not each of some; what a secret tells is seen in
+ * all.
+ */
 async function ratioOf(one: () => unknown, other: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let attempt = 0; attempt < ATTEMPTS && least >= RATIO_MAX; attempt++)

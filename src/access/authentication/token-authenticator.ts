@@ -1,10 +1,16 @@
-/** A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each have one. */
+/**
+ * A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each
+ * have one.
+ */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { AuthenticatedUser } from './attempt.ts'
 
 export type TokenResult =
   | CachedToken
-  /** Of this authenticator, but not valid; or the authenticator failed. The reason is for the log and for TokenReviews. */
+  /**
+   * Of this authenticator, but not valid; or the authenticator failed. The reason is for the log
+   * and for TokenReviews.
+   */
   | { readonly kind: 'bad'; readonly why: string }
   /** Not a token of this authenticator. */
   | { readonly kind: 'unknown' }
@@ -16,8 +22,8 @@ export type CachedToken = AuthenticatedUser & {
 }
 
 /**
- * The token must be for one of the audiences; if there are none, audiences are not checked. Synchronous where nothing has to be awaited. A
- * promise that rejects fails the request.
+ * The token must be for one of the audiences; if there are none, audiences are not checked.
+ * Synchronous where nothing has to be awaited. A promise that rejects fails the request.
  */
 export type AuthenticateToken = (
   token: string,

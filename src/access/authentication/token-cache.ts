@@ -1,6 +1,7 @@
 /**
- * Caches results of token authenticators for some seconds, as upstream: most need signatures, other objects or other servers. Requests with
- * the same token that come together share one lookup. The keys are keyed hashes, so that the cache contains no tokens.
+ * Caches results of token authenticators for some seconds, as upstream: most need signatures, other
+ * objects or other servers. Requests with the same token that come together share one lookup. The
+ * keys are keyed hashes, so that the cache contains no tokens.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -21,7 +22,10 @@ const KEY_BYTES = 32
 export type TokenCacheOptions = {
   /** How long a token that is known is not looked up again. */
   readonly successMs: number
-  /** The same of one that is not. 0: it is looked up each time. Failures of an authenticator are never kept. */
+  /**
+   * The same of one that is not. 0: it is looked up each time. Failures of an authenticator are
+   * never kept.
+   */
   readonly failureMs: number
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly metrics: TokenCacheMetrics

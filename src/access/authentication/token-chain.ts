@@ -1,4 +1,7 @@
-/** The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever those before it said. */
+/**
+ * The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever
+ * those before it said.
+ */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import {

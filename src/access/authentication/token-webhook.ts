@@ -25,7 +25,10 @@ export const CALL_MS_MAX = 30_000
 const LOOKUP_MS_MAX = 30_000
 /** As upstream. */
 const BACKOFF = webhookBackoff(500)
-/** Anybody's tokens are reviewed: if there are too many, a good one is not refused as a bad one. As for other requests that are too many. */
+/**
+ * Anybody's tokens are reviewed: if there are too many, a good one is not refused as a bad one. As
+ * for other requests that are too many.
+ */
 const RETRY_SECONDS = 1
 const tooManyReviews = 'too many tokens are being reviewed, please try again later'
 
@@ -87,7 +90,10 @@ type ReviewStatus = {
   readonly error: string
 }
 
-/** A body without kind and apiVersion is taken for the review that was asked for. Fails if it is another one, or none. */
+/**
+ * A body without kind and apiVersion is taken for the review that was asked for. Fails if it is
+ * another one, or none.
+ */
 function readStatus(text: string, version: ReviewVersion): ReviewStatus {
   const fields = fieldsIn(text)
   if (fields === undefined) {

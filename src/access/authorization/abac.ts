@@ -1,6 +1,6 @@
 /**
- * The ABAC authorizer: policies from a file, which are read once. A policy does not name verbs: it allows all of them, or only reading.
- * The first policy that matches allows; no policy denies.
+ * The ABAC authorizer: policies from a file, which are read once. A policy does not name verbs: it
+ * allows all of them, or only reading. The first policy that matches allows; no policy denies.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'

@@ -4,10 +4,16 @@ import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
-/** The request that waits for a decision: a decision that takes time ends with it. Its signal is created when it is read. */
+/**
+ * The request that waits for a decision: a decision that takes time ends with it. Its signal is
+ * created when it is read.
+ */
 export type WaitingRequest = { readonly signal: AbortSignal }
 
-/** A promise only where a webhook is asked: all others decide from memory. It fails with an ApiError if too many wait for the webhook. */
+/**
+ * A promise only where a webhook is asked: all others decide from memory. It fails with an ApiError
+ * if too many wait for the webhook.
+ */
 export type Authorize = (
   user: User,
   attributes: AccessAttributes,
@@ -28,7 +34,10 @@ export const noRights: Rights = { resourceRules: [], nonResourceRules: [], incom
 export type Authorizer = {
   readonly authorize: Authorize
   readonly rightsOf: (user: User, namespace: string) => Rights
-  /** What the decision is based on, or what would be needed for another one. Undefined: it knows no more than its reason. */
+  /**
+   * What the decision is based on, or what would be needed for another one. Undefined: it knows no
+   * more than its reason.
+   */
   readonly explain?: (user: User, attributes: AccessAttributes) => Promise<Fields>
 }
 

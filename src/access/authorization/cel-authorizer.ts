@@ -1,6 +1,7 @@
 /**
- * The variables `authorizer` and `authorizer.requestResource` of expressions, answered by the chain of authorizers. A check that an
- * expression, or the next one for the same request, repeats is made once.
+ * The variables `authorizer` and `authorizer.requestResource` of expressions, answered by the chain
+ * of authorizers. A check that an expression, or the next one for the same request, repeats is made
+ * once.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'

@@ -1,6 +1,7 @@
 /**
- * The chain of authorizers. Members of system:masters may do everything; for others the authorizers are asked in their order, and the
- * first that has an opinion decides. A decision needs no promise unless a webhook is asked.
+ * The chain of authorizers. Members of system:masters may do everything; for others the authorizers
+ * are asked in their order, and the first that has an opinion decides. A decision needs no promise
+ * unless a webhook is asked.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -90,7 +91,10 @@ function logged(decision: AccessDecision, { log, user, attributes }: Logging): A
   return decision
 }
 
-/** The decision of the first authorizer that has an opinion; if none has, the reasons and errors of all. */
+/**
+ * The decision of the first authorizer that has an opinion; if none has, the reasons and errors of
+ * all.
+ */
 function decide(
   links: readonly CountedLink[],
   user: User,

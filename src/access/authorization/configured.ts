@@ -1,4 +1,7 @@
-/** The chain that the configuration names, with the clients of its webhooks. It can be replaced while the server runs. */
+/**
+ * The chain that the configuration names, with the clients of its webhooks. It can be replaced
+ * while the server runs.
+ */
 import type { Gates } from '../../api/gates.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
 import type { AuthorizerConfig, WebhookConfig } from '../../config/authorization.ts'
@@ -13,7 +16,10 @@ import type { AuthorizationMetrics } from './metrics.ts'
 import type { NodeAuthorizerOptions } from './node/authorize-node.ts'
 import { createWebhookAuthorizer } from './webhook.ts'
 
-/** A decision may still need a webhook that is no longer configured, with all its retries: as long as a request may take by default. */
+/**
+ * A decision may still need a webhook that is no longer configured, with all its retries: as long
+ * as a request may take by default.
+ */
 const LAST_CALLS_MS = 60_000
 
 export type ConfiguredAuthorizerOptions = {

@@ -1,4 +1,7 @@
-/** The spec of a SubjectAccessReview for a user and attributes, as webhooks and match conditions see it. */
+/**
+ * The spec of a SubjectAccessReview for a user and attributes, as webhooks and match conditions see
+ * it.
+ */
 import type { AccessAttributes, AccessSelectors } from '../../api/access.ts'
 import type { FieldTerm } from '../../api/field-selector.ts'
 import type { Requirement } from '../../api/label-selector.ts'

@@ -1,6 +1,6 @@
 /**
- * The webhook authorizer: asks another server with a SubjectAccessReview and keeps its answers for a while. Answers from the cache, and
- * requests that its conditions exclude, need no promise.
+ * The webhook authorizer: asks another server with a SubjectAccessReview and keeps its answers for
+ * a while. Answers from the cache, and requests that its conditions exclude, need no promise.
  */
 import { hash } from 'node:crypto'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -165,9 +165,11 @@ class WebhookAuthorizer {
         webhook: name,
         error: message,
       }))
-      // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
+      // Nobody else decides for a request that has ended: its client may have chosen a timeout that
+      // ends it before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
-      // The failure policy is about the webhook. A limit of this server must not open what the webhook guards.
+      // The failure policy is about the webhook. A limit of this server must not open what the
+      // webhook guards.
       if (failedBy(error, 'busy')) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
       if (failedBy(error, 'too-large')) return { verdict: 'deny', reason: '', error: message }
       if (webhook.failurePolicy === 'NoOpinion') metrics.webhooks.failOpen.with(name, result).add()

@@ -1,4 +1,7 @@
-/** Reads the query of /debug/authorization: `?user=alice&group=dev&verb=get&resource=pods&namespace=x`. */
+/**
+ * Reads the query of /debug/authorization:
+ * `?user=alice&group=dev&verb=get&resource=pods&namespace=x`.
+ */
 import type { AccessAttributes } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
 import { badRequest } from '../../api/errors.ts'

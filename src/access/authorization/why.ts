@@ -1,6 +1,7 @@
 /**
- * Explains a decision: the chain of authorizers with the decision of each, and what it is based on. Who may ask (`get` on the path
- * /debug/authorization) learns what a SubjectAccessReview tells, and the names of bindings and roles besides.
+ * Explains a decision: the chain of authorizers with the decision of each, and what it is based on.
+ * Who may ask (`get` on the path /debug/authorization) learns what a SubjectAccessReview tells, and
+ * the names of bindings and roles besides.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import { type Fields, present } from '../../api/object.ts'

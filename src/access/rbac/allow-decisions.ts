@@ -1,4 +1,7 @@
-/** The decisions that bindings allow requests by. Clients make many requests each, so the reasons of late are kept, printed. */
+/**
+ * The decisions that bindings allow requests by. Clients make many requests each, so the reasons of
+ * late are kept, printed.
+ */
 import type { AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
 import type { Binding, Subject } from './binding.ts'

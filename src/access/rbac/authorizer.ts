@@ -1,6 +1,6 @@
 /**
- * The RBAC authorizer. It allows what a rule of a bound role covers and has no opinion on anything else, so that another authorizer
- * may still allow it. Decisions are synchronous, from memory.
+ * The RBAC authorizer. It allows what a rule of a bound role covers and has no opinion on anything
+ * else, so that another authorizer may still allow it. Decisions are synchronous, from memory.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -11,7 +11,10 @@ import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
 
-/** Rules that are collected for one user, at the most; a list of more is larger than an object can be. */
+/**
+ * Rules that are collected for one user, at the most; a list of more is larger than an object can
+ * be.
+ */
 const RULES_MAX = 100_000
 /** Unresolved references that are listed in one text. */
 const ERRORS_MAX = 100
@@ -48,14 +51,20 @@ export type HeldRules = {
   readonly rules: readonly Rule[]
   /** False: the user has more than RULES_MAX rules; the others are missing. */
   readonly isComplete: boolean
-  /** The references of the user's bindings that could not be resolved, as one text; empty if there are none. */
+  /**
+   * The references of the user's bindings that could not be resolved, as one text; empty if there
+   * are none.
+   */
   readonly error: string
 }
 
 export type HeldOptions = {
   /** Empty: the rules that apply cluster-wide. */
   readonly namespace: string
-  /** Whether a role that several bindings reference counts once, or once for each, as a SelfSubjectRulesReview lists it. */
+  /**
+   * Whether a role that several bindings reference counts once, or once for each, as a
+   * SelfSubjectRulesReview lists it.
+   */
   readonly each: 'role' | 'binding'
 }
 

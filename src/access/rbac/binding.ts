@@ -2,7 +2,10 @@
 import type { User } from '../../api/user.ts'
 import type { Role } from './role.ts'
 
-/** Subjects of a list, or groups of a user, that are scanned for each request. Longer lists are looked up in a map or a set. */
+/**
+ * Subjects of a list, or groups of a user, that are scanned for each request. Longer lists are
+ * looked up in a map or a set.
+ */
 export const SCAN_MAX = 16
 
 export type Subject = {
@@ -26,7 +29,10 @@ export type Binding = {
 
 export class SubjectList {
   readonly all: readonly Subject[]
-  /** The first position of each user name, and of each group. Built on the first lookup in a long list. */
+  /**
+   * The first position of each user name, and of each group. Built on the first lookup in a long
+   * list.
+   */
   #users: ReadonlyMap<string, number> | undefined
   #groups: ReadonlyMap<string, number> | undefined
 
@@ -49,8 +55,9 @@ export class SubjectList {
 const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
- * Finds the first subject of each list that matches one user with many groups. A decision visits a binding once for each of its subjects
- * that matches, but compares its list with the user only once.
+ * Finds the first subject of each list that matches one user with many groups. A decision visits a
+ * binding once for each of its subjects that matches, but compares its list with the user only
+ * once.
  */
 export class FirstSubjects {
   /** Those of the user, each once: a client may repeat one thousands of times. */

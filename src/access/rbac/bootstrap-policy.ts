@@ -1,6 +1,6 @@
 /**
- * The roles and bindings that every cluster begins with, as v1.33 has them. Written by scripts/bootstrap-policy.ts; read by
- * read-policy.ts, which knows what all of them have in common.
+ * The roles and bindings that every cluster begins with, as v1.33 has them. Written by
+ * scripts/bootstrap-policy.ts; read by read-policy.ts, which knows what all of them have in common.
  *
  *   ClusterRole name, Role namespace/name                  what follows is its own
  *     label key=value, selects key=value                   a label; one of the labels that its aggregation rule selects by

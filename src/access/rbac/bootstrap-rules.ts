@@ -1,4 +1,6 @@
-/** The rules of a ClusterRole that every cluster begins with, whatever has become of the stored one. */
+/**
+ * The rules of a ClusterRole that every cluster begins with, whatever has become of the stored one.
+ */
 import type { Gates } from '../../api/gates.ts'
 import { bootstrapPolicy } from './bootstrap-policy.ts'
 import { readRules } from './read-objects.ts'

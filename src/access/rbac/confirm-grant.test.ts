@@ -180,7 +180,8 @@ test('an aggregation rule needs everything, and so does the change of a role tha
     (await refusalOf(index, { resource, object: labelled, current: aggregated })) ?? '',
     refused,
   )
-  // With every right on resources and on paths, but without the verb escalate, which `*` would include.
+  // With every right on resources and on paths, but without the verb escalate, which `*` would
+  // include.
   assert.equal(await refusalOf(world(everything, ''), { resource, object: aggregated }), undefined)
 })
 

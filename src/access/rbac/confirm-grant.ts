@@ -1,7 +1,8 @@
 /**
- * The escalation check. Users that write a role need all of its permissions, and users that write a binding need those of the role,
- * unless they have the verb `escalate` on the role, or `bind` on the role of the binding. As in kube-apiserver the check precedes validation.
- * It is made on the latest state of all roles and bindings.
+ * The escalation check. Users that write a role need all of its permissions, and users that write a
+ * binding need those of the role, unless they have the verb `escalate` on the role, or `bind` on
+ * the role of the binding. As in kube-apiserver the check precedes validation. It is made on the
+ * latest state of all roles and bindings.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { forbidden, notFound, unclassified } from '../../api/errors.ts'
@@ -168,7 +169,10 @@ type GrantFailure = {
   readonly error: string
 }
 
-/** A user with too many rules is taken to have only the first of them: the check may refuse more, never less. */
+/**
+ * A user with too many rules is taken to have only the first of them: the check may refuse more,
+ * never less.
+ */
 async function lacking(
   { index }: ConfirmGrantOptions,
   { user, namespace }: Grant,

@@ -1,6 +1,7 @@
 /**
- * Which permissions some rules lack of those that other rules grant: for the escalation check, and for the reconciliation of default roles.
- * A rule is broken down into single permissions: verb, group, resource and, if the rule has names, name; or verb and path.
+ * Which permissions some rules lack of those that other rules grant: for the escalation check, and
+ * for the reconciliation of default roles. A rule is broken down into single permissions: verb,
+ * group, resource and, if the rule has names, name; or verb and path.
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
@@ -8,7 +9,10 @@ import { addAll } from '../../lib/scheduling/long-lists.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
-/** Comparisons of a permission with a rule, about half a second of work: lists of a few hundred entries multiply to billions. */
+/**
+ * Comparisons of a permission with a rule, about half a second of work: lists of a few hundred
+ * entries multiply to billions.
+ */
 const LOOKS_MAX = 10_000_000
 /** Enough for any message; the rest would not be read. */
 const MISSING_MAX = 1_000
@@ -72,7 +76,10 @@ export function* missingRights(
   return { rights, isAll: looks <= looksMax }
 }
 
-/** Joins single permissions on the same group, resource and name to one rule, with their verbs in order. Those on paths stay single. */
+/**
+ * Joins single permissions on the same group, resource and name to one rule, with their verbs in
+ * order. Those on paths stay single.
+ */
 export function joinVerbs(rights: readonly Rule[]): Rule[] {
   const joined = new Map<string, Rule & { readonly verbs: string[] }>()
   const ofPaths: Rule[] = []
@@ -189,7 +196,10 @@ class Lists {
     return this.has(list, value) || this.has(list, '*')
   }
 
-  /** A resource is covered by itself, by `*`, and a subresource (`pods/log`) by the same subresource of any resource (`*\/log`). */
+  /**
+   * A resource is covered by itself, by `*`, and a subresource (`pods/log`) by the same subresource
+   * of any resource (`*\/log`).
+   */
   hasResource(list: readonly string[], resource: string): boolean {
     if (this.hasOrAll(list, resource)) return true
     const slash = resource.indexOf('/')

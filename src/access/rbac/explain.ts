@@ -1,6 +1,7 @@
 /**
- * Why RBAC allows something, or which bindings of the user come nearest: those that would allow it in another namespace, with another verb,
- * of another name or resource. The work yields, and all that is listed is bounded.
+ * Why RBAC allows something, or which bindings of the user come nearest: those that would allow it
+ * in another namespace, with another verb, of another name or resource. The work yields, and all
+ * that is listed is bounded.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'

@@ -1,4 +1,7 @@
-/** Whether stored metadata is plainly as this server writes it: fields that it knows, of their types. */
+/**
+ * Whether stored metadata is plainly as this server writes it: fields that it knows, of their
+ * types.
+ */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { parseTime } from '../../api/time.ts'
 

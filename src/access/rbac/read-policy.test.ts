@@ -68,7 +68,9 @@ test('labels, selectors and subjects', () => {
   ])
 })
 
-/** CVE-2021-25740: who edits a namespace must not lead the traffic of a Service into another one. */
+/**
+ * CVE-2021-25740: who edits a namespace must not lead the traffic of a Service into another one.
+ */
 test('the roles of people who edit do not write endpoints', () => {
   const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
   for (const name of ['system:aggregate-to-edit', 'system:aggregate-to-admin']) {

@@ -4,7 +4,9 @@ import { rbacGroup } from './role.ts'
 
 export type PolicyObject = { readonly resource: string; readonly object: KubeObject }
 
-/** Roles before bindings, each in the order of the text; without what depends on gates that are off. */
+/**
+ * Roles before bindings, each in the order of the text; without what depends on gates that are off.
+ */
 export function readPolicy(text: string, isOn: (gate: string) => boolean): PolicyObject[] {
   const paragraphs: string[][] = []
   for (const line of text.split('\n')) {

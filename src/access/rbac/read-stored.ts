@@ -1,7 +1,8 @@
 /**
- * What a role or a binding says, from the bytes as they were stored: a server that starts reads all of them before it takes a request, and
- * to decode and print them takes three times as long. Whatever is not plainly as this server writes it is left to the decoder, which
- * refuses what is malformed.
+ * What a role or a binding says, from the bytes as they were stored: a server that starts reads all
+ * of them before it takes a request, and to decode and print them takes three times as long.
+ * Whatever is not plainly as this server writes it is left to the decoder, which refuses what is
+ * malformed.
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -21,7 +22,8 @@ export function createReadContent(kind: string): (item: Item) => Fields {
 function storedContent(stored: Buffer | undefined, head: string): Fields | undefined {
   if (stored === undefined || stored.toString('latin1', 0, head.length) !== head) return undefined
   const end = endOfValue(stored, head.length)
-  // An object whose metadata cannot be decoded does not exist for clients: it must not grant anything either.
+  // An object whose metadata cannot be decoded does not exist for clients: it must not grant
+  // anything either.
   if (stored[end] !== COMMA || !isPlainMetadata(stored.toString('utf8', head.length, end)))
     return undefined
   const content = parsed(`{${stored.toString('utf8', end + 1)}`)

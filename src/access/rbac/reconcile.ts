@@ -1,7 +1,8 @@
 /**
- * Reconciliation of a default role or binding that exists: missing rules, subjects, labels and annotations are added, and what users
- * added is kept. `rbac.authorization.kubernetes.io/autoupdate: "false"` protects an object. A binding with another roleRef is
- * recreated, since a roleRef cannot change.
+ * Reconciliation of a default role or binding that exists: missing rules, subjects, labels and
+ * annotations are added, and what users added is kept.
+ * `rbac.authorization.kubernetes.io/autoupdate: "false"` protects an object. A binding with another
+ * roleRef is recreated, since a roleRef cannot change.
  */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../api/object.ts'
 import { inSlices } from '../../lib/scheduling/slices.ts'
@@ -58,7 +59,10 @@ async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
   return { rules: [...itemsOf(current['rules']), ...lacking], ...aggregation(current, wanted) }
 }
 
-/** Removes the aggregationRule of a role that no longer aggregates; otherwise adds missing selectors. */
+/**
+ * Removes the aggregationRule of a role that no longer aggregates; otherwise adds missing
+ * selectors.
+ */
 function aggregation(
   { aggregationRule: own }: Fields,
   { aggregationRule: wanted }: Fields,

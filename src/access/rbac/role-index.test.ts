@@ -1,4 +1,7 @@
-/** Any sequence of writes leads to the decisions of who goes through all bindings and rules one by one. */
+/**
+ * Any sequence of writes leads to the decisions of who goes through all bindings and rules one by
+ * one.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

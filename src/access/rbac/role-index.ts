@@ -23,7 +23,10 @@ export type Visit = (binding: Binding, subject: Subject) => boolean
 
 export type BoundSubject = { readonly binding: Binding; readonly subject: Subject }
 
-/** The bindings of one namespace, or the ClusterRoleBindings, by the names of users and groups. A single binding is stored without a Set. */
+/**
+ * The bindings of one namespace, or the ClusterRoleBindings, by the names of users and groups. A
+ * single binding is stored without a Set.
+ */
 type Bindings = Map<string, Binding | Set<Binding>>
 
 export class RoleIndex {
@@ -58,9 +61,11 @@ export class RoleIndex {
   }
 
   /**
-   * Visits ClusterRoleBindings first, then the RoleBindings of the namespace (empty: none), as kube-apiserver does; within each, where
-   * kube-apiserver's order is random, the bindings of the user before those of the groups. A binding is visited twice only if the user has
-   * a group of the user's own name, or has few groups and one of them twice. Returns whether a visit returned true.
+   * Visits ClusterRoleBindings first, then the RoleBindings of the namespace (empty: none), as
+   * kube-apiserver does; within each, where kube-apiserver's order is random, the bindings of the
+   * user before those of the groups. A binding is visited twice only if the user has a group of the
+   * user's own name, or has few groups and one of them twice. Returns whether a visit returned
+   * true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     const visitor = { user, firsts: firstsOf(user), see }
@@ -68,7 +73,10 @@ export class RoleIndex {
     return namespace !== '' && visitFor(this.#byNamespace.get(namespace), visitor)
   }
 
-  /** All bindings of the user, those of one namespace (or the ClusterRoleBindings) at a time, and no more than `max` of each. */
+  /**
+   * All bindings of the user, those of one namespace (or the ClusterRoleBindings) at a time, and no
+   * more than `max` of each.
+   */
   *bindingsOf(user: User, max: number): Generator<readonly BoundSubject[]> {
     const firsts = firstsOf(user)
     for (const bindings of this.#byNamespace.values()) {
@@ -111,7 +119,8 @@ export class RoleIndex {
 
   #dropUnused(role: Role, namespace: string): void {
     const key = keyOf(namespace, role.name)
-    // The role of a ClusterRoleBinding to a Role is not in the map; a ClusterRole of the same name may be.
+    // The role of a ClusterRoleBinding to a Role is not in the map; a ClusterRole of the same name
+    // may be.
     if (role.rules === undefined && role.bindings === 0 && this.#roles.get(key) === role)
       this.#roles.delete(key)
   }
@@ -131,13 +140,16 @@ export class RoleIndex {
 
   #namedRole(kind: string, name: string, namespace: string): Binding['role'] {
     if (kind === 'ClusterRole') return this.#roleAt('', name)
-    // Validation refuses a ClusterRoleBinding to a Role. Written to etcd directly, it references a role that cannot exist.
+    // Validation refuses a ClusterRoleBinding to a Role. Written to etcd directly, it references a
+    // role that cannot exist.
     if (kind === 'Role')
       return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
     return { unknownKind: kind }
   }
 
-  /** Counts the new reference first: a missing role that both bindings reference must stay known. */
+  /**
+   * Counts the new reference first: a missing role that both bindings reference must stay known.
+   */
   #replaceRole(before: Binding | undefined, after: Binding | undefined): void {
     if (after?.role instanceof Role) after.role.bindings++
     if (!(before?.role instanceof Role)) return
@@ -172,7 +184,10 @@ function isSameBinding(
 
 const noNames: ReadonlySet<string> = new Set()
 
-/** A user and a group of the same name share an entry of the map; visits check the kind of the subject. */
+/**
+ * A user and a group of the same name share an entry of the map; visits check the kind of the
+ * subject.
+ */
 const namesIn = ({ subjects }: Binding): ReadonlySet<string> =>
   new Set(
     subjects instanceof SubjectList

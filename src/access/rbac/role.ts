@@ -1,7 +1,9 @@
 /** A role that exists, or that a binding references. */
 import { hasOrAll, type Question, type Rule, ruleCovers } from './rule.ts'
 
-/** Entries in the lists of all rules. A longer role is looked up by resource rather than scanned. */
+/**
+ * Entries in the lists of all rules. A longer role is looked up by resource rather than scanned.
+ */
 const SCAN_MAX = 64
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
@@ -36,7 +38,9 @@ type Grant = {
 export class Role {
   readonly kind: RoleKind
   readonly name: string
-  /** The number of bindings that reference the role. A missing role stays known while there are any. */
+  /**
+   * The number of bindings that reference the role. A missing role stays known while there are any.
+   */
   bindings = 0
   #rules: readonly Rule[] | undefined
   /** The rules with nonResourceURLs; most roles have none. */
@@ -44,7 +48,9 @@ export class Role {
   /** By resource; built when a long role is first asked. */
   #grants: ReadonlyMap<string, readonly Grant[]> | undefined
   #isLong = false
-  /** The last question that no rule covers: many bindings of one user may reference the same role. */
+  /**
+   * The last question that no rule covers: many bindings of one user may reference the same role.
+   */
   #refused: Question | undefined
 
   constructor(kind: RoleKind, name: string) {

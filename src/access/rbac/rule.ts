@@ -1,7 +1,9 @@
 /** A rule of a role, and which requests it covers. */
 import type { AccessAttributes } from '../../api/access.ts'
 
-/** All lists are there, in the order in which they were written, so that all rules have one shape. */
+/**
+ * All lists are there, in the order in which they were written, so that all rules have one shape.
+ */
 export type Rule = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -20,7 +22,10 @@ export type Question =
       readonly group: string
       /** `pods`, `pods/log`. */
       readonly resource: string
-      /** The pattern that covers the subresource of every resource (`*\/log`); empty where there is no subresource. */
+      /**
+       * The pattern that covers the subresource of every resource (`*\/log`); empty where there is
+       * no subresource.
+       */
       readonly ofAny: string
       /** Empty for a create and for a collection: a rule with names covers neither. */
       readonly name: string

@@ -26,7 +26,10 @@ export type MatchCriteria = {
 export const readWebhookCriteria = (webhook: Fields): MatchCriteria =>
   read(webhook, readRules(webhook['rules']))
 
-/** Of matchConstraints or matchResources of policies and bindings: without rules everything is matched. */
+/**
+ * Of matchConstraints or matchResources of policies and bindings: without rules everything is
+ * matched.
+ */
 export function readPolicyCriteria(match: Fields): MatchCriteria {
   const rules = readRules(match['resourceRules'])
   return read(match, rules.length === 0 ? undefined : rules)
@@ -55,8 +58,8 @@ function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria 
 export type Versions = { readonly target: Target; readonly equivalents: readonly Resource[] }
 
 /**
- * The resource in the version that the rules ask for; undefined: they do not match. The version of the request is tried with all rules
- * first.
+ * The resource in the version that the rules ask for; undefined: they do not match. The version of
+ * the request is tried with all rules first.
  */
 export function matchRules(
   { rules, excluded, isEquivalent }: MatchCriteria,
@@ -83,7 +86,10 @@ function matchAny(
   return undefined
 }
 
-/** The object or the old object has to have the labels. The options of a CONNECT are no object with labels. */
+/**
+ * The object or the old object has to have the labels. The options of a CONNECT are no object with
+ * labels.
+ */
 export function matchesObjectSelector(
   { objectSelector }: MatchCriteria,
   { object, oldObject, operation }: Pick<Attributes, 'object' | 'oldObject' | 'operation'>,

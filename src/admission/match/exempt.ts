@@ -1,4 +1,7 @@
-/** What admission by webhooks and policies leaves alone: its own configurations, so that nobody locks himself out for good. */
+/**
+ * What admission by webhooks and policies leaves alone: its own configurations, so that nobody
+ * locks himself out for good.
+ */
 import { admissionGroup, type Attributes } from '../admission.ts'
 
 const policies: ReadonlySet<string> = new Set([

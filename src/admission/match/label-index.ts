@@ -1,4 +1,7 @@
-/** Finds selectors by a label that they require, so that a thousand of them cost an object no more than its labels do. */
+/**
+ * Finds selectors by a label that they require, so that a thousand of them cost an object no more
+ * than its labels do.
+ */
 import type { Labels, Requirement } from '../../api/label-selector.ts'
 
 type Selector = readonly Requirement[]
@@ -22,7 +25,10 @@ export class LabelIndex {
     this.others = others
   }
 
-  /** The positions of selectors that require a label of one of these; they may require more. Undefined: there are none. */
+  /**
+   * The positions of selectors that require a label of one of these; they may require more.
+   * Undefined: there are none.
+   */
   find(...each: readonly (Labels | undefined)[]): ReadonlySet<number> | undefined {
     if (this.#byKey.size === 0) return undefined
     let found: Set<number> | undefined

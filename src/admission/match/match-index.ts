@@ -1,6 +1,7 @@
 /**
- * Finds which of many webhooks or policies concern a request. What rules say depends on the resource, the subresource and the operation
- * alone, so it is worked out once for each of these that is requested: a write that no rule concerns pays two lookups.
+ * Finds which of many webhooks or policies concern a request. What rules say depends on the
+ * resource, the subresource and the operation alone, so it is worked out once for each of these
+ * that is requested: a write that no rule concerns pays two lookups.
  */
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -15,7 +16,10 @@ type ServedResources = Pick<Registry, 'inGroup' | 'changes'>
 /** `groupResource/operation` of one resource to what concerns it. */
 type MatchCache<T> = Map<string, MatchResult<T>>
 
-/** `candidates`: whatever the name of the object. `names`: which some rules are about; `byName`: what is left for these, and for all others. */
+/**
+ * `candidates`: whatever the name of the object. `names`: which some rules are about; `byName`:
+ * what is left for these, and for all others.
+ */
 type MatchResult<T> = {
   readonly candidates: readonly Candidate<T>[]
   readonly names: ReadonlySet<string>
@@ -116,7 +120,10 @@ function withoutNames(criteria: MatchCriteria): MatchCriteria {
 /** Events are served in two groups, and stored once. */
 const eventGroups = ['', 'events.k8s.io'] as const
 
-/** The resource in its other versions that are served and have the subresource, in the order of discovery. */
+/**
+ * The resource in its other versions that are served and have the subresource, in the order of
+ * discovery.
+ */
 export function equivalentsOf(
   registry: Pick<Registry, 'inGroup'>,
   { resource, subresource }: Pick<Attributes, 'resource' | 'subresource'>,

@@ -1,4 +1,6 @@
-/** The namespace of a request, which namespaceSelector and the expressions of policies are about. */
+/**
+ * The namespace of a request, which namespaceSelector and the expressions of policies are about.
+ */
 import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,7 +20,10 @@ export const namespaceOf = (
   attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>,
 ): string => (isOfNamespaces(attributes) ? attributes.name : attributes.namespace)
 
-/** That of the object, if it is in memory: all plugins of a step see the same. Undefined: it is not, or the object is in none. */
+/**
+ * That of the object, if it is in memory: all plugins of a step see the same. Undefined: it is not,
+ * or the object is in none.
+ */
 export function knownNamespace(
   attributes: Attributes,
   objects: Pick<Objects, 'get'>,
@@ -36,7 +41,10 @@ export function knownNamespace(
   return found
 }
 
-/** From the cache; a namespace that is not there is looked up in its latest state. Fails with NotFound. */
+/**
+ * From the cache; a namespace that is not there is looked up in its latest state. Fails with
+ * NotFound.
+ */
 export function findNamespace(
   objects: Pick<Objects, 'get'>,
   name: string,
@@ -55,7 +63,10 @@ async function findLater(
   return found
 }
 
-/** Objects in no namespace always match, but namespaces match by their own labels: those that they are about to have. */
+/**
+ * Objects in no namespace always match, but namespaces match by their own labels: those that they
+ * are about to have.
+ */
 export function matchesNamespaceSelector(
   { namespaceSelector }: MatchCriteria,
   attributes: Attributes,

@@ -38,7 +38,10 @@ export const readRules = (rules: Fields[string]): readonly Rule[] =>
     }
   })
 
-/** `pods`, `pods/log`, `pods/*` (the pods themselves, too), `*` (no subresources), `*` and `/` and `*` (everything). */
+/**
+ * `pods`, `pods/log`, `pods/*` (the pods themselves, too), `*` (no subresources), `*` and `/` and
+ * `*` (everything).
+ */
 function readResource(text: string): RuleResource {
   const slash = text.indexOf('/')
   return slash === -1

@@ -216,7 +216,8 @@ test('a namespace that cannot be read fails the request only', async () => {
     true,
   )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
-  // A rejection that nobody awaits is reported to the test in the next turn, and would end a server.
+  // A rejection that nobody awaits is reported to the test in the next turn, and would end a
+  // server.
   await setImmediate()
   assert.equal(asked, 2)
 })

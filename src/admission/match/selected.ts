@@ -1,6 +1,7 @@
 /**
- * Leaves out webhooks and policies whose selectors do not match, before anything is done for each of them. What many namespace selectors say
- * is worked out once for each namespace, and again when it changes; object selectors are found by the labels of the object.
+ * Leaves out webhooks and policies whose selectors do not match, before anything is done for each
+ * of them. What many namespace selectors say is worked out once for each namespace, and again when
+ * it changes; object selectors are found by the labels of the object.
  */
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -20,7 +21,10 @@ type Selecting = {
 
 /** Namespaces that are remembered for one list of candidates. */
 const NAMESPACES_MAX = 1_000
-/** For all lists together, of which there may be one for each resource and operation. Beyond it, everything is forgotten. */
+/**
+ * For all lists together, of which there may be one for each resource and operation. Beyond it,
+ * everything is forgotten.
+ */
 const MEMORY_BYTES_MAX = 32 << 20
 /** Roughly, of a namespace that is remembered. */
 const PLACE_BYTES = 200
@@ -38,8 +42,8 @@ export class SelectorIndex<T extends Selecting> {
   }
 
   /**
-   * In their order. What remains may still not match: a namespace that is not in memory, or a selector that is not valid, is left to the
-   * caller (`isDecided`).
+   * In their order. What remains may still not match: a namespace that is not in memory, or a
+   * selector that is not valid, is left to the caller (`isDecided`).
    */
   of(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
     if (candidates.length === 0) return candidates
@@ -64,7 +68,10 @@ export const isDecided = (
 /** What all lists take, roughly. */
 type Memory = { bytes: number }
 
-/** Which candidates are left in a namespace, and of these the positions of those whose object selectors require no label. */
+/**
+ * Which candidates are left in a namespace, and of these the positions of those whose object
+ * selectors require no label.
+ */
 type RemainingCandidates = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
 
 /** A namespace: `left` holds while it has these labels. */
@@ -112,7 +119,10 @@ class Selectors<T extends Selecting> {
     return left
   }
 
-  /** By its labels, not by its resourceVersion: after a restore of etcd the same one may mean other labels. */
+  /**
+   * By its labels, not by its resourceVersion: after a restore of etcd the same one may mean other
+   * labels.
+   */
   #leftIn({ metadata: { name = '', labels } }: KubeObject): RemainingCandidates {
     const known = this.#places.get(name)
     if (known !== undefined && isSame(known.labels, labels)) return known.left

@@ -1,4 +1,7 @@
-/** Configurations of admission that cannot be decoded, and of which no earlier state is known: nobody can tell what they would refuse. */
+/**
+ * Configurations of admission that cannot be decoded, and of which no earlier state is known:
+ * nobody can tell what they would refuse.
+ */
 import { quote } from '../../api/quote.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import { isReview } from './exempt.ts'
@@ -25,8 +28,9 @@ export class UnreadableNames {
   }
 
   /**
-   * Fails with a 403 if there is one. To be called for requests that are not exempt from such configurations. Reviews go on: without
-   * them nobody could be authenticated or authorized to repair it.
+   * Fails with a 403 if there is one. To be called for requests that are not exempt from such
+   * configurations. Reviews go on: without them nobody could be authenticated or authorized to
+   * repair it.
    */
   refuse(attributes: Attributes): void {
     if (this.#names.size === 0 || isReview(attributes)) return

@@ -1,4 +1,7 @@
-/** A kubelet that expanded a volume writes the capacity and the conditions of the claim, and nothing else. */
+/**
+ * A kubelet that expanded a volume writes the capacity and the conditions of the claim, and nothing
+ * else.
+ */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type KubeObject, omit } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -19,7 +22,10 @@ export function admitClaimStatus(gates: Gates, node: string, attributes: Attribu
   )
 }
 
-/** What the kubelet may not change. The resourceVersion may be missing, for an update without a condition. */
+/**
+ * What the kubelet may not change. The resourceVersion may be missing, for an update without a
+ * condition.
+ */
 function fixedFields({ metadata, status, ...rest }: KubeObject, gates: Gates): Fields {
   const expansion = gates.isOn('RecoverVolumeExpansionFailure')
     ? ['allocatedResources', 'allocatedResourceStatuses']

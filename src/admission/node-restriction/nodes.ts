@@ -1,4 +1,7 @@
-/** A kubelet writes its own Node only, and neither what pods are steered by (taints, most labels of Kubernetes) nor what it is owned by. */
+/**
+ * A kubelet writes its own Node only, and neither what pods are steered by (taints, most labels of
+ * Kubernetes) nor what it is owned by.
+ */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { isSame } from '../../objects/schema/equal.ts'

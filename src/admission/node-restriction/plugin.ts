@@ -1,6 +1,7 @@
 /**
- * Restricts what kubelets write, where the node authorizer cannot: it does not see the body of a request. A kubelet may change its own Node
- * and the status of its pods, create mirror pods and tokens for its pods, and write its own lease, CSINode and ResourceSlices.
+ * Restricts what kubelets write, where the node authorizer cannot: it does not see the body of a
+ * request. A kubelet may change its own Node and the status of its pods, create mirror pods and
+ * tokens for its pods, and write its own lease, CSINode and ResourceSlices.
  */
 import type { Gates } from '../../api/gates.ts'
 import { nodeNameOf } from '../../api/node-user.ts'

@@ -1,4 +1,7 @@
-/** A kubelet creates mirror pods, which refer to nothing, and writes, evicts and deletes pods that are bound to it. */
+/**
+ * A kubelet creates mirror pods, which refer to nothing, and writes, evicts and deletes pods that
+ * are bound to it.
+ */
 import { notFound } from '../../api/errors.ts'
 import {
   type Fields,
@@ -41,7 +44,8 @@ export async function admitPod(
 ): Promise<void> {
   const { operation, object, oldObject } = attributes
   if (operation === 'DELETE') {
-    // As upstream, which looks for the pod by the name of the request: what a node deletes as a collection stays, without an error.
+    // As upstream, which looks for the pod by the name of the request: what a node deletes as a
+    // collection stays, without an error.
     if (attributes.name === '') throw notFound({ group: '', plural: 'pod' }, '')
     if (nodeOf(oldObject) === node) return
     throw refusal(

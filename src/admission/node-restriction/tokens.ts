@@ -1,4 +1,7 @@
-/** A kubelet requests tokens that are bound to a pod of its own, and only for audiences that a volume of the pod asks for or that it may request. */
+/**
+ * A kubelet requests tokens that are bound to a pod of its own, and only for audiences that a
+ * volume of the pod asks for or that it may request.
+ */
 import type { Gates } from '../../api/gates.ts'
 import {
   type Fields,

@@ -1,4 +1,7 @@
-/** The controls of the level baseline, which forbids known privilege escalations. Those about profiles are in profiles.ts. */
+/**
+ * The controls of the level baseline, which forbids known privilege escalations. Those about
+ * profiles are in profiles.ts.
+ */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import {
   type Control,

@@ -3,7 +3,10 @@ import type { LevelVersion } from '../../api/pod-security-level.ts'
 import type { Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 import { type Attributes, targetOf } from '../admission.ts'
 
-/** The minor version of Kubernetes whose API this server has. A level of a later one is counted as `future`. */
+/**
+ * The minor version of Kubernetes whose API this server has. A level of a later one is counted as
+ * `future`.
+ */
 const OWN_MINOR = 33
 
 export type PodSecurityMode = 'enforce' | 'audit' | 'warn'

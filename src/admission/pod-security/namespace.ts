@@ -1,4 +1,7 @@
-/** Checks of namespaces with levels: the labels, and whether the existing pods meet a stricter level. */
+/**
+ * Checks of namespaces with levels: the labels, and whether the existing pods meet a stricter
+ * level.
+ */
 import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, type ObjectMeta, textOf } from '../../api/object.ts'
@@ -22,7 +25,10 @@ import { policyOf, prefix } from './policy.ts'
 
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
-/** Of a larger namespace only this many pods are evaluated, as upstream, so that the response is not delayed. */
+/**
+ * Of a larger namespace only this many pods are evaluated, as upstream, so that the response is not
+ * delayed.
+ */
 const PODS_MAX = 3000
 /** As upstream. */
 const CHECK_MS_MAX = 1_000
@@ -76,7 +82,10 @@ type LabelledNamespace = {
   readonly labels: ObjectMeta['labels']
 }
 
-/** Labels of an exempt namespace have no effect, which is told unless they say nothing that would matter. */
+/**
+ * Labels of an exempt namespace have no effect, which is told unless they say nothing that would
+ * matter.
+ */
 function exemptWarning(
   name: string,
   { policy, defaults, labels = {} }: LabelledNamespace,
@@ -103,7 +112,10 @@ type Checking = {
   readonly clock: Options['clock']
 }
 
-/** Pods with the same violations are reported together. Runs in slices: there may be thousands of pods. */
+/**
+ * Pods with the same violations are reported together. Runs in slices: there may be thousands of
+ * pods.
+ */
 async function warnings(
   namespace: string,
   { first, count }: PodSelection,
@@ -139,7 +151,10 @@ async function warnings(
   ]
 }
 
-/** `first`: those to be evaluated, in their order. `count`: all that are not exempt, or were not read in time. */
+/**
+ * `first`: those to be evaluated, in their order. `count`: all that are not exempt, or were not
+ * read in time.
+ */
 type PodSelection = { readonly first: readonly KubeObject[]; readonly count: number }
 
 type PodReadOptions = {
@@ -149,8 +164,8 @@ type PodReadOptions = {
 }
 
 /**
- * One pod of each controller comes first, since the others are most likely like it. Each pod is decoded for that: in slices, and no more of
- * them are kept than will be evaluated.
+ * One pod of each controller comes first, since the others are most likely like it. Each pod is
+ * decoded for that: in slices, and no more of them are kept than will be evaluated.
  */
 async function byPriority(
   all: readonly (() => KubeObject)[],

@@ -1,6 +1,7 @@
 /**
- * The Pod Security Standards: labels of a namespace say which level its pods must meet, and which levels only cause warnings or audit
- * annotations. Only pods are refused; for a workload the writer is warned that its pods would be.
+ * The Pod Security Standards: labels of a namespace say which level its pods must meet, and which
+ * levels only cause warnings or audit annotations. Only pods are refused; for a workload the writer
+ * is warned that its pods would be.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { internalError } from '../../api/errors.ts'
@@ -188,7 +189,10 @@ type Evaluation = ReturnType<typeof policyOf> & { readonly enforces: boolean }
 const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string =>
   `would violate PodSecurity "${printLevel(level)}": ${printViolations(found)}`
 
-/** Only containers and images are compared, as upstream does: nothing else that matters here can change. */
+/**
+ * Only containers and images are compared, as upstream does: nothing else that matters here can
+ * change.
+ */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {
   return partsOf(pod) !== partsOf(oldPod)
 }

@@ -1,4 +1,6 @@
-/** A pod as the controls of the Pod Security Standards see it, and the wording of their violations. */
+/**
+ * A pod as the controls of the Pod Security Standards see it, and the wording of their violations.
+ */
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
@@ -15,7 +17,10 @@ export type PodView = {
   /** Init containers, containers, ephemeral containers: in this order violations name them. */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
-  /** The pod has a user namespace (hostUsers: false), so that some controls do not apply (gate UserNamespacesPodSecurityStandards). */
+  /**
+   * The pod has a user namespace (hostUsers: false), so that some controls do not apply (gate
+   * UserNamespacesPodSecurityStandards).
+   */
   readonly isRelaxed: boolean
 }
 

@@ -82,7 +82,10 @@ type Mode = {
   readonly value: LevelVersion
 }
 
-/** Without a label of its own, `warn` follows a stricter `enforce`, so that writers of workloads are warned too. */
+/**
+ * Without a label of its own, `warn` follows a stricter `enforce`, so that writers of workloads are
+ * warned too.
+ */
 function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
   const isImplied =
     !warn.hasLevel && enforce.isLevelGiven && isStricter(enforce.value.level, warn.value.level)

@@ -1,4 +1,7 @@
-/** The controls of the level baseline about profiles that the kernel enforces: AppArmor, SELinux, seccomp. */
+/**
+ * The controls of the level baseline about profiles that the kernel enforces: AppArmor, SELinux,
+ * seccomp.
+ */
 import { fieldsOf, textOf } from '../../api/object.ts'
 import { type Control, named, type PodView, quoted, setters, sorted } from './pod-view.ts'
 

@@ -1,4 +1,7 @@
-/** The controls of the level restricted, which requires pods to drop the privileges that they do not need. */
+/**
+ * The controls of the level restricted, which requires pods to drop the privileges that they do not
+ * need.
+ */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { addedCapabilities } from './baseline.ts'
 import { type Control, containersNamed, named, quoted, setters, sorted } from './pod-view.ts'

@@ -1,4 +1,7 @@
-/** ApplyConfiguration: merges an object that an expression constructed into the object of the request, as server-side apply would. */
+/**
+ * ApplyConfiguration: merges an object that an expression constructed into the object of the
+ * request, as server-side apply would.
+ */
 import { goPlain, goSyntax } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { merge } from '../../objects/apply/merge.ts'

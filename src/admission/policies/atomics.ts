@@ -1,6 +1,6 @@
 /**
- * The atomic lists, maps and structs in an apply configuration. Mutating policies may not set them: what is not in the new value would be
- * removed, which the author of an expression rarely means.
+ * The atomic lists, maps and structs in an apply configuration. Mutating policies may not set them:
+ * what is not in the new value would be removed, which the author of an expression rarely means.
  */
 import { isFields, type Json } from '../../api/object.ts'
 import type { MergeType } from '../../objects/apply/merge-type.ts'

@@ -1,4 +1,7 @@
-/** CEL expressions of policies, compiled once. An expression with a fault fails whenever it is evaluated. */
+/**
+ * CEL expressions of policies, compiled once. An expression with a fault fails whenever it is
+ * evaluated.
+ */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import {
   type AdmissionNames,

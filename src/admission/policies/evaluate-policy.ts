@@ -1,4 +1,7 @@
-/** What a policy says about one request, with one parameter: decisions, in the order of its validations, and audit annotations. */
+/**
+ * What a policy says about one request, with one parameter: decisions, in the order of its
+ * validations, and audit annotations.
+ */
 import type { Turns } from '../../objects/cel/turns.ts'
 import { CelError, type Result } from '../../objects/cel/values.ts'
 import type { CompiledPolicy, Validation } from './compile-policy.ts'
@@ -72,7 +75,10 @@ export function* evaluatePolicy(
   return { decisions, times, annotations }
 }
 
-/** Messages are evaluated only if a validation failed, then all of them, on what the validations left of the budget. */
+/**
+ * Messages are evaluated only if a validation failed, then all of them, on what the validations
+ * left of the budget.
+ */
 function* decide(
   policy: CompiledPolicy,
   results: readonly Result[],

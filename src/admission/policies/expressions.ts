@@ -7,7 +7,10 @@ import type { Conditional, Expression } from './compile-expressions.ts'
 import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from './costs.ts'
 import { VariableValues } from './variable-values.ts'
 
-/** The variables of expressions. Match conditions have no `namespaceObject`; messages and audit annotations have no authorizer. */
+/**
+ * The variables of expressions. Match conditions have no `namespaceObject`; messages and audit
+ * annotations have no authorizer.
+ */
 export type PolicyInput = {
   readonly object: Result
   readonly oldObject: Result
@@ -22,7 +25,10 @@ export type EvaluationContext = {
   readonly slice: Slice
   readonly tools: TurnTools
   readonly nowMs: () => number
-  /** Match conditions do not all hold: how long they took, and how many of them could not be evaluated. */
+  /**
+   * Match conditions do not all hold: how long they took, and how many of them could not be
+   * evaluated.
+   */
   readonly onUnmatched?: (ms: number, errors: number) => void
 }
 
@@ -65,7 +71,10 @@ type ScopeOptions = {
   readonly running: Pick<EvaluationContext, 'slice' | 'tools'>
 }
 
-/** The variables of expressions. They read them from here: what takes time to make is made for those that use it. */
+/**
+ * The variables of expressions. They read them from here: what takes time to make is made for those
+ * that use it.
+ */
 export class Scope {
   readonly [name: string]: Result | undefined
   readonly #input: PolicyInput
@@ -128,7 +137,10 @@ export class Expressions {
   readonly #scope: Scope
   readonly #slice: Slice
   readonly #nowMs: () => number
-  /** How long an expression that is not true took, with those before it that are, in ms; 0 for these. */
+  /**
+   * How long an expression that is not true took, with those before it that are, in ms; 0 for
+   * these.
+   */
   readonly times: number[] = []
   #costLeft: number
 
@@ -143,7 +155,10 @@ export class Expressions {
     return this.#costLeft
   }
 
-  /** A result for each expression. Undefined: they cost more than the budget, and nothing of their results counts. */
+  /**
+   * A result for each expression. Undefined: they cost more than the budget, and nothing of their
+   * results counts.
+   */
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []
     let sinceMs = this.#nowMs()

@@ -1,6 +1,7 @@
 /**
- * An object as expressions see it: the wire form that a client would see, made as far as expressions read it. Most never look at
- * managedFields, which take longer to parse than all the rest of a small object.
+ * An object as expressions see it: the wire form that a client would see, made as far as
+ * expressions read it. Most never look at managedFields, which take longer to parse than all the
+ * rest of a small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeField, wholeItem, wholeWire } from '../../objects/apply/wire.ts'
@@ -71,7 +72,10 @@ class LazyWireItems extends LazyItems {
   }
 }
 
-/** Remembered: a request finds little of the schemas in the caches of its processor, and looks at as little as it can. */
+/**
+ * Remembered: a request finds little of the schemas in the caches of its processor, and looks at as
+ * little as it can.
+ */
 const alwaysShown = new WeakMap<Field, boolean>()
 
 /** Whether a struct that is there is shown without a look at what is in it. */

@@ -1,4 +1,7 @@
-/** The metrics of validations that failed, by policy and binding. Validations that hold are not counted, as upstream. */
+/**
+ * The metrics of validations that failed, by policy and binding. Validations that hold are not
+ * counted, as upstream.
+ */
 import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 
 /** In seconds: upstream's. */

@@ -7,8 +7,8 @@ import { kindAt } from '../match/versions.ts'
 export type MutatedKind = {
   readonly expected: Expected
   /**
-   * Whether the OpenAPI document of the kind's own version describes it. Options of a CONNECT are in none, and a Scale is only in the
-   * documents of the resources that have one.
+   * Whether the OpenAPI document of the kind's own version describes it. Options of a CONNECT are
+   * in none, and a Scale is only in the documents of the resources that have one.
    */
   readonly hasSchema: boolean
 }

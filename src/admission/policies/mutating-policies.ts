@@ -1,6 +1,7 @@
 /**
- * The MutatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings match a request, one after the other, each
- * on the object as the one before it left it. After that all mutating plugins run once more, and with them the policies that ask for it
+ * The MutatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings
+ * match a request, one after the other, each on the object as the one before it left it. After that
+ * all mutating plugins run once more, and with them the policies that ask for it
  * (reinvocationPolicy).
  */
 import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/errors.ts'
@@ -64,7 +65,10 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
 
 type MatchedPolicy = Candidate<BoundPolicy<CompiledMutations>>
 
-/** A policy with one binding and its parameters, which are read when they are needed: there may be thousands. */
+/**
+ * A policy with one binding and its parameters, which are read when they are needed: there may be
+ * thousands.
+ */
 type Invocation = {
   readonly policy: MutatingPolicy
   readonly binding: Binding
@@ -298,6 +302,9 @@ function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string
   return [policy.name, binding.name, namespace, name].join('/')
 }
 
-/** Upstream converts only from the version of the request: a policy for another version of a built-in kind fails. */
+/**
+ * Upstream converts only from the version of the request: a policy for another version of a
+ * built-in kind fails.
+ */
 const unknownConversion = (from: Resource, to: Resource): string =>
   `converting (${from.version}.${from.kind}) to (${to.version}.${to.kind}): unknown conversion`

@@ -1,4 +1,7 @@
-/** The JSON of a value that an expression of a mutating policy made, with the limits and refusals of Go's conversion. */
+/**
+ * The JSON of a value that an expression of a mutating policy made, with the limits and refusals of
+ * Go's conversion.
+ */
 import type { Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { sourceOf } from '../../objects/cel/json-values.ts'
@@ -25,14 +28,19 @@ const MEMBER_CHARACTERS = 4
 /** The mutation cannot be made, and the failurePolicy decides. */
 export class MutationFault extends Error {}
 
-/** A value that Go leaves as it is where it converts an object, so that it fits no field of a known type. */
+/**
+ * A value that Go leaves as it is where it converts an object, so that it fits no field of a known
+ * type.
+ */
 export type ForeignValue = {
   readonly path: readonly (string | number)[]
   readonly value: Value
   readonly json: Json
 }
 
-/** Where a value stands: an object may hold a list or a map, but not a list or a map another one. */
+/**
+ * Where a value stands: an object may hold a list or a map, but not a list or a map another one.
+ */
 type Holder = 'object' | 'literal' | 'anything'
 
 /** Converts one result. Fails with a MutationFault. */

@@ -1,6 +1,6 @@
 /**
- * The CEL types of objects, for type checks, as upstream derives them from published schemas: fields whose schema has no type, such as
- * quantities, cannot be named at all.
+ * The CEL types of objects, for type checks, as upstream derives them from published schemas:
+ * fields whose schema has no type, such as quantities, cannot be named at all.
  */
 import { lazyStruct } from '../../objects/cel/schema-type.ts'
 import {
@@ -79,7 +79,10 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
   }
 }
 
-/** `metadata`: the schema of metadata, which custom and embedded objects have, whatever their own schema says. */
+/**
+ * `metadata`: the schema of metadata, which custom and embedded objects have, whatever their own
+ * schema says.
+ */
 function structuralType(
   schema: Structural,
   name: string,

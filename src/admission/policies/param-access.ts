@@ -1,6 +1,7 @@
 /**
- * Who names the parameters of a policy must be able to read them: by messages of policies they would be told to everybody. It is checked
- * when everything else of the policy or binding is valid, and whether or not policies are enforced.
+ * Who names the parameters of a policy must be able to read them: by messages of policies they
+ * would be told to everybody. It is checked when everything else of the policy or binding is valid,
+ * and whether or not policies are enforced.
  */
 import type { RequestContext } from '../../api/context.ts'
 import type { AccessAttributes } from '../../api/access.ts'

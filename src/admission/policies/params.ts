@@ -9,7 +9,10 @@ import type { ParamKind, ParamRef } from './policy.ts'
 /** Faults of a policy or a binding, which the failurePolicy decides about. */
 export class ConfigurationFault extends Error {}
 
-/** Of several resources with the kind, that of the objects themselves. Fails with a ConfigurationFault. */
+/**
+ * Of several resources with the kind, that of the objects themselves. Fails with a
+ * ConfigurationFault.
+ */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
   resourcesOf: (apiVersion: string, kind: string) => readonly Resource[],
@@ -24,7 +27,10 @@ export function paramResource(
 /** A parameter, and the schema of its kind. */
 export type Param = { readonly object: KubeObject; readonly struct: Struct }
 
-/** No parameters: the binding does not apply. There may be thousands: each is converted when it is asked for. Fails with a ConfigurationFault. */
+/**
+ * No parameters: the binding does not apply. There may be thousands: each is converted when it is
+ * asked for. Fails with a ConfigurationFault.
+ */
 export function readParams(
   resource: Resource,
   ref: ParamRef,

@@ -1,4 +1,6 @@
-/** JSONPatch: applies the operations that an expression constructed to the object of the request. */
+/**
+ * JSONPatch: applies the operations that an expression constructed to the object of the request.
+ */
 import { internalError } from '../../api/errors.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -25,10 +27,16 @@ import type { MutatedKind } from './mutated.ts'
 import { MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
-/** Characters of a patched object, which is decoded in one turn of the event loop. Etcd takes 1.5 MB. */
+/**
+ * Characters of a patched object, which is decoded in one turn of the event loop. Etcd takes 1.5
+ * MB.
+ */
 const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
 
-/** The object itself if a test does not hold. Fails with a MutationFault, or with an InternalError whatever the failurePolicy is. */
+/**
+ * The object itself if a test does not hold. Fails with a MutationFault, or with an InternalError
+ * whatever the failurePolicy is.
+ */
 export function* patchObject(
   result: Result,
   object: KubeObject,

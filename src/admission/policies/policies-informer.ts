@@ -1,6 +1,6 @@
 /**
- * The index of policies, kept current by watches of the cache. A write of a policy or a binding is answered only when the index has it
- * (`informedStore`); upstream's is up to a second behind.
+ * The index of policies, kept current by watches of the cache. A write of a policy or a binding is
+ * answered only when the index has it (`informedStore`); upstream's is up to a second behind.
  */
 import {
   type InformerAccess,
@@ -35,7 +35,10 @@ export class PoliciesInformer<C> implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves when all policies and bindings are in the index. To be awaited before the first request is accepted. */
+  /**
+   * Resolves when all policies and bindings are in the index. To be awaited before the first
+   * request is accepted.
+   */
   async start(): Promise<void> {
     const { index, type, compile } = this.#options
     this.#follow(`${type}admissionpolicies`, {
@@ -53,7 +56,10 @@ export class PoliciesInformer<C> implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((followed) => followed.start()))
   }
 
-  /** A store for a resource whose writes return when they are in force; undefined: it is none of this type. */
+  /**
+   * A store for a resource whose writes return when they are in force; undefined: it is none of
+   * this type.
+   */
   informedStore(plural: string, store: ObjectStore): ObjectStore | undefined {
     if (!plural.startsWith(`${this.#options.type}admissionpolic`)) return undefined
     return informedStore(store, () => this.#resources.get(plural))

@@ -25,7 +25,9 @@ export class PolicyIndex<C> {
 
   readonly #onUnbound: (binding: Binding) => void
 
-  /** `type`: of the policies, for messages. `onUnbound`: a binding no longer exists, or was changed. */
+  /**
+   * `type`: of the policies, for messages. `onUnbound`: a binding no longer exists, or was changed.
+   */
   constructor(
     type: PolicyType,
     registry: Pick<Registry, 'inGroup' | 'changes'>,
@@ -69,7 +71,10 @@ export class PolicyIndex<C> {
     yield* this.#unreadable[what].names()
   }
 
-  /** The policies whose rules match the request, sorted by name. Fails with a 403 if not all policies and bindings are known. */
+  /**
+   * The policies whose rules match the request, sorted by name. Fails with a 403 if not all
+   * policies and bindings are known.
+   */
   candidates(attributes: Attributes): readonly Candidate<BoundPolicy<C>>[] {
     this.#unreadable.policies.refuse(attributes)
     this.#unreadable.bindings.refuse(attributes)

@@ -1,4 +1,7 @@
-/** A request as policies of all types see it: whether they match, their parameters, and the variables of their expressions. */
+/**
+ * A request as policies of all types see it: whether they match, their parameters, and the
+ * variables of their expressions.
+ */
 import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import {
@@ -85,7 +88,9 @@ export class PolicyRequest {
     }
   }
 
-  /** Expressions see this object from now on. Whether policies match was decided by the first one. */
+  /**
+   * Expressions see this object from now on. Whether policies match was decided by the first one.
+   */
   set object(object: KubeObject) {
     this.#values = this.#values.with(object)
   }
@@ -109,7 +114,10 @@ export class PolicyRequest {
     return nowOrInTurns((slice) => work({ slice, tools, nowMs, onUnmatched }), tools, this.#slices)
   }
 
-  /** Lets the event loop go on if this took long; undefined: it did not. Fails if the request was cancelled. */
+  /**
+   * Lets the event loop go on if this took long; undefined: it did not. Fails if the request was
+   * cancelled.
+   */
   turn(): Promise<void> | undefined {
     if (!this.#slices.isOver) return undefined
     this.#tools.refuse()
@@ -143,7 +151,9 @@ export class PolicyRequest {
     )
   }
 
-  /** `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault. */
+  /**
+   * `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault.
+   */
   paramsOf({ paramRef }: Binding, resource: Resource | undefined): MaybePromise<Iterable<Params>> {
     if (resource === undefined) return [undefined]
     if (paramRef === undefined) return [null]
@@ -151,7 +161,10 @@ export class PolicyRequest {
     return readParams(resource, paramRef, { namespace: namespaceOf(this.attributes), objects })
   }
 
-  /** `resource`: in the version that the policy asks for. Fails like `objectsIn`, and with NotFound if the namespace does not exist. */
+  /**
+   * `resource`: in the version that the policy asks for. Fails like `objectsIn`, and with NotFound
+   * if the namespace does not exist.
+   */
   input(resource: Resource, params: Params): MaybePromise<PolicyInput> {
     return resource === this.attributes.resource && this.#namespace !== undefined
       ? new LazyInput(this, { resource, objects: this.#values.own, params })
@@ -166,7 +179,10 @@ export class PolicyRequest {
     return new LazyInput(this, { resource, objects, params })
   }
 
-  /** Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a limit of this server ended its call. */
+  /**
+   * Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a
+   * limit of this server ended its call.
+   */
   *objectsIn(resource: Resource): MaybeAsync<ObjectValues> {
     try {
       return yield* awaitMaybe(this.#values.objectsIn(resource))
@@ -174,7 +190,8 @@ export class PolicyRequest {
       if (!(error instanceof ApiError)) throw error
       const message = `failed to convert object version: ${error.message}`
       const limit = error.cause instanceof WebhookError ? error.cause.limit : undefined
-      // It says nothing about the policy or the webhook, so that failurePolicy must not open what the policy guards.
+      // It says nothing about the policy or the webhook, so that failurePolicy must not open what
+      // the policy guards.
       if (limit === 'busy') throw tooManyRequests(message, RETRY_SECONDS)
       if (limit === 'answer') throw internalError(message, error)
       throw new ConfigurationFault(message, { cause: error })

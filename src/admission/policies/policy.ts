@@ -42,12 +42,17 @@ export class Policy<C> {
       : undefined
   }
 
-  /** By what it says, not by its generation: after a restore of etcd the same one may mean another spec. */
+  /**
+   * By what it says, not by its generation: after a restore of etcd the same one may mean another
+   * spec.
+   */
   isSameAs(other: Policy<C>): boolean {
     return this.#uid === other.#uid && isSame(this.#spec, other.#spec)
   }
 
-  /** Compiled when the first request matches, and then kept. A promise only while that takes long. */
+  /**
+   * Compiled when the first request matches, and then kept. A promise only while that takes long.
+   */
   compiled(): MaybePromise<C> {
     if (this.#compiled !== undefined) return this.#compiled
     const compiled = nowOrInTurns((slice) => this.#compile(this.#spec, slice))

@@ -1,4 +1,7 @@
-/** What the expressions of policies see of a request. Values are made when the first policy matches, and shared by all of them. */
+/**
+ * What the expressions of policies see of a request. Values are made when the first policy matches,
+ * and shared by all of them.
+ */
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import {
   awaitMaybe,
@@ -132,7 +135,10 @@ const resourceFields = ({ group, version, plural }: Resource): Fields => ({
   resource: plural,
 })
 
-/** These parts are declared. Values are as in JSON, whatever their declared types: times are strings, and there is a `uid` but no `UID`. */
+/**
+ * These parts are declared. Values are as in JSON, whatever their declared types: times are
+ * strings, and there is a `uid` but no `UID`.
+ */
 export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
   const fields: { [name: string]: Json } = { metadata }
   if (spec !== undefined) fields['spec'] = spec

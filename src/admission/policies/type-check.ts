@@ -1,6 +1,7 @@
 /**
- * Checks the expressions of a validating policy against the schemas of the kinds that it matches. What it finds are warnings in the status
- * of the policy, which kube-controller-manager writes upstream; the policy is enforced whatever they say.
+ * Checks the expressions of a validating policy against the schemas of the kinds that it matches.
+ * What it finds are warnings in the status of the policy, which kube-controller-manager writes
+ * upstream; the policy is enforced whatever they say.
  */
 import {
   type Fields,
@@ -19,9 +20,15 @@ import type { Type } from '../../objects/cel/types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { objectTypeOf } from './object-type.ts'
 
-/** Kinds of one rule that are looked at, as upstream; later rules are not looked at then. One that is named twice counts twice. */
+/**
+ * Kinds of one rule that are looked at, as upstream; later rules are not looked at then. One that
+ * is named twice counts twice.
+ */
 const KINDS_MAX = 10
-/** Of all warnings together: with them the policy still has to fit into etcd. Upstream has no limit, and cannot store the status then. */
+/**
+ * Of all warnings together: with them the policy still has to fit into etcd. Upstream has no limit,
+ * and cannot store the status then.
+ */
 const WARNINGS_CHARACTERS_MAX = 128 << 10
 
 export type ExpressionWarning = { readonly fieldRef: string; readonly warning: string }
@@ -113,7 +120,10 @@ function paramsType(
   return resource && objectTypeOf(resource)
 }
 
-/** Sorted by group, version and kind. Rules with wildcards for groups or versions are passed over, and so are subresources. */
+/**
+ * Sorted by group, version and kind. Rules with wildcards for groups or versions are passed over,
+ * and so are subresources.
+ */
 function* kindsToCheck(
   spec: Fields,
   resources: readonly Resource[],
@@ -132,7 +142,9 @@ function* kindsToCheck(
   return sorted(found)
 }
 
-/** A resource by the texts of a rule that name it. `times`: how often the last of them stands there. */
+/**
+ * A resource by the texts of a rule that name it. `times`: how often the last of them stands there.
+ */
 type NamedResource = {
   readonly resource: Resource
   readonly group: string
@@ -142,8 +154,9 @@ type NamedResource = {
 }
 
 /**
- * In the order in which upstream finds them: for each group, each version and each plural, sorted. A rule may have thousands of each, most of
- * which name nothing, so it is looked at what each resource is named by.
+ * In the order in which upstream finds them: for each group, each version and each plural, sorted.
+ * A rule may have thousands of each, most of which name nothing, so it is looked at what each
+ * resource is named by.
  */
 function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedResource[] {
   const groups = new Set(textsOf(rule['apiGroups']))

@@ -1,6 +1,7 @@
 /**
- * The types of objects that an expression constructs are named after the fields they stand in: `Object.spec.template` is the type of the
- * field `template` of an `Object.spec`. Nothing checks that before the evaluation.
+ * The types of objects that an expression constructs are named after the fields they stand in:
+ * `Object.spec.template` is the type of the field `template` of an `Object.spec`. Nothing checks
+ * that before the evaluation.
  */
 import { quote } from '../../api/quote.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'

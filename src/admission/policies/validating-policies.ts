@@ -1,6 +1,7 @@
 /**
- * The ValidatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings match a request, and denies, warns or
- * audits as the bindings say. Of several denials the first one is reported, by the names of policies and bindings.
+ * The ValidatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings
+ * match a request, and denies, warns or audits as the bindings say. Of several denials the first
+ * one is reported, by the names of policies and bindings.
  */
 import { deniedByPolicy } from '../../api/errors.ts'
 import {

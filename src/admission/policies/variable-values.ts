@@ -1,4 +1,7 @@
-/** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
+/**
+ * The values of a policy's variables on one request: each is evaluated when an expression first
+ * reads it, and at most once.
+ */
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type EvaluationResult, Evaluation } from '../../objects/cel/compile.ts'

@@ -1,6 +1,6 @@
 /**
- * What one write costs in one quota, and whether the quota allows it. The limits are those of the quota's status, which a controller
- * maintains.
+ * What one write costs in one quota, and whether the quota allows it. The limits are those of the
+ * quota's status, which a controller maintains.
  */
 import type { ApiError } from '../../api/errors.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -21,7 +21,10 @@ export type Charge = {
   readonly object: KubeObject
 }
 
-/** What a write costs in a quota: nothing if the quota does not apply to it. An update costs what it adds. */
+/**
+ * What a write costs in a quota: nothing if the quota does not apply to it. An update costs what it
+ * adds.
+ */
 export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
   const limited = limitedIn(quota, object, evaluator)
   if (limited.length === 0) return nothing
@@ -39,7 +42,10 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
   return cost
 }
 
-/** Why the quota cannot be evaluated: the object does not specify an amount, or its usage is not counted yet. Checked before any amount. */
+/**
+ * Why the quota cannot be evaluated: the object does not specify an amount, or its usage is not
+ * counted yet. Checked before any amount.
+ */
 export function unknownOf(
   quota: KubeObject,
   { attributes, evaluator, object }: Charge,
@@ -112,7 +118,10 @@ function statusOf({ status }: KubeObject): {
   return { hard: listOf(hard), used: listOf(used) }
 }
 
-/** Cached by identity: objects are immutable, and a quota is evaluated several times for each write to its namespace. */
+/**
+ * Cached by identity: objects are immutable, and a quota is evaluated several times for each write
+ * to its namespace.
+ */
 const known = new WeakMap<object, ResourceList>()
 
 function listOf(given: Json | undefined): ResourceList {
@@ -122,7 +131,10 @@ function listOf(given: Json | undefined): ResourceList {
   return list
 }
 
-/** The resources of such objects that the quota limits, sorted; none if the object is outside of its scopes. */
+/**
+ * The resources of such objects that the quota limits, sorted; none if the object is outside of its
+ * scopes.
+ */
 export function limitedIn(
   quota: KubeObject,
   object: KubeObject,

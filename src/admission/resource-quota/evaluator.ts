@@ -15,7 +15,10 @@ export type Evaluator = {
   readonly measures: (resourceName: string) => boolean
   /** Only objects in all scopes of a quota are charged to it. */
   readonly isInScope: (object: KubeObject, scope: Scope) => boolean
-  /** Why an object is refused by a quota that limits these resources: it does not specify their amounts. Undefined if it does. */
+  /**
+   * Why an object is refused by a quota that limits these resources: it does not specify their
+   * amounts. Undefined if it does.
+   */
   readonly missing: (object: KubeObject, resourceNames: readonly string[]) => string | undefined
 }
 

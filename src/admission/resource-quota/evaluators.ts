@@ -1,4 +1,7 @@
-/** The evaluators by kind: each kind that quotas can limit by more than its number has a file of its own. */
+/**
+ * The evaluators by kind: each kind that quotas can limit by more than its number has a file of its
+ * own.
+ */
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
@@ -61,7 +64,10 @@ function createEvaluator(
     : countEvaluator(`count/${plural}.${group}`)
 }
 
-/** For most kinds only the number of objects is counted; some kinds of the core group also under their old names. */
+/**
+ * For most kinds only the number of objects is counted; some kinds of the core group also under
+ * their old names.
+ */
 function countEvaluator(...names: readonly string[]): Evaluator {
   const fixedUsage: ResourceList = new Map(names.map((name) => [name, count(1)]))
   return {

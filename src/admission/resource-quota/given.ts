@@ -1,6 +1,6 @@
 /**
- * The resources that a node has allocated to the containers of a Pod are charged until it has released them: a resize only states the
- * desired amounts (gate InPlacePodVerticalScaling).
+ * The resources that a node has allocated to the containers of a Pod are charged until it has
+ * released them: a resize only states the desired amounts (gate InPlacePodVerticalScaling).
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { largest, readResourceList } from '../../api/resource-list.ts'

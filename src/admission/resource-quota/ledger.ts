@@ -1,6 +1,7 @@
 /**
- * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount: each quota is updated by
- * compare-and-swap on the state that was evaluated. Concurrent writes of one replica to one namespace share one update.
+ * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount:
+ * each quota is updated by compare-and-swap on the state that was evaluated. Concurrent writes of
+ * one replica to one namespace share one update.
  */
 import type { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -33,7 +34,10 @@ export class Ledger {
     return this.#keptCharges
   }
 
-  /** Fails with Forbidden if a quota does not allow it; then no quota stays charged, unless its charge could not be released. */
+  /**
+   * Fails with Forbidden if a quota does not allow it; then no quota stays charged, unless its
+   * charge could not be released.
+   */
   charge(namespace: string, charge: Charge): Promise<void> {
     const queue = this.#queues.get(namespace)
     return new Promise((resolve, reject) => {
@@ -90,7 +94,8 @@ export class Ledger {
         },
       )
       for (const [charge, refusal] of late) all.set(charge, refusal)
-      // Another writer has used up this quota meanwhile: the charges to the quotas before it are released.
+      // Another writer has used up this quota meanwhile: the charges to the quotas before it are
+      // released.
       if (late.size > 0) await this.#giveBack(namespace, charged, [...late.keys()])
       charged.set(name, version)
     }
@@ -98,9 +103,10 @@ export class Ledger {
   }
 
   /**
-   * `charged`: quotas by name, with the resourceVersion that our charge produced. If a quota was written since, it may have been by the
-   * controller, which counts only stored objects and so has already released the charge: it must not be released twice, so the quota stays
-   * as it is until the controller counts again.
+   * `charged`: quotas by name, with the resourceVersion that our charge produced. If a quota was
+   * written since, it may have been by the controller, which counts only stored objects and so has
+   * already released the charge: it must not be released twice, so the quota stays as it is until
+   * the controller counts again.
    */
   async #giveBack(
     namespace: string,
@@ -123,9 +129,10 @@ export class Ledger {
   }
 
   /**
-   * The refusals, and the names of the quotas to charge. Before refusing on the cache's state, the latest is read.
-   * The quota that is nearest to its limit is charged first: if another replica uses it up meanwhile, the write
-   * is refused before the others are charged, and nothing has to be released.
+   * The refusals, and the names of the quotas to charge. Before refusing on the cache's state, the
+   * latest is read. The quota that is nearest to its limit is charged first: if another replica
+   * uses it up meanwhile, the write is refused before the others are charged, and nothing has to be
+   * released.
    */
   async #settle(
     namespace: string,
@@ -152,8 +159,8 @@ type Refusals = ReadonlyMap<Charge, ApiError>
 type UncoveredOf = (quotas: readonly KubeObject[], charge: Charge) => ApiError | undefined
 
 /**
- * The quotas after all charges that every quota allows, one after the other; and the errors of the others. `uncoveredOf`: absent if these
- * are not all quotas of the namespace.
+ * The quotas after all charges that every quota allows, one after the other; and the errors of the
+ * others. `uncoveredOf`: absent if these are not all quotas of the namespace.
  */
 function settle(
   before: readonly KubeObject[],

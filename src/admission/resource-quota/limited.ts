@@ -1,6 +1,6 @@
 /**
- * Resources that the configuration limits: a write may use them only if some quota of its namespace covers them, so that nobody uses what no
- * quota was made for.
+ * Resources that the configuration limits: a write may use them only if some quota of its namespace
+ * covers them, so that nobody uses what no quota was made for.
  */
 import { type ApiError, unclassified } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -12,7 +12,10 @@ import { type Scope, scopesOf } from './scopes.ts'
 
 export class LimitedResources {
   readonly #limited: readonly LimitedResource[]
-  /** As upstream, scopes count for every kind that has them, whatever resource they are configured for. */
+  /**
+   * As upstream, scopes count for every kind that has them, whatever resource they are configured
+   * for.
+   */
   readonly #scopes: readonly Scope[]
 
   constructor(limited: readonly LimitedResource[]) {
@@ -61,13 +64,18 @@ export class LimitedResources {
   }
 }
 
-/** As upstream, an unknown operator is accepted in a configuration. It matches nothing here; there, quotas are no longer enforced. */
+/**
+ * As upstream, an unknown operator is accepted in a configuration. It matches nothing here; there,
+ * quotas are no longer enforced.
+ */
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
 const printScope = ({ name, operator, values }: Scope): string =>
   `{${name} ${operator} [${values.join(' ')}]}`
 
-/** An update that adds nothing is not refused. What a quota did not apply to before is new to it. */
+/**
+ * An update that adds nothing is not refused. What a quota did not apply to before is new to it.
+ */
 function usesMore(
   quotas: readonly KubeObject[],
   { attributes: { oldObject }, evaluator, object }: Charge,

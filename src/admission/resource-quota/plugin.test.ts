@@ -177,7 +177,8 @@ test('nothing is given back to a quota that was counted anew', async () => {
       list: objects.list,
       changeStatus: (id, place, decide) => {
         if (place.name === 'b') {
-          // Another replica takes the last of b; the controller counts what is stored, and another replica charges a as well.
+          // Another replica takes the last of b; the controller counts what is stored, and another
+          // replica charges a as well.
           objects.put(
             'resourcequotas',
             'n',

@@ -1,6 +1,7 @@
 /**
- * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge of a write that fails later, or of an
- * object that is deleted, is not released here: only the quota controller, which counts existing objects, can do that.
+ * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge of
+ * a write that fails later, or of an object that is deleted, is not released here: only the quota
+ * controller, which counts existing objects, can do that.
  */
 import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'

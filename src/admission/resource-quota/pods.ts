@@ -1,4 +1,7 @@
-/** Pods are charged for the requests and limits of their containers. A pod that has ended, or should have, is only counted as an object. */
+/**
+ * Pods are charged for the requests and limits of their containers. A pod that has ended, or should
+ * have, is only counted as an object.
+ */
 import type { Gates } from '../../api/gates.ts'
 import {
   type Fields,

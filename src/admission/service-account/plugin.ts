@@ -1,4 +1,7 @@
-/** A new pod runs as a service account of its namespace, which must exist, and gets the account's token mounted in its containers. */
+/**
+ * A new pod runs as a service account of its namespace, which must exist, and gets the account's
+ * token mounted in its containers.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unclassified } from '../../api/errors.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -9,10 +12,15 @@ import { withTokenVolume } from './token-volume.ts'
 
 const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts' } as const
 const defaultName = 'default'
-/** Marks the mirror of a static pod, which a kubelet runs by itself: its spec must stay as it is. */
+/**
+ * Marks the mirror of a static pod, which a kubelet runs by itself: its spec must stay as it is.
+ */
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
-/** A controller creates the default account of a new namespace: the first pods may come a moment earlier. Upstream's. */
+/**
+ * A controller creates the default account of a new namespace: the first pods may come a moment
+ * earlier. Upstream's.
+ */
 const DEFAULT_LOOKUPS = 10
 const LOOKUP_MS = 150
 

@@ -1,6 +1,6 @@
 /**
- * Which secrets a pod may reference: none in a mirror pod; else any, unless an annotation of its service account restricts pods to the
- * secrets of the account.
+ * Which secrets a pod may reference: none in a mirror pod; else any, unless an annotation of its
+ * service account restricts pods to the secrets of the account.
  */
 import {
   type Fields,

@@ -1,14 +1,22 @@
-/** The volume with which a container accesses the API: a token, the CA of the server, the name of the namespace. */
+/**
+ * The volume with which a container accesses the API: a token, the CA of the server, the name of
+ * the namespace.
+ */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
 
 const volumePrefix = 'kube-api-access-'
 /** Where clients expect it. */
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** An hour, and seven seconds by which upstream recognizes tokens that were mounted by this plugin. */
+/**
+ * An hour, and seven seconds by which upstream recognizes tokens that were mounted by this plugin.
+ */
 const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644
 
-/** The spec with the volume, mounted in each container that has nothing at the mount path; the same object if no container needs it. */
+/**
+ * The spec with the volume, mounted in each container that has nothing at the mount path; the same
+ * object if no container needs it.
+ */
 export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields {
   const volumes = itemsOf(spec['volumes'])
   const known = volumes.find(({ name }) => textOf(name).startsWith(volumePrefix))

@@ -1,13 +1,17 @@
 /**
- * Whether an answer, or the patch in it, can be decoded in one turn of the event loop. Its length does not tell: a patch of 2 MB is one value
- * of the answer, while 4 MB of empty warnings are more than a million and take 230 ms.
+ * Whether an answer, or the patch in it, can be decoded in one turn of the event loop. Its length
+ * does not tell: a patch of 2 MB is one value of the answer, while 4 MB of empty warnings are more
+ * than a million and take 230 ms.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 
 /** Shorter answers are decoded in some ms, whatever they hold. */
 const LENGTH_UNCHECKED = 64 << 10
-/** Decoded in some 15 ms. A webhook may send back the whole review, with both objects: few values of an object have less than 20 characters. */
+/**
+ * Decoded in some 15 ms. A webhook may send back the whole review, with both objects: few values of
+ * an object have less than 20 characters.
+ */
 const VALUES_MAX = 100_000
 /** Passed between two looks at the clock. */
 const STEP_VALUES = 1_000

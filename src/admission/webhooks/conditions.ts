@@ -54,7 +54,10 @@ type Conditional = {
   readonly isListed: () => boolean
 }
 
-/** Whether all conditions are true. If none is false and some fail, the failurePolicy decides: false, or a Forbidden. */
+/**
+ * Whether all conditions are true. If none is false and some fail, the failurePolicy decides:
+ * false, or a Forbidden.
+ */
 export async function matchesConditions(
   { name: webhook, conditions, failsOpen, isListed }: Conditional,
   { attributes, resource, type }: ConditionInput,

@@ -1,6 +1,7 @@
 /**
- * MutatingAdmissionWebhook: asks the webhooks that match one after the other, each about the object as the one before it left it. After a
- * change, all mutating plugins run once more, and with them the webhooks that ask for it (reinvocationPolicy) and ran before the change.
+ * MutatingAdmissionWebhook: asks the webhooks that match one after the other, each about the object
+ * as the one before it left it. After a change, all mutating plugins run once more, and with them
+ * the webhooks that ask for it (reinvocationPolicy) and ran before the change.
  */
 import { internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -45,7 +46,10 @@ export function createMutatingWebhooks(webhooks: WebhookList, options: WebhookOp
 }
 
 type Mutating = {
-  /** The webhooks whose selectors match, in their order: another object may have labels that others select. */
+  /**
+   * The webhooks whose selectors match, in their order: another object may have labels that others
+   * select.
+   */
   readonly select: (attributes: Attributes) => readonly Candidate<ListedWebhook>[]
   readonly rounds: Rounds
   readonly reinvocations: Reinvocations

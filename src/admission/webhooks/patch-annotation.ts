@@ -8,7 +8,10 @@ type Patching = { readonly configuration: string; readonly webhook: string; read
 export const patchAnnotation = ({ configuration, webhook, patch }: Patching): string =>
   `${printOrdered({ configuration, webhook }).slice(0, -1)},"patch":${printOperations(patch)},"patchType":"JSONPatch"}`
 
-/** As Go writes operations that it has read: by the names of their members, each once, and without whitespace. */
+/**
+ * As Go writes operations that it has read: by the names of their members, each once, and without
+ * whitespace.
+ */
 function printOperations(patch: string): string {
   const scanner = new JsonScanner(patch)
   const operations: string[] = []

@@ -15,11 +15,17 @@ import { isSame } from '../../objects/schema/equal.ts'
 
 export type Patched = {
   readonly object: KubeObject
-  /** Before defaults are set, as upstream sees it: a patch that removes a default changes something, too. */
+  /**
+   * Before defaults are set, as upstream sees it: a patch that removes a default changes something,
+   * too.
+   */
   readonly isChanged: boolean
 }
 
-/** Undefined: the patch has no operations. Fails with an InternalError, whatever the failurePolicy of the webhook. */
+/**
+ * Undefined: the patch has no operations. Fails with an InternalError, whatever the failurePolicy
+ * of the webhook.
+ */
 export async function patched(
   patch: string,
   document: () => string,
@@ -30,7 +36,8 @@ export async function patched(
   } catch (error) {
     if (error instanceof PatchError || error instanceof JsonSyntaxError)
       throw internalError(error.message, error)
-    // That the patch cannot be read is no fault of the request. That it makes another kind of a custom object is told as it is.
+    // That the patch cannot be read is no fault of the request. That it makes another kind of a
+    // custom object is told as it is.
     if (error instanceof ApiError && error.code < 500 && error.reason !== 'Invalid')
       throw internalError(error.message, error)
     throw error
@@ -77,7 +84,10 @@ export function* isSameGiven(
   return isSame(one, other)
 }
 
-/** A kind that exists can be decoded; upstream fails when it converts the object, which it takes for no internal error. */
+/**
+ * A kind that exists can be decoded; upstream fails when it converts the object, which it takes for
+ * no internal error.
+ */
 const isOtherKind = (fault: string): boolean => fault.startsWith('converting (')
 
 /** Of a custom object; another kind is refused by the decoder. */
@@ -94,7 +104,10 @@ function refuseOtherVersion(root: JsonNode, expected: Expected): void {
   )
 }
 
-/** Upstream takes labels, and annotations, of a custom object for none if the value of one of them is not a text. */
+/**
+ * Upstream takes labels, and annotations, of a custom object for none if the value of one of them
+ * is not a text.
+ */
 function dropWrongLabels(root: JsonNode): void {
   const metadata = root.members()?.get('metadata')?.members()
   for (const field of ['labels', 'annotations']) {

@@ -1,4 +1,7 @@
-/** ValidatingAdmissionWebhook: asks all webhooks that match at the same time. The first refusal in time is the one that the client gets. */
+/**
+ * ValidatingAdmissionWebhook: asks all webhooks that match at the same time. The first refusal in
+ * time is the one that the client gets.
+ */
 import type { Attributes, Plugin } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'

@@ -1,4 +1,6 @@
-/** The objects of a request in the versions that webhooks ask for, each converted and printed once. */
+/**
+ * The objects of a request in the versions that webhooks ask for, each converted and printed once.
+ */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -60,7 +62,9 @@ export class Versions {
   }
 }
 
-/** An object that cannot be converted cannot be reviewed, which upstream calls an internal error. */
+/**
+ * An object that cannot be converted cannot be reviewed, which upstream calls an internal error.
+ */
 async function orInternal<T>(convert: () => MaybePromise<T>): Promise<T> {
   try {
     return await convert()

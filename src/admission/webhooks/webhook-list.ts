@@ -1,4 +1,7 @@
-/** All webhooks of one type, in the order in which they are called: by the name of their configuration, then as they stand in it. */
+/**
+ * All webhooks of one type, in the order in which they are called: by the name of their
+ * configuration, then as they stand in it.
+ */
 import type { Fields } from '../../api/object.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { WebhookClientOptions } from '../../net/outbound/call.ts'

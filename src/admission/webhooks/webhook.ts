@@ -8,8 +8,8 @@ import { type MatchCriteria, readWebhookCriteria } from '../match/criteria.ts'
 const TIMEOUT_SECONDS = 10
 
 /**
- * Limit of one answer, which is decoded in one turn of the event loop. A patch that writes the largest object anew that etcd takes, 1.5 MB,
- * has 2 MB in base64.
+ * Limit of one answer, which is decoded in one turn of the event loop. A patch that writes the
+ * largest object anew that etcd takes, 1.5 MB, has 2 MB in base64.
  */
 const ANSWER_BYTES_MAX = 4 << 20
 
@@ -32,7 +32,10 @@ export type AdmissionWebhook = {
   readonly isReinvoked: boolean
   /** Created with the first call. Fails if the client configuration cannot be used. */
   readonly client: () => Pick<Webhook, 'post'>
-  /** Whether a configuration has a webhook of this name: a call may outlast it, and nobody would remove the series of what is counted then. */
+  /**
+   * Whether a configuration has a webhook of this name: a call may outlast it, and nobody would
+   * remove the series of what is counted then.
+   */
   readonly isListed: () => boolean
   /** Closes connections that are not in use; calls that are under way go on. */
   readonly close: () => void

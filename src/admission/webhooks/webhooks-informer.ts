@@ -1,6 +1,6 @@
 /**
- * The configurations of webhooks, kept current by watches of the cache. A write of one is answered only when it is in force
- * (`informedStore`).
+ * The configurations of webhooks, kept current by watches of the cache. A write of one is answered
+ * only when it is in force (`informedStore`).
  */
 import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
 import type { Informer } from '../../storage/cache/informer.ts'
@@ -48,7 +48,10 @@ export class WebhooksInformer implements AsyncDisposable {
     this.validating = new WebhookList(registry, validating, (name) => onGone(name, 'validating'))
   }
 
-  /** Resolves when all configurations are known. To be awaited before the first request is accepted: until then none would be called. */
+  /**
+   * Resolves when all configurations are known. To be awaited before the first request is accepted:
+   * until then none would be called.
+   */
   async start(): Promise<void> {
     this.#follow('mutatingwebhookconfigurations', this.mutating)
     this.#follow('validatingwebhookconfigurations', this.validating)

@@ -1,6 +1,6 @@
 /**
- * `--authorization-policy-file`: each line is an ABAC policy, abac.authorization.kubernetes.io/v1beta1, or unversioned, which upstream
- * calls v0.
+ * `--authorization-policy-file`: each line is an ABAC policy,
+ * abac.authorization.kubernetes.io/v1beta1, or unversioned, which upstream calls v0.
  */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { authenticatedGroup } from '../../api/user.ts'
@@ -11,9 +11,10 @@ import { abacScheme } from './schemes.ts'
 const LINE_BYTES_MAX = 64 * 1024 - 1
 
 /**
- * `*` matches everything, another text itself. So an empty apiGroup is the core group, an empty namespace matches requests that have none
- * (those for cluster-scoped resources and for all namespaces), and an empty resource or nonResourcePath matches no request. An empty user or
- * group is not checked, but a rule with neither is for nobody.
+ * `*` matches everything, another text itself. So an empty apiGroup is the core group, an empty
+ * namespace matches requests that have none (those for cluster-scoped resources and for all
+ * namespaces), and an empty resource or nonResourcePath matches no request. An empty user or group
+ * is not checked, but a rule with neither is for nobody.
  */
 export type AbacRule = {
   readonly user: string
@@ -66,7 +67,9 @@ export function readAbacPolicy(
   return { rules, warnings: warnings() }
 }
 
-/** Without kind or apiVersion, a line is unversioned; it cannot have the version of the others then. */
+/**
+ * Without kind or apiVersion, a line is unversioned; it cannot have the version of the others then.
+ */
 function readRule(line: string): Line | FileFault {
   const decoded = decodeFile(Buffer.from(line), abacScheme, {
     byDefault: { kind: 'Policy', apiVersion: 'abac.authorization.kubernetes.io/v0' },

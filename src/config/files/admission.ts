@@ -1,7 +1,8 @@
 /**
- * `--admission-control-config-file`: the configurations of admission plugins, inline or in files of their own. AdmissionConfiguration,
- * apiserver.config.k8s.io/v1 and apiserver.k8s.io/v1alpha1, which have the same fields. As upstream, what it has for plugins that do not
- * run is not read, and of two entries for a plugin the first counts.
+ * `--admission-control-config-file`: the configurations of admission plugins, inline or in files of
+ * their own. AdmissionConfiguration, apiserver.config.k8s.io/v1 and apiserver.k8s.io/v1alpha1,
+ * which have the same fields. As upstream, what it has for plugins that do not run is not read, and
+ * of two entries for a plugin the first counts.
  */
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'

@@ -1,6 +1,6 @@
 /**
- * `--audit-policy-file`: which requests are recorded, and at which level. audit.k8s.io/v1. Unknown and duplicate fields cause warnings,
- * not errors, and the kind may be omitted.
+ * `--audit-policy-file`: which requests are recorded, and at which level. audit.k8s.io/v1. Unknown
+ * and duplicate fields cause warnings, not errors, and the kind may be omitted.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import {
@@ -81,7 +81,10 @@ export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
 const lenient = (strictFault: string): string =>
   `Audit policy contains errors, falling back to lenient decoding: ${strictFault}`
 
-/** Upstream decodes a file without apiVersion as its internal version, whose fields have other names, and then rejects it. */
+/**
+ * Upstream decodes a file without apiVersion as its internal version, whose fields have other
+ * names, and then rejects it.
+ */
 function internalFault(
   bytes: Buffer,
 ): { readonly fault: string; readonly warnings: readonly string[] } | undefined {

@@ -1,6 +1,6 @@
 /**
- * `--authentication-config`: JWT authenticators and anonymous authentication. apiserver.config.k8s.io, v1alpha1 and v1beta1, which have
- * the same fields.
+ * `--authentication-config`: JWT authenticators and anonymous authentication.
+ * apiserver.config.k8s.io, v1alpha1 and v1beta1, which have the same fields.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import {

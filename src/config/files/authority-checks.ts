@@ -1,4 +1,7 @@
-/** Validates CA bundles in configuration files. One of 150 certificates takes 50 ms, so those of a file that is reloaded are prepared first. */
+/**
+ * Validates CA bundles in configuration files. One of 150 certificates takes 50 ms, so those of a
+ * file that is reloaded are prepared first.
+ */
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { certificateBlocks, isCertificate, noCertificates } from '../../lib/x509/trust-anchors.ts'
 

@@ -90,7 +90,8 @@ type CheckedWebhook = {
 }
 
 /**
- * The webhook is valid only if there are no faults. `path` is that of the authorizer: upstream's paths do not contain `webhook`.
+ * The webhook is valid only if there are no faults. `path` is that of the authorizer: upstream's
+ * paths do not contain `webhook`.
  */
 export function checkWebhook(
   fields: WebhookFields,

@@ -1,5 +1,6 @@
 /**
- * `--authorization-config`: the chain of authorizers. apiserver.config.k8s.io, v1alpha1, v1beta1 and v1, which have the same fields.
+ * `--authorization-config`: the chain of authorizers. apiserver.config.k8s.io, v1alpha1, v1beta1
+ * and v1, which have the same fields.
  */
 import { aggregate, describeFaults } from '../../api/aggregate.ts'
 import {
@@ -54,7 +55,10 @@ export const readAuthorizationConfiguration = (
   gates: Gates,
 ): FileRead<AuthorizationConfiguration> => withPrefix(readConfigFile(bytes, fileType(gates, [])))
 
-/** While the server runs. `requiredTypes`: the types at startup without Webhook, all of which must still be there. */
+/**
+ * While the server runs. `requiredTypes`: the types at startup without Webhook, all of which must
+ * still be there.
+ */
 export const rereadAuthorizationConfiguration = async (
   bytes: Buffer,
   gates: Gates,
@@ -117,7 +121,10 @@ type CheckedAuthorizers = {
   readonly faults: readonly FieldFault[]
 }
 
-/** If the type of an authorizer is invalid, nothing else of it is validated. The value is valid only if there are no faults. */
+/**
+ * If the type of an authorizer is invalid, nothing else of it is validated. The value is valid only
+ * if there are no faults.
+ */
 function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {
     return {

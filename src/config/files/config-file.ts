@@ -1,13 +1,16 @@
 /**
- * Reads a configuration file: decodes it by its scheme, then sets defaults, converts it to one internal type, whatever its version, and
- * validates it. A type of file is a ConfigFileType.
+ * Reads a configuration file: decodes it by its scheme, then sets defaults, converts it to one
+ * internal type, whatever its version, and validates it. A type of file is a ConfigFileType.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
 import type { FileFault } from './decode-file.ts'
 import { decodeHere, decodeOnThread, type PostedFile } from './decode-thread.ts'
 
-/** As much as a ConfigMap or Secret can hold, from which such a file often comes. What is in it is validated in one turn of the event loop. */
+/**
+ * As much as a ConfigMap or Secret can hold, from which such a file often comes. What is in it is
+ * validated in one turn of the event loop.
+ */
 export const CONFIG_BYTES_MAX = 1 << 20
 /** Larger ones would block the event loop for more than a few milliseconds. */
 const INLINE_BYTES_MAX = 64 << 10
@@ -27,7 +30,9 @@ export type ConfigFileType<T> = {
   readonly read: (fields: Fields) => FileRead<T>
 }
 
-/** `stage`: of some files upstream reports decoding and validation errors with different prefixes. */
+/**
+ * `stage`: of some files upstream reports decoding and validation errors with different prefixes.
+ */
 export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?: 'decoding' })
 
 /** At startup, when nothing else waits for the event loop. */
@@ -91,7 +96,8 @@ function finish<T>(
   } = type
   const result: FileRead<T> =
     otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
-  // A value that cannot be decoded is reported rather than an unknown field, and that rather than a validation error.
+  // A value that cannot be decoded is reported rather than an unknown field, and that rather than a
+  // validation error.
   if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
   return otherKind === undefined || !('fault' in result)

@@ -1,6 +1,6 @@
 /**
- * Decodes a configuration file, YAML or JSON, by its apiVersion and kind, with the decoder of request bodies and kube-apiserver's error
- * messages. Only the first YAML document is read.
+ * Decodes a configuration file, YAML or JSON, by its apiVersion and kind, with the decoder of
+ * request bodies and kube-apiserver's error messages. Only the first YAML document is read.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { JsonNumberError } from '../../api/json-value.ts'
@@ -71,7 +71,10 @@ export function decodeFile(
 
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
-/** What Go's unicode.IsSpace accepts, for a character class. JavaScript's `\s` has byte order marks as well, and no U+0085. */
+/**
+ * What Go's unicode.IsSpace accepts, for a character class. JavaScript's `\s` has byte order marks
+ * as well, and no U+0085.
+ */
 export const goBlanks =
   '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 
@@ -138,7 +141,10 @@ function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
   }
 }
 
-/** The names of the top-level fields, without kind and apiVersion. The values may be any JSON, also what cannot be decoded. */
+/**
+ * The names of the top-level fields, without kind and apiVersion. The values may be any JSON, also
+ * what cannot be decoded.
+ */
 export function fieldNames(json: string): readonly string[] {
   const scanner = new JsonScanner(json)
   if (scanner.peekType() !== 'object') return []

@@ -1,4 +1,7 @@
-/** Decodes a large configuration file on a thread of its own, which ends with it: a file of 1 MB takes a tenth of a second and more. */
+/**
+ * Decodes a large configuration file on a thread of its own, which ends with it: a file of 1 MB
+ * takes a tenth of a second and more.
+ */
 import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
 import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'

@@ -1,6 +1,6 @@
 /**
- * Decodes a configuration without apiVersion and kind, YAML or JSON, as Go's encoding/json does: the letters of field names may be upper or
- * lower case, and unknown fields are ignored.
+ * Decodes a configuration without apiVersion and kind, YAML or JSON, as Go's encoding/json does:
+ * the letters of field names may be upper or lower case, and unknown fields are ignored.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner } from '../../api/json-scanner.ts'

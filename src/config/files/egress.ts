@@ -1,6 +1,7 @@
 /**
- * `--egress-selector-config-file`: through which proxy this server connects to the nodes and Services of the cluster, to the control plane and
- * to etcd. EgressSelectorConfiguration, apiserver.k8s.io, v1alpha1 and v1beta1, which have the same fields.
+ * `--egress-selector-config-file`: through which proxy this server connects to the nodes and
+ * Services of the cluster, to the control plane and to etcd. EgressSelectorConfiguration,
+ * apiserver.k8s.io, v1alpha1 and v1beta1, which have the same fields.
  */
 import { existsSync } from 'node:fs'
 import { describeFaults } from '../../api/aggregate.ts'

@@ -1,6 +1,6 @@
 /**
- * `--encryption-provider-config`: which resources are encrypted in the database, how, and with which keys. apiserver.config.k8s.io/v1, and
- * v1 with the kind EncryptionConfig.
+ * `--encryption-provider-config`: which resources are encrypted in the database, how, and with
+ * which keys. apiserver.config.k8s.io/v1, and v1 with the kind EncryptionConfig.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { describeFaults } from '../../api/aggregate.ts'

@@ -1,6 +1,6 @@
 /**
- * The configuration of the plugin EventRateLimit. Configuration, eventratelimit.admission.k8s.io/v1alpha1. As upstream, unknown fields are
- * ignored.
+ * The configuration of the plugin EventRateLimit. Configuration,
+ * eventratelimit.admission.k8s.io/v1alpha1. As upstream, unknown fields are ignored.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidShown, invalidValue, notSupported } from '../../api/field-fault.ts'
@@ -11,7 +11,10 @@ import { eventRateLimitScheme } from './schemes.ts'
 const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const
 
 export type EventLimit = {
-  /** What has a bucket of its own: the server, each namespace, each user, or each object of each source. */
+  /**
+   * What has a bucket of its own: the server, each namespace, each user, or each object of each
+   * source.
+   */
   readonly type: (typeof limitTypes)[number]
   readonly perSecond: number
   readonly burst: number

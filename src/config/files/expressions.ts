@@ -1,4 +1,7 @@
-/** CEL expressions in configuration files. They are compiled when the file is read, so that errors are reported right away. */
+/**
+ * CEL expressions in configuration files. They are compiled when the file is read, so that errors
+ * are reported right away.
+ */
 import { type FieldFault, internalFault, invalidValue } from '../../api/field-fault.ts'
 import {
   compile,
@@ -18,7 +21,10 @@ export type ExpressionField = { readonly text: string; readonly path: string }
 /** Returns the error for a result type that is not allowed, undefined if it is. */
 type CheckType = (type: Type) => string | undefined
 
-/** Compiles expressions in named environments. A large file is prepared first, since 500 expressions take 100 ms. */
+/**
+ * Compiles expressions in named environments. A large file is prepared first, since 500 expressions
+ * take 100 ms.
+ */
 export class ExpressionCompiler<Name extends string> {
   readonly #environments: { readonly [name in Name]: Environment }
   readonly #prepared = new Map<string, CompileResult>()

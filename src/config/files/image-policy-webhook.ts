@@ -1,4 +1,7 @@
-/** The configuration of the plugin ImagePolicyWebhook, which has no apiVersion and no kind: `imagePolicy: {kubeConfigFile: …}`. */
+/**
+ * The configuration of the plugin ImagePolicyWebhook, which has no apiVersion and no kind:
+ * `imagePolicy: {kubeConfigFile: …}`.
+ */
 import { fieldsOf, numberOf, textOf } from '../../api/object.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
 import type { FileRead } from './config-file.ts'

@@ -58,7 +58,10 @@ function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFaul
   return [...faults, ...httpsFaults(discoveryUrl, path)]
 }
 
-/** A pattern for the slashes at the end would take the square of their number where they are in the middle. */
+/**
+ * A pattern for the slashes at the end would take the square of their number where they are in the
+ * middle.
+ */
 function withoutSlashes(url: string): string {
   let end = url.length
   while (url[end - 1] === '/') end--

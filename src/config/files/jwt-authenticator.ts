@@ -52,7 +52,9 @@ export const jwtCompiler = (): JwtCompiler => ({
   authorities: new AuthorityChecks(),
 })
 
-/** Compiles all expressions and parses the CAs of an authenticator without blocking the event loop. */
+/**
+ * Compiles all expressions and parses the CAs of an authenticator without blocking the event loop.
+ */
 export async function prepareJwtAuthenticator(
   authenticator: Fields,
   { expressions, authorities }: JwtCompiler,
@@ -110,7 +112,10 @@ const bothSet = "claim and expression can't both be set"
 class AuthenticatorReader {
   readonly faults: FieldFault[] = []
   readonly #compiler: JwtCompiler['expressions']
-  /** Whether an expression reads claims.email_verified, and whether the user name is made from claims.email. */
+  /**
+   * Whether an expression reads claims.email_verified, and whether the user name is made from
+   * claims.email.
+   */
   #isMailVerified = false
   #isMailUsed = false
 

@@ -1,6 +1,7 @@
 /**
- * Reads kubeconfig files, which configure the connections to authentication, authorization and audit webhooks. As in client-go, the current
- * context is used. Exec credential plugins are not supported.
+ * Reads kubeconfig files, which configure the connections to authentication, authorization and
+ * audit webhooks. As in client-go, the current context is used. Exec credential plugins are not
+ * supported.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import {
@@ -32,8 +33,8 @@ import { kubeconfigScheme } from './schemes.ts'
 import { readBytes, readTextFile } from './read-file.ts'
 
 /**
- * All users of a file, for calls to servers that it does not name. Clusters are not read. Upstream reports a user that cannot be used only
- * when it is.
+ * All users of a file, for calls to servers that it does not name. Clusters are not read. Upstream
+ * reports a user that cannot be used only when it is.
  */
 export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
   const loaded = loadFile(path)

@@ -1,6 +1,7 @@
 /**
- * The configuration of the plugin PodNodeSelector, which has no apiVersion and no kind. Upstream ignores one that it cannot decode; here it
- * is refused, since pods would be scheduled against the will of its author.
+ * The configuration of the plugin PodNodeSelector, which has no apiVersion and no kind. Upstream
+ * ignores one that it cannot decode; here it is refused, since pods would be scheduled against the
+ * will of its author.
  */
 import { entriesOf, textOf } from '../../api/object.ts'
 import type { FileRead } from './config-file.ts'

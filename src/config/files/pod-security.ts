@@ -1,6 +1,7 @@
 /**
- * The configuration of the plugin PodSecurity: the levels of namespaces without labels, and what is exempt. PodSecurityConfiguration,
- * pod-security.admission.config.k8s.io, v1, v1beta1 and v1alpha1, which have the same fields.
+ * The configuration of the plugin PodSecurity: the levels of namespaces without labels, and what is
+ * exempt. PodSecurityConfiguration, pod-security.admission.config.k8s.io, v1, v1beta1 and v1alpha1,
+ * which have the same fields.
  */
 import { aggregate, describeFaults } from '../../api/aggregate.ts'
 import { duplicate, type FieldFault, invalidValue } from '../../api/field-fault.ts'

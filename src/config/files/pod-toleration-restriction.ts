@@ -1,6 +1,7 @@
 /**
- * The configuration of the plugin PodTolerationRestriction, for namespaces without annotations of their own. Configuration,
- * podtolerationrestriction.admission.k8s.io/v1alpha1. As upstream, unknown fields are ignored.
+ * The configuration of the plugin PodTolerationRestriction, for namespaces without annotations of
+ * their own. Configuration, podtolerationrestriction.admission.k8s.io/v1alpha1. As upstream,
+ * unknown fields are ignored.
  */
 import { type Fields, itemsOf } from '../../api/object.ts'
 import { tolerationFaults } from '../../api/toleration-faults.ts'

@@ -4,8 +4,9 @@ import type { FileFault } from './decode-file.ts'
 import { goFileError } from './go-file-error.ts'
 
 /**
- * Certificates, tokens, policies and configurations: far more than any of them has, and little enough to be held in memory and to be a
- * JavaScript string, which ends at 512 MiB. Upstream has no limit.
+ * Certificates, tokens, policies and configurations: far more than any of them has, and little
+ * enough to be held in memory and to be a JavaScript string, which ends at 512 MiB. Upstream has no
+ * limit.
  */
 export const FILE_BYTES_MAX = 16 << 20
 const CHUNK_BYTES = 64 << 10

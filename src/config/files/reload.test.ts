@@ -292,7 +292,8 @@ async function rereadInTurns(
   bytes: Buffer,
 ): Promise<{ readonly read: FileRead<AuthenticationConfiguration>; readonly turns: number }> {
   let turns = 0
-  // Each turn of the loop: an interval has one only for every millisecond, and none while the machine is busy.
+  // Each turn of the loop: an interval has one only for every millisecond, and none while the
+  // machine is busy.
   const count = (): void => {
     turns++
     counting = setImmediate(count)

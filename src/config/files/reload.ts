@@ -1,6 +1,7 @@
 /**
- * Reloads a configuration file that changes while the server runs. An invalid file is reported once, and the old configuration stays in
- * use; a file that cannot be read, or a configuration that cannot be used yet, is retried.
+ * Reloads a configuration file that changes while the server runs. An invalid file is reported
+ * once, and the old configuration stays in use; a file that cannot be read, or a configuration that
+ * cannot be used yet, is retried.
  */
 import { formatDuration } from '../../lib/time/duration.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -12,10 +13,15 @@ import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'
 import { rereadBytes } from './read-file.ts'
 
-/** As upstream, for authentication configurations, whose issuers must answer before they are used. */
+/**
+ * As upstream, for authentication configurations, whose issuers must answer before they are used.
+ */
 const USE_MS_MAX = 60_000
 
-/** The values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds`, by status. */
+/**
+ * The values of the metrics `automatic_reloads_total` and
+ * `automatic_reload_last_timestamp_seconds`, by status.
+ */
 export type Reloads = {
   readonly success: ReloadCount
   readonly failure: ReloadCount
@@ -26,8 +32,9 @@ type ReloadCount = { readonly count: number /** 0: never. */; readonly lastSecon
 export type ConfigReloaderOptions<T> = {
   readonly read: (bytes: Buffer) => Promise<FileRead<T>>
   /**
-   * Uses the new configuration. If it fails, it is called again with the next check. `signal`: the time for it is up, or the reloader is
-   * disposed of; then it must not use the configuration any more.
+   * Uses the new configuration. If it fails, it is called again with the next check. `signal`: the
+   * time for it is up, or the reloader is disposed of; then it must not use the configuration any
+   * more.
    */
   readonly use: (value: T, signal: AbortSignal) => Promise<void> | void
   /** What the log calls it: `authentication config`. */

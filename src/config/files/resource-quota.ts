@@ -1,6 +1,7 @@
 /**
- * The configuration of the plugin ResourceQuota: resources that can be used only where a quota covers them. ResourceQuotaConfiguration,
- * apiserver.config.k8s.io/v1, or Configuration, resourcequota.admission.k8s.io/v1beta1 and v1alpha1, which have the same fields.
+ * The configuration of the plugin ResourceQuota: resources that can be used only where a quota
+ * covers them. ResourceQuotaConfiguration, apiserver.config.k8s.io/v1, or Configuration,
+ * resourcequota.admission.k8s.io/v1beta1 and v1alpha1, which have the same fields.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { required } from '../../api/field-fault.ts'
@@ -11,7 +12,10 @@ import { resourceQuotaScheme } from './schemes.ts'
 export type LimitedResource = {
   readonly group: string
   readonly plural: string
-  /** Resources of quotas whose names contain one of these texts, such as `.storageclass.storage.k8s.io/requests.storage`. */
+  /**
+   * Resources of quotas whose names contain one of these texts, such as
+   * `.storageclass.storage.k8s.io/requests.storage`.
+   */
   readonly matchContains: readonly string[]
   readonly matchScopes: readonly LimitedScope[]
 }

@@ -1,6 +1,7 @@
 /**
- * The kinds of configuration files by apiVersion, as in upstream's schemes. A new type of file needs a table in types/ and a row here. Kinds
- * without a package are not implemented; their names are known because error messages differ from those for unknown kinds.
+ * The kinds of configuration files by apiVersion, as in upstream's schemes. A new type of file
+ * needs a table in types/ and a row here. Kinds without a package are not implemented; their names
+ * are known because error messages differ from those for unknown kinds.
  */
 import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
@@ -234,7 +235,9 @@ export const podTolerationRestrictionScheme = schemeOf(
   tolerationRows,
 )
 
-/** What configuration files may have, for the reference page; the two plugins without kinds aside. */
+/**
+ * What configuration files may have, for the reference page; the two plugins without kinds aside.
+ */
 export function configurationKinds(): readonly {
   readonly apiVersion: string
   readonly kind: string
@@ -264,7 +267,8 @@ function schemeOf(name: string, rows: readonly Row[]): Scheme {
     name,
     find: (apiVersion, kind) => {
       const row = rows.find((one) => one.apiVersion === apiVersion && one.kinds.includes(kind))
-      // Not the text of the file: what is kept of a text keeps all of it in memory, and a file may have keys.
+      // Not the text of the file: what is kept of a text keeps all of it in memory, and a file may
+      // have keys.
       const known = row?.kinds.find((one) => one === kind)
       return row === undefined || known === undefined ? undefined : knownKind(row, known)
     },

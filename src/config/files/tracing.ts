@@ -1,4 +1,7 @@
-/** `--tracing-config-file`: where spans are sent to, and how many requests are traced. TracingConfiguration, apiserver.config.k8s.io. */
+/**
+ * `--tracing-config-file`: where spans are sent to, and how many requests are traced.
+ * TracingConfiguration, apiserver.config.k8s.io.
+ */
 import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, numberOf, textOf } from '../../api/object.ts'
@@ -8,7 +11,10 @@ import type { FileRead } from './config-file.ts'
 import { tracingScheme } from './schemes.ts'
 
 export type TracingConfig = {
-  /** Of the collector, in gRPC's syntax: `localhost:4317`, `dns://resolver/host:port`, `unix:///path`, `unix-abstract://name`. */
+  /**
+   * Of the collector, in gRPC's syntax: `localhost:4317`, `dns://resolver/host:port`,
+   * `unix:///path`, `unix-abstract://name`.
+   */
   readonly endpoint: string
   /** Of a million requests that no client traces already. */
   readonly samplingRatePerMillion: number

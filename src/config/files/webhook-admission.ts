@@ -1,7 +1,8 @@
 /**
- * The configuration of the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook: a kubeconfig whose users are named after the
- * hosts of webhooks. WebhookAdmissionConfiguration, apiserver.config.k8s.io/v1, or WebhookAdmission, v1alpha1. As upstream, unknown fields
- * are ignored.
+ * The configuration of the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook: a
+ * kubeconfig whose users are named after the hosts of webhooks. WebhookAdmissionConfiguration,
+ * apiserver.config.k8s.io/v1, or WebhookAdmission, v1alpha1. As upstream, unknown fields are
+ * ignored.
  */
 import { isAbsolute } from 'node:path'
 import { describeFaults } from '../../api/aggregate.ts'

@@ -1,6 +1,7 @@
 /**
- * The certificatesigningrequest-approving-controller: approves client certificates of kubelets, if who asks may have them: `create` of
- * `certificatesigningrequests/nodeclient`, or `/selfnodeclient` for one's own.
+ * The certificatesigningrequest-approving-controller: approves client certificates of kubelets, if
+ * who asks may have them: `create` of `certificatesigningrequests/nodeclient`, or `/selfnodeclient`
+ * for one's own.
  */
 import {
   type Fields,
@@ -25,7 +26,9 @@ import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 
 /** Upstream's number. */
 const WORKERS_MAX = 5
-/** Upstream's first and longest wait before a request that may not be approved is looked at again. */
+/**
+ * Upstream's first and longest wait before a request that may not be approved is looked at again.
+ */
 const REFUSED_MS_FIRST = 200
 const REFUSED_MS_MAX = 1_000_000
 
@@ -65,7 +68,10 @@ export function approveRequests(
   return stack
 }
 
-/** The right may be given later. The wait is the age of the request, so that it doubles, and no tries have to be counted. */
+/**
+ * The right may be given later. The wait is the age of the request, so that it doubles, and no
+ * tries have to be counted.
+ */
 export function refusedMs({ metadata }: KubeObject, nowMs: number): number {
   const ageMs = nowMs - Date.parse(textOf(metadata.creationTimestamp))
   return ageMs < REFUSED_MS_MAX ? Math.max(ageMs, REFUSED_MS_FIRST) : REFUSED_MS_MAX
@@ -88,7 +94,9 @@ const other: RecognizedRequest = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 }
 
-/** What the request may be approved as, in upstream's order; nothing if it is not one of a kubelet. */
+/**
+ * What the request may be approved as, in upstream's order; nothing if it is not one of a kubelet.
+ */
 export function recognize({ spec }: KubeObject): readonly RecognizedRequest[] {
   const { request: pem, usages, username } = fieldsOf(spec)
   const asked = readOr(textOf(pem))

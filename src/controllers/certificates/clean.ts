@@ -1,6 +1,7 @@
 /**
- * The certificatesigningrequest-cleaner-controller: deletes requests that nobody needs any more: an hour after they were issued, denied or failed, a
- * day after nobody has looked at them, and when their certificate has expired.
+ * The certificatesigningrequest-cleaner-controller: deletes requests that nobody needs any more: an
+ * hour after they were issued, denied or failed, a day after nobody has looked at them, and when
+ * their certificate has expired.
  */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'

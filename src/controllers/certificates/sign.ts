@@ -1,6 +1,7 @@
 /**
- * The certificatesigningrequest-signing-controller: signs requests that are approved, for the signers of kubernetes.io that have a CA. One
- * that its signer does not sign gets the condition Failed.
+ * The certificatesigningrequest-signing-controller: signs requests that are approved, for the
+ * signers of kubernetes.io that have a CA. One that its signer does not sign gets the condition
+ * Failed.
  */
 import {
   fieldsOf,
@@ -79,7 +80,10 @@ type Signing = {
   readonly now: () => string
 }
 
-/** With its certificate, or with the condition that says why it has none. Fails if it cannot be signed now. */
+/**
+ * With its certificate, or with the condition that says why it has none. Fails if it cannot be
+ * signed now.
+ */
 export async function decided(
   object: KubeObject,
   { signers, wallMs, now }: Signing,
@@ -115,7 +119,10 @@ export async function decided(
   }
 }
 
-/** One that an older version, or another server, has accepted may be unreadable, and stays so: to try again would be of no use. */
+/**
+ * One that an older version, or another server, has accepted may be unreadable, and stays so: to
+ * try again would be of no use.
+ */
 function readOrWhyNot(base64: string): WholeRequest | string {
   try {
     return readPemRequest(base64)

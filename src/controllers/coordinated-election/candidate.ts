@@ -1,4 +1,6 @@
-/** What an election asks of a LeaseCandidate. Times that are absent or cannot be read are undefined. */
+/**
+ * What an election asks of a LeaseCandidate. Times that are absent or cannot be read are undefined.
+ */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
@@ -59,9 +61,9 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
 }
 
 /**
- * The oldest emulation version, then the oldest binary, then the oldest object: what all servers of a cluster understand. Creation times are in
- * seconds, so several may be equal: then `holder` stays, and without it among them the first by name is chosen, whatever the order of the
- * list is.
+ * The oldest emulation version, then the oldest binary, then the oldest object: what all servers of
+ * a cluster understand. Creation times are in seconds, so several may be equal: then `holder`
+ * stays, and without it among them the first by name is chosen, whatever the order of the list is.
  */
 export function oldestOf(candidates: readonly Candidate[], holder: string): Candidate | undefined {
   const valid = candidates.filter(

@@ -1,7 +1,8 @@
 /**
- * Coordinated leader election (gate CoordinatedLeaderElection): programs that want to lead are LeaseCandidates, and the server chooses who
- * holds the Lease. Every replica does this: each write has the resourceVersion that it was decided from, so that of two that come to the
- * same decision one is refused and does nothing.
+ * Coordinated leader election (gate CoordinatedLeaderElection): programs that want to lead are
+ * LeaseCandidates, and the server chooses who holds the Lease. Every replica does this: each write
+ * has the resourceVersion that it was decided from, so that of two that come to the same decision
+ * one is refused and does nothing.
  */
 import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
@@ -20,7 +21,10 @@ import { type Candidate, candidateOf, type LeaseReference, placeOf } from './can
 import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
-/** How soon an election is looked at again: while one goes on, and when its Lease has a good holder, who may stop to renew it. */
+/**
+ * How soon an election is looked at again: while one goes on, and when its Lease has a good holder,
+ * who may stop to renew it.
+ */
 const BUSY_MS = 1_000
 const SETTLED_MS = 5_000
 

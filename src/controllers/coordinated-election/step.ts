@@ -1,17 +1,24 @@
 /**
- * One step of a coordinated election (KEP-4355), decided from what is stored: candidates that have been silent are pinged, and among those that
- * answer within the time of an election the best one becomes the holder of the Lease, or is told to the present holder, who then steps down.
+ * One step of a coordinated election (KEP-4355), decided from what is stored: candidates that have
+ * been silent are pinged, and among those that answer within the time of an election the best one
+ * becomes the holder of the Lease, or is told to the present holder, who then steps down.
  */
 import { type Fields, fieldsOf, numberOf, textOf } from '../../api/object.ts'
 import { microTime } from '../../api/timestamps.ts'
 import { type Candidate, hasAnswered, oldestOf, strategyOf, timeOf } from './candidate.ts'
 
-/** For how long candidates are waited for, and for how long a renewal counts as an answer. Upstream's, as are those below. */
+/**
+ * For how long candidates are waited for, and for how long a renewal counts as an answer.
+ * Upstream's, as are those below.
+ */
 export const ELECTION_MS = 5_000
 /** A candidate that was not heard of for so long is none. */
 export const CANDIDATE_VALID_MS = 30 * 60 * 1000
 const LEASE_SECONDS = 5
-/** The strategy whose leaders are chosen here. Others are somebody else's: the Lease is made without a holder. */
+/**
+ * The strategy whose leaders are chosen here. Others are somebody else's: the Lease is made without
+ * a holder.
+ */
 const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
 
 export type Step =

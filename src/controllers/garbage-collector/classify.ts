@@ -23,8 +23,9 @@ export type Classifying = {
 }
 
 /**
- * 'any': by what is in memory. 'latest': by what is stored now. 'kind': one of the owners is of a kind that is not served, so nobody can say.
- * 'scope': a cluster-scoped object names a namespaced owner.
+ * 'any': by what is in memory. 'latest': by what is stored now. 'kind': one of the owners is of a
+ * kind that is not served, so nobody can say. 'scope': a cluster-scoped object names a namespaced
+ * owner.
  */
 export async function classify(
   key: Key,

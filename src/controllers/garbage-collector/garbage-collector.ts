@@ -1,7 +1,8 @@
 /**
- * The garbage-collector-controller: deletes objects whose owners are all gone, deletes dependents before owners that are deleted in the
- * foreground, and orphans dependents. The graph says what is suspect; what is done is decided on what is stored at that moment, and written on
- * condition that the object has not changed since.
+ * The garbage-collector-controller: deletes objects whose owners are all gone, deletes dependents
+ * before owners that are deleted in the foreground, and orphans dependents. The graph says what is
+ * suspect; what is done is decided on what is stored at that moment, and written on condition that
+ * the object has not changed since.
  */
 import type { Handler } from '../../api/request.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -31,16 +32,23 @@ import { type ObjectRevision, Writes } from './writes.ts'
 const WORKERS_MAX = 20
 /** Dependents of one owner that are orphaned concurrently. */
 const ORPHANS_MAX = 16
-/** And those of remote servers: fewer than are asked for at the same time (remote-objects.ts), since what is beyond that fails. */
+/**
+ * And those of remote servers: fewer than are asked for at the same time (remote-objects.ts), since
+ * what is beyond that fails.
+ */
 const REMOTE_ORPHANS_MAX = 4
 /** The wait before an object that somebody else has changed is decided on again. */
 const CHANGED_MS = 10
-/** Owners of an object that are looked for in other namespaces before it is deleted: each takes a look at all objects of a kind. */
+/**
+ * Owners of an object that are looked for in other namespaces before it is deleted: each takes a
+ * look at all objects of a kind.
+ */
 const STRANGERS_MAX = 20
 /**
- * The first and the longest wait before an object is looked at again whose owner exists but is not in the graph yet: if the owner goes before its
- * resource is listed, no event tells that. The end of the list has it looked at; the wait is for what comes between two lists, and doubles, as
- * each look may be a read of the database.
+ * The first and the longest wait before an object is looked at again whose owner exists but is not
+ * in the graph yet: if the owner goes before its resource is listed, no event tells that. The end
+ * of the list has it looked at; the wait is for what comes between two lists, and doubles, as each
+ * look may be a read of the database.
  */
 const UNSEEN_MS_FIRST = 1_000
 const UNSEEN_MS_MAX = 60_000
@@ -80,7 +88,9 @@ export class GarbageCollector implements AsyncDisposable {
   #sources: Sources
   /** Suspects that wait until everything has been listed once; undefined: it has. */
   #early: Set<Key> | undefined = new Set()
-  /** Objects with an owner of a kind that is not served: they are looked at again when kinds come. */
+  /**
+   * Objects with an owner of a kind that is not served: they are looked at again when kinds come.
+   */
   readonly #unmapped = new Set<Key>()
   readonly #unseen = new Map<Key, UnresolvedObject>()
 
@@ -190,8 +200,9 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * If the definition was deleted, its objects were, too; the events of the last ones may not have come. If it is only not served, they are
-   * still there. Those of a remote server that this one does not lead to any longer keep nobody waiting. Never fails.
+   * If the definition was deleted, its objects were, too; the events of the last ones may not have
+   * come. If it is only not served, they are still there. Those of a remote server that this one
+   * does not lead to any longer keep nobody waiting. Never fails.
    */
   async #forgetKind({
     resource: { group, plural },
@@ -252,7 +263,8 @@ export class GarbageCollector implements AsyncDisposable {
   /** Never fails. */
   async #onListed(prefix: Key): Promise<void> {
     const slices = new Slices(this.#options.time)
-    // A copy: one that waits for another owner, too, is put back when it was looked at, and would come again and again.
+    // A copy: one that waits for another owner, too, is put back when it was looked at, and would
+    // come again and again.
     for (const key of [...this.#unseen.keys()]) {
       if (this.#unseen.get(key)?.prefixes.has(prefix) === true) this.#deletions.add(key)
       if (slices.isOver) await slices.turn()

@@ -161,8 +161,9 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Random changes, whose events come late and in any order between resources; the collector deletes every suspect whose owners are all gone.
- * Then no garbage is left, nothing is deleted that has an owner, and the edges are those of the objects.
+ * Random changes, whose events come late and in any order between resources; the collector deletes
+ * every suspect whose owners are all gone. Then no garbage is left, nothing is deleted that has an
+ * owner, and the edges are those of the objects.
  */
 test('after random changes the graph is that of the objects, and no garbage is left', () => {
   for (let seed = 1; seed <= 300; seed++) changeAtRandom(seed)

@@ -1,9 +1,11 @@
 /**
- * Who owns whom. The graph has only objects that have owners, dependents, or a finalizer of the garbage collector while they are being
- * deleted, and of them only their keys in the cache, the uids of owners, and the edges: everything else is read from the cache when it is
- * needed. So an object without owners and dependents costs nothing, and one with an owner some 150 bytes.
+ * Who owns whom. The graph has only objects that have owners, dependents, or a finalizer of the
+ * garbage collector while they are being deleted, and of them only their keys in the cache, the
+ * uids of owners, and the edges: everything else is read from the cache when it is needed. So an
+ * object without owners and dependents costs nothing, and one with an owner some 150 bytes.
  *
- * An owner that a reference names but nobody has seen is a node without a key (upstream calls it virtual).
+ * An owner that a reference names but nobody has seen is a node without a key (upstream calls it
+ * virtual).
  */
 import type { Item } from '../../storage/cache/item.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -17,9 +19,14 @@ export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
 export type GraphOptions = {
-  /** The key that a reference of the object at `key` leads to. Undefined: the kind is not served, or the reference is not valid. */
+  /**
+   * The key that a reference of the object at `key` leads to. Undefined: the kind is not served, or
+   * the reference is not valid.
+   */
   readonly keyOf: (reference: OwnerReference, key: Key) => Key | undefined
-  /** The object with this uid at this key, if the cache has it: its own key, which costs no memory. */
+  /**
+   * The object with this uid at this key, if the cache has it: its own key, which costs no memory.
+   */
   readonly find: (key: Key, uid: string) => Key | undefined
   /** The object may be garbage, or may be waiting for dependents that are gone. */
   readonly onSuspect: (key: Key) => void
@@ -35,7 +42,10 @@ const ORPHANING = 4
 const GONE = 8
 /** The rest of the bits: which owners it blocks, by their places in the list. */
 const BLOCKS_AT = 4
-/** Owners of a node that are kept in a list. A client may send tens of thousands: more are kept in a map, and are set in steps. */
+/**
+ * Owners of a node that are kept in a list. A client may send tens of thousands: more are kept in a
+ * map, and are set in steps.
+ */
 export const FEW_OWNERS_MAX = 26
 
 class Node {
@@ -56,7 +66,10 @@ class Node {
 
 /** The owners of a node that has more than FEW_OWNERS_MAX of them. */
 class ManyOwners {
-  /** For each owner twice the number of the last update that named it, plus one if the node blocks its deletion. */
+  /**
+   * For each owner twice the number of the last update that named it, plus one if the node blocks
+   * its deletion.
+   */
   readonly edges = new Map<Node, number>()
   update = 0
   /** That of the references. Undefined while an update is not complete. */
@@ -85,8 +98,8 @@ export class Graph {
   }
 
   /**
-   * Sets an object as it is now; undefined: it is gone. Returns the rest of the work for an object with many owners: its steps are to be
-   * run before the next change of the object is set.
+   * Sets an object as it is now; undefined: it is gone. Returns the rest of the work for an object
+   * with many owners: its steps are to be run before the next change of the object is set.
    */
   set(key: Key, head: ObjectHead | undefined): Steps<void> | undefined {
     const found = this.#byKey.get(key)
@@ -195,7 +208,10 @@ export class Graph {
     return this.#setManyOwners(node, many, { owners, ownersDigest, key })
   }
 
-  /** Between two steps owners come and go, and are merged. Ends early if the node is removed, or is set again. */
+  /**
+   * Between two steps owners come and go, and are merged. Ends early if the node is removed, or is
+   * set again.
+   */
   *#setManyOwners(
     node: Node,
     many: ManyOwners,
@@ -293,7 +309,10 @@ export class Graph {
     return this.#learnUid(there, uid)
   }
 
-  /** The dependents of a node without a key are those of the one with a key, which is the same object. */
+  /**
+   * The dependents of a node without a key are those of the one with a key, which is the same
+   * object.
+   */
   #merge(virtual: Node, node: Node): void {
     // A copy: each one is taken out of the Set.
     for (const dependent of [...all(virtual.dependents)]) replaceOwner(dependent, virtual, node)
@@ -313,7 +332,8 @@ export class Graph {
     if (key !== undefined) this.#byKey.delete(key)
     node.key = undefined
     node.owners = undefined
-    // What a remote server no longer lists is asked for by its name before anything goes because of it.
+    // What a remote server no longer lists is asked for by its name before anything goes because of
+    // it.
     node.bits = key !== undefined && isRemoteKey(key) ? 0 : GONE
     for (const owner of listOf(owners)) {
       unlink(owner, node)

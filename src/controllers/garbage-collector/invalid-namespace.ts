@@ -1,4 +1,6 @@
-/** The event that tells why an object went: its owner is in another namespace, which is no owner. */
+/**
+ * The event that tells why an object went: its owner is in another namespace, which is no owner.
+ */
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import { apiVersionOf } from '../../registry/resource.ts'

@@ -99,7 +99,10 @@ class RemoteGarbageFixture implements AsyncDisposable {
     )
   }
 
-  /** Garbage of this server that comes after all that is there is collected: what is before it has been looked at. */
+  /**
+   * Garbage of this server that comes after all that is there is collected: what is before it has
+   * been looked at.
+   */
   async collected(name: string): Promise<void> {
     await this.create(
       configMap(name, [

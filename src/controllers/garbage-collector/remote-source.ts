@@ -1,4 +1,7 @@
-/** A resource of a remote API server: its objects are asked for, and what is known of them is their metadata. */
+/**
+ * A resource of a remote API server: its objects are asked for, and what is known of them is their
+ * metadata.
+ */
 import type { OwnerReference } from '../object-head.ts'
 import { RemoteInformer } from '../remote/remote-informer.ts'
 import type { RemoteResource } from '../remote/remote-content.ts'
@@ -48,7 +51,8 @@ export class RemoteSource implements Source {
     const informer = new RemoteInformer(this.identity, {
       set: (key, head) => {
         const steps = set(key, head)
-        // At once: owners of an object of a remote server are limited by HEADS_BYTES_MAX, and rarely many.
+        // At once: owners of an object of a remote server are limited by HEADS_BYTES_MAX, and
+        // rarely many.
         while (steps !== undefined && steps.next().done !== true);
       },
       known,
@@ -57,7 +61,8 @@ export class RemoteSource implements Source {
     return {
       listed: informer.listed,
       tried: informer.tried,
-      // As upstream: what was written at a remote server a moment ago may not be known yet, and one that is away holds up nobody.
+      // As upstream: what was written at a remote server a moment ago may not be known yet, and one
+      // that is away holds up nobody.
       latest: async () => undefined,
       [Symbol.asyncDispose]: async () => {
         if (this.#informer === informer) this.#informer = undefined

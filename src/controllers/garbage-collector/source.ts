@@ -1,4 +1,6 @@
-/** A resource whose objects the collector reads and follows: one of this server, or of a remote one. */
+/**
+ * A resource whose objects the collector reads and follows: one of this server, or of a remote one.
+ */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -14,7 +16,10 @@ export type SourceObject = {
   readonly resourceVersion: string
   /** Fails if what is stored cannot be decoded. */
   readonly head: () => ObjectHead
-  /** Undefined: it cannot be decoded. It is there, and nobody can say that it is another one: nothing is deleted because of it. */
+  /**
+   * Undefined: it cannot be decoded. It is there, and nobody can say that it is another one:
+   * nothing is deleted because of it.
+   */
   readonly ownerHead: () => ObjectHead | undefined
 }
 
@@ -27,7 +32,10 @@ export type Keys = {
 }
 
 export type SourceListener = {
-  /** Undefined: it is gone. Returns the rest of the work for an object with many owners, to be run before the next call for its key. */
+  /**
+   * Undefined: it is gone. Returns the rest of the work for an object with many owners, to be run
+   * before the next call for its key.
+   */
   readonly set: (key: Key, head: ObjectHead | undefined) => Steps<void> | undefined
   /** The keys of all objects that were told. */
   readonly known: () => Iterable<Key>

@@ -1,4 +1,7 @@
-/** Keeps the graph current by watches, one for each resource. Resources come and go with their definitions and remote servers. */
+/**
+ * Keeps the graph current by watches, one for each resource. Resources come and go with their
+ * definitions and remote servers.
+ */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import type { Graph, Key } from './graph.ts'
@@ -10,7 +13,10 @@ type SourceSubscription = { readonly identity: object; readonly objects: Objects
 export type SourcesInformerOptions = {
   /** Is told of each object that is deleted, after the graph. */
   readonly onGone: (key: Key) => void
-  /** All objects of the resource with this prefix are in the graph, for the first time since it is followed. */
+  /**
+   * All objects of the resource with this prefix are in the graph, for the first time since it is
+   * followed.
+   */
   readonly onListed: (prefix: Key) => void
   readonly log: Log
   readonly time: Time
@@ -31,8 +37,8 @@ export class SourcesInformer implements AsyncDisposable {
   }
 
   /**
-   * Follows these and no others. Resolves when all their objects are in the graph, but for those of remote servers that are away; or when it is
-   * stopped.
+   * Follows these and no others. Resolves when all their objects are in the graph, but for those of
+   * remote servers that are away; or when it is stopped.
    */
   async follow(sources: Sources): Promise<void> {
     if (this.#isStopped) return
@@ -45,7 +51,10 @@ export class SourcesInformer implements AsyncDisposable {
     await Promise.all(Array.from(this.#subscriptions.values(), ({ objects }) => objects.tried))
   }
 
-  /** Whether all objects of this resource have been in the graph since it is followed; if not, `onListed` will tell. */
+  /**
+   * Whether all objects of this resource have been in the graph since it is followed; if not,
+   * `onListed` will tell.
+   */
   isListed(prefix: Key): boolean {
     return this.#listed.has(prefix)
   }

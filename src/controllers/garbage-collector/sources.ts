@@ -1,4 +1,7 @@
-/** Where objects are: the resources that the collector follows, by the kinds of references and by the keys of objects. */
+/**
+ * Where objects are: the resources that the collector follows, by the kinds of references and by
+ * the keys of objects.
+ */
 import type { Registry } from '../../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { OwnerReference } from '../object-head.ts'
@@ -12,7 +15,10 @@ import type { Source } from './source.ts'
 
 export type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
-/** 'scope': the object is cluster-scoped and the owner is not, which nothing can mend. 'kind': the kind is not served. */
+/**
+ * 'scope': the object is cluster-scoped and the owner is not, which nothing can mend. 'kind': the
+ * kind is not served.
+ */
 export type ResolvedOwner = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
 
 export type SourcesOptions = {

@@ -1,4 +1,7 @@
-/** What the collector writes: through the handler, as its service account. Each write names the version that it was decided on. */
+/**
+ * What the collector writes: through the handler, as its service account. Each write names the
+ * version that it was decided on.
+ */
 import type { Fields } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'

@@ -5,7 +5,9 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../api/objec
 export type ContentReport = {
   /** Why objects of some resources could not be deleted. */
   readonly faults: readonly string[]
-  /** How many objects are left, by `plural.group`. Undefined: only some resources were looked at. */
+  /**
+   * How many objects are left, by `plural.group`. Undefined: only some resources were looked at.
+   */
   readonly remaining: ReadonlyMap<string, number> | undefined
   /** How many objects each finalizer keeps. */
   readonly finalizers: ReadonlyMap<string, number>

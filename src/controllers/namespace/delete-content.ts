@@ -15,9 +15,14 @@ import type { ContentReport } from './conditions.ts'
 import { deleteRemote } from './delete-remote.ts'
 import { failureOf, outcomeOf } from '../write-outcome.ts'
 
-/** Deletes under way for one namespace, and resources of it that are looked at: more would only wait for etcd. */
+/**
+ * Deletes under way for one namespace, and resources of it that are looked at: more would only wait
+ * for etcd.
+ */
 const DELETES_MAX = 16
-/** Objects that are deleted before it is asked again whether the namespace is still being deleted. */
+/**
+ * Objects that are deleted before it is asked again whether the namespace is still being deleted.
+ */
 const BATCH = 128
 const RESOURCES_MAX = 8
 
@@ -28,9 +33,15 @@ export type ContentOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** Whether the namespace is still being deleted, as it is stored now: another one of its name is not. */
+  /**
+   * Whether the namespace is still being deleted, as it is stored now: another one of its name is
+   * not.
+   */
   readonly isEnding: () => Promise<boolean>
-  /** Whether pods go first: what they use must not vanish below them (KEP-5080, gate OrderedNamespaceDeletion). */
+  /**
+   * Whether pods go first: what they use must not vanish below them (KEP-5080, gate
+   * OrderedNamespaceDeletion).
+   */
   readonly podsFirst: boolean
   readonly wallMs: () => number
   /** Absent: that of the system. */
@@ -176,7 +187,10 @@ async function estimateRemaining(
   return { estimateSeconds: 0, count, finalizers, fault }
 }
 
-/** The longest grace period of pods that run, in seconds; 0 if that much has passed since the namespace was deleted. */
+/**
+ * The longest grace period of pods that run, in seconds; 0 if that much has passed since the
+ * namespace was deleted.
+ */
 async function graceLeft(
   pods: readonly Item[],
   { metadata }: KubeObject,
@@ -196,14 +210,18 @@ async function graceLeft(
 
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion'])
 
-/** Returns why one could not be deleted, if so: the rest of the resource is then left for the next time. */
+/**
+ * Returns why one could not be deleted, if so: the rest of the resource is then left for the next
+ * time.
+ */
 async function deleteEach(
   resource: Resource,
   items: readonly Item[],
   options: ContentOptions,
 ): Promise<string | undefined> {
   for (let at = 0; at < items.length; at += BATCH) {
-    // Asked after the list: all that was listed is then of this namespace, and not of a new one of the same name.
+    // Asked after the list: all that was listed is then of this namespace, and not of a new one of
+    // the same name.
     if (!(await options.isEnding())) return 'the namespace is not being deleted any more'
     const fault = await deleteBatch(resource, items.slice(at, at + BATCH), options)
     if (fault !== undefined) return fault
@@ -225,7 +243,8 @@ async function deleteBatch(
       if (fault !== undefined || signal.aborted) return
       if (slices.isOver) await slices.turn()
       const { uid, isMarked, finalizers } = headOf(item)
-      // A delete in the background takes the finalizers of the garbage collector away; of others it changes nothing.
+      // A delete in the background takes the finalizers of the garbage collector away; of others it
+      // changes nothing.
       if (isMarked && !finalizers.some((finalizer) => collectorFinalizers.has(finalizer))) continue
       const { namespace, name = '' } = keys.parse(item.key) ?? {}
       const path = objectPath(resource, namespace, name)

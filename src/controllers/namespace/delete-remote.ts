@@ -1,4 +1,7 @@
-/** Deletes what a remote API server has in a namespace, by requests that this server passes on to it. */
+/**
+ * Deletes what a remote API server has in a namespace, by requests that this server passes on to
+ * it.
+ */
 import type { Fields } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'

@@ -1,4 +1,7 @@
-/** The namespace-controller: empties each namespace that is being deleted, tells in its conditions what is left, and finalizes it. */
+/**
+ * The namespace-controller: empties each namespace that is being deleted, tells in its conditions
+ * what is left, and finalizes it.
+ */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
@@ -24,8 +27,9 @@ import { outcomeOrThrow } from '../write-outcome.ts'
 /** Upstream's number. */
 const NAMESPACES_MAX = 10
 /**
- * After a namespace was deleted, other replicas may still create objects in it until their caches show that. Upstream waits 5 s, for
- * informers that are further behind than the caches of servers. A create that takes longer looks at the namespace again before it stores.
+ * After a namespace was deleted, other replicas may still create objects in it until their caches
+ * show that. Upstream waits 5 s, for informers that are further behind than the caches of servers.
+ * A create that takes longer looks at the namespace again before it stores.
  */
 const REPLICAS_MS = 2_000
 /** The first wait for what is left; the next ones double, up to half of upstream's estimate. */
@@ -141,7 +145,8 @@ export class NamespaceController implements AsyncDisposable {
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
     const earlyMs = ending.beginMs - clock.monotonicMs()
     if (earlyMs > 0) return earlyMs
-    // Since the event, admission refuses creates: those in progress are the last ones that may store something.
+    // Since the event, admission refuses creates: those in progress are the last ones that may
+    // store something.
     if (creates.onIdle(name, () => this.#queue.add(name))) return undefined
     const { signal } = this.#stopping
     const isEnding = async (): Promise<boolean> => {

@@ -1,4 +1,7 @@
-/** A request of a controller that this server passes on to a remote one, whose answer may come piece by piece, be long, or not come. */
+/**
+ * A request of a controller that this server passes on to a remote one, whose answer may come piece
+ * by piece, be long, or not come.
+ */
 import { parseJson } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { type OwnRequest, request } from '../../api/own-request.ts'
@@ -25,7 +28,10 @@ export async function askRemote(
   return { status: response.status, bytes: await bytesOf(response, both) }
 }
 
-/** A Status has some hundred bytes; what is longer is not looked at, since it would be parsed in one go. */
+/**
+ * A Status has some hundred bytes; what is longer is not looked at, since it would be parsed in one
+ * go.
+ */
 const STATUS_BYTES_MAX = 64 << 10
 
 /** The Status that was answered. Empty: it is none. */

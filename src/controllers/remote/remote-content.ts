@@ -1,4 +1,7 @@
-/** What remote API servers have, as discovery tells it. Controllers ask them about it through this server. */
+/**
+ * What remote API servers have, as discovery tells it. Controllers ask them about it through this
+ * server.
+ */
 
 /** A resource of a remote server in one version. */
 export type RemoteResource = {

@@ -1,4 +1,7 @@
-/** Reads what controllers ask of the objects of a remote server, which may say anything: in slices, field by field, the rest is skipped. */
+/**
+ * Reads what controllers ask of the objects of a remote server, which may say anything: in slices,
+ * field by field, the rest is skipped.
+ */
 import {
   eachField,
   eachItem,
@@ -115,7 +118,10 @@ const metadataSteps =
   (scanner: JsonScanner): Steps<void> =>
     eachField(scanner, Object.fromEntries(wanted.map((name) => [name, into(found, name)])))
 
-/** A value that is too large is as if it were not there: one object must not keep the others of its kind from being read. */
+/**
+ * A value that is too large is as if it were not there: one object must not keep the others of its
+ * kind from being read.
+ */
 const into = (found: Map<string, Json>, name: string) =>
   function* (scanner: JsonScanner): Steps<void> {
     scanner.peekType()

@@ -1,6 +1,7 @@
 /**
- * Follows the objects of one resource of a remote server, by a list and a watch that this server passes on. While the server is away nothing is told:
- * what was known stays known. What a new list no longer has is told as gone.
+ * Follows the objects of one resource of a remote server, by a list and a watch that this server
+ * passes on. While the server is away nothing is told: what was known stays known. What a new list
+ * no longer has is told as gone.
  */
 import { request } from '../../api/own-request.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -18,10 +19,16 @@ const HEADS_BYTES_MAX = 64 << 20
 /** Of an object without owners and finalizers, beside its key; of an owner, beside its texts. */
 const HEAD_BYTES = 300
 const OWNER_BYTES = 500
-/** A watch ends by itself after that, as those of upstream's clients; one that does not is cut some time later. */
+/**
+ * A watch ends by itself after that, as those of upstream's clients; one that does not is cut some
+ * time later.
+ */
 const WATCH_SECONDS = 300
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
-/** The wait before a server is asked again: after a watch that ended, after the first failure, and at the most. */
+/**
+ * The wait before a server is asked again: after a watch that ended, after the first failure, and
+ * at the most.
+ */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 30_000
 /** The wait before one that has too many objects is listed again. */
@@ -56,7 +63,10 @@ export class RemoteInformer implements AsyncDisposable {
     this.#running = this.#run()
   }
 
-  /** Resolves when all objects have been told, which is never if the server stays away; or when this is stopped. */
+  /**
+   * Resolves when all objects have been told, which is never if the server stays away; or when this
+   * is stopped.
+   */
   get listed(): Promise<void> {
     return this.#listed.promise
   }
@@ -169,7 +179,10 @@ export class RemoteInformer implements AsyncDisposable {
     }
   }
 
-  /** Resolves with the version of the last event when the watch has ended. Fails if it was cut off, or if everything has to be listed again. */
+  /**
+   * Resolves with the version of the last event when the watch has ended. Fails if it was cut off,
+   * or if everything has to be listed again.
+   */
   async #watch(version: string, signal: AbortSignal): Promise<string> {
     const { path, options } = this.#objects
     using late = deadline(options.time, WATCH_MS_MAX)

@@ -1,6 +1,9 @@
 import type { RemoteResource } from './remote-content.ts'
 
-/** Names of the objects of one remote resource among all that a controller knows. No key of the database has two slashes at its beginning. */
+/**
+ * Names of the objects of one remote resource among all that a controller knows. No key of the
+ * database has two slashes at its beginning.
+ */
 const root = '//'
 
 export const isRemoteKey = (key: string): boolean => key.startsWith(root)

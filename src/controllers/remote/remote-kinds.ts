@@ -1,4 +1,7 @@
-/** Which kinds remote servers have: what discovery said last of each version. A version whose server cannot be asked keeps its kinds. */
+/**
+ * Which kinds remote servers have: what discovery said last of each version. A version whose server
+ * cannot be asked keeps its kinds.
+ */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { RemoteApis, RemoteResource, RemoteVersion } from './remote-content.ts'
 import { RemoteCalls, RemoteObjects, type RemoteObjectsOptions } from './remote-objects.ts'
@@ -9,7 +12,10 @@ const FOLLOWED_MAX = 500
 /** A resource in one version: another version may be another server, with other objects. */
 export type RemoteKind = {
   readonly objects: RemoteObjects
-  /** Whether its objects are listed and watched, in this version; otherwise they are asked for one by one. */
+  /**
+   * Whether its objects are listed and watched, in this version; otherwise they are asked for one
+   * by one.
+   */
   readonly isFollowed: boolean
 }
 
@@ -21,7 +27,10 @@ export type RemoteKindsOptions = Omit<RemoteObjectsOptions, 'calls'> & {
 
 export type KnownKinds = {
   readonly kinds: readonly RemoteKind[]
-  /** Versions, as `group/version`, that remote servers have, whether they can be asked or not: what this server has of them nobody is served. */
+  /**
+   * Versions, as `group/version`, that remote servers have, whether they can be asked or not: what
+   * this server has of them nobody is served.
+   */
   readonly versions: ReadonlySet<string>
 }
 
@@ -70,7 +79,10 @@ const has = ({ verbs }: RemoteResource, wanted: readonly string[]): boolean =>
   // limit: three verbs are wanted
   wanted.every((verb) => verbs.includes(verb))
 
-/** The resources of each version, by `group/version`: of those that cannot be asked, what they had before. */
+/**
+ * The resources of each version, by `group/version`: of those that cannot be asked, what they had
+ * before.
+ */
 function lastKnown(
   versions: readonly RemoteVersion[],
   before: ReadonlyMap<string, readonly RemoteResource[]>,

@@ -1,6 +1,7 @@
 /**
- * The objects of one resource of a remote API server. A request that fails says nothing about them: only an answer that names the object says that
- * it is not there. While the server is away, it is asked now and then, so that those who ask do not wait for it.
+ * The objects of one resource of a remote API server. A request that fails says nothing about them:
+ * only an answer that names the object says that it is not there. While the server is away, it is
+ * asked now and then, so that those who ask do not wait for it.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
@@ -24,11 +25,14 @@ import { RemoteKeys } from './remote-keys.ts'
 const AWAY_MS_FIRST = 500
 const AWAY_MS_MAX = 30_000
 /**
- * Objects that are asked for or written at the same time, at all remote servers: fewer than a controller has workers, so that servers that do not
- * answer leave some to others.
+ * Objects that are asked for or written at the same time, at all remote servers: fewer than a
+ * controller has workers, so that servers that do not answer leave some to others.
  */
 const CALLS_MAX = 8
-/** Which a server answers because of a name that is too long, or can be nobody's: that says nothing of other objects. */
+/**
+ * Which a server answers because of a name that is too long, or can be nobody's: that says nothing
+ * of other objects.
+ */
 const nameRefusals: ReadonlySet<number> = new Set([400, 414, 431])
 
 /** The calls of one controller to remote servers. */
@@ -90,8 +94,9 @@ export class RemoteObjects {
   }
 
   /**
-   * A server that does not know the resource, or is not the one that has it, answers 404, too; but it does not name the object. What it names may be
-   * something else of that name, such as the namespace.
+   * A server that does not know the resource, or is not the one that has it, answers 404, too; but
+   * it does not name the object. What it names may be something else of that name, such as the
+   * namespace.
    */
   isAbsent(answer: RemoteAnswer, name: string): boolean {
     if (answer.status !== NOT_FOUND) return false

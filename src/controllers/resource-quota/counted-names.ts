@@ -1,4 +1,7 @@
-/** The names of resources that quotas limit, and how many quotas name each: to look through all quotas at each change takes too long. */
+/**
+ * The names of resources that quotas limit, and how many quotas name each: to look through all
+ * quotas at each change takes too long.
+ */
 export class CountedNames {
   readonly #times = new Map<string, number>()
 

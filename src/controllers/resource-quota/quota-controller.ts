@@ -1,6 +1,7 @@
 /**
- * The resourcequota-controller: writes into the status of each quota its limits and what the objects of its namespace use. New objects are charged by
- * admission; this counts anew when limits change, when objects go or use less, and every five minutes.
+ * The resourcequota-controller: writes into the status of each quota its limits and what the
+ * objects of its namespace use. New objects are charged by admission; this counts anew when limits
+ * change, when objects go or use less, and every five minutes.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -56,7 +57,10 @@ export type QuotaControllerOptions = {
   readonly remote?: RemoteApis | undefined
 }
 
-/** What is known of a quota: where it is, what it limits, and its limits as they were written, to tell changes. */
+/**
+ * What is known of a quota: where it is, what it limits, and its limits as they were written, to
+ * tell changes.
+ */
 type QuotaEntry = {
   readonly namespace: string
   readonly names: readonly string[]
@@ -222,7 +226,10 @@ export class QuotaController implements AsyncDisposable {
     this.#ending.add(ending)
   }
 
-  /** What is created is charged by admission: to count at that moment could miss what was charged and is not stored yet. */
+  /**
+   * What is created is charged by admission: to count at that moment could miss what was charged
+   * and is not stored yet.
+   */
   #onChange(counted: CountedResource, { type, item, previous }: ObjectEvent): void {
     if (type === 'ADDED') return
     const quotas = this.#inNamespace.get(counted.keys.parse(item.key)?.namespace ?? '')
@@ -249,11 +256,13 @@ export class QuotaController implements AsyncDisposable {
   async #count(key: string): Promise<undefined> {
     if (this.#resource === undefined) return undefined
     const { keys, reader } = this.#options.accessOf(this.#resource)
-    // The quota is read first: a charge from now on makes the write below fail, and the quota is counted again.
+    // The quota is read first: a charge from now on makes the write below fail, and the quota is
+    // counted again.
     const quota = await (await reader.get(key, 'latest')).item?.objectInParts()
     const place = keys.parse(key)
     if (quota === undefined || place === undefined) return undefined
-    // Objects of earlier charges must be stored before they are counted, or their amount could be spent twice.
+    // Objects of earlier charges must be stored before they are counted, or their amount could be
+    // spent twice.
     await orAborted(this.#options.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
     const limits = await inParts(() => limitsOf(quota), slices)
@@ -273,8 +282,8 @@ export class QuotaController implements AsyncDisposable {
 }
 
 /**
- * The JSON of the quota with its new status; undefined if the status is current. Of each resource the
- * first list that has it counts. One that nothing counts keeps its amount. Can be divided.
+ * The JSON of the quota with its new status; undefined if the status is current. Of each resource
+ * the first list that has it counts. One that nothing counts keeps its amount. Can be divided.
  */
 function updateOf(
   quota: KubeObject,

@@ -1,6 +1,7 @@
 /**
- * How many objects of remote API servers there are in namespaces, for quotas that limit their number (`count/things.example.com`). Nobody refuses what
- * is too much: admission is that of the server that stores an object, and a remote one has its own.
+ * How many objects of remote API servers there are in namespaces, for quotas that limit their
+ * number (`count/things.example.com`). Nobody refuses what is too much: admission is that of the
+ * server that stores an object, and a remote one has its own.
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'

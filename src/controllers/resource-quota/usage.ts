@@ -80,8 +80,8 @@ export function isSameUse(
   after: Item,
 ): boolean {
   if (evaluator.fixedUsage !== undefined) return true
-  // To decode a large object takes long. Unless its metadata alone has changed, its quota is counted
-  // again, which is done in parts.
+  // To decode a large object takes long. Unless its metadata alone has changed, its quota is
+  // counted again, which is done in parts.
   if (before.isLarge || after.isLarge) return hasSameContent(before, after)
   const [old, now] = [before.peek(), after.peek()]
   return (

@@ -1,4 +1,7 @@
-/** `keelson auth why`: asks a server why somebody may do something, or not. Written as `kubectl auth can-i`. */
+/**
+ * `keelson auth why`: asks a server why somebody may do something, or not. Written as `kubectl auth
+ * can-i`.
+ */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { fieldsOf } from '../../api/object.ts'
@@ -45,7 +48,10 @@ export type AuthWhyOptions = {
   readonly defaultKubeconfig: string
 }
 
-/** The text to print. Fails with a WhyUsageError for wrong flags, and else with an Error that says what to do. */
+/**
+ * The text to print. Fails with a WhyUsageError for wrong flags, and else with an Error that says
+ * what to do.
+ */
 export async function authWhy(
   args: readonly string[],
   { defaultKubeconfig }: AuthWhyOptions,

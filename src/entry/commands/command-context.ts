@@ -1,4 +1,6 @@
-/** What every command is given of the process, which only main.ts touches, and the words they share. */
+/**
+ * What every command is given of the process, which only main.ts touches, and the words they share.
+ */
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { LogSink } from '../../lib/telemetry/log-sink.ts'

@@ -1,4 +1,7 @@
-/** `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a file, or is encrypted. */
+/**
+ * `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a
+ * file, or is encrypted.
+ */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
 import { rootOf } from '../../storage/keys.ts'
@@ -53,7 +56,10 @@ export type MoveStoreOptions = {
   readonly showProgress: ((line: string) => void) | null
 }
 
-/** The text to print. Fails with a StoreUsageError for wrong flags, and else with an Error that says what to do. */
+/**
+ * The text to print. Fails with a StoreUsageError for wrong flags, and else with an Error that says
+ * what to do.
+ */
 export async function moveStore(
   args: readonly string[],
   options: MoveStoreOptions,

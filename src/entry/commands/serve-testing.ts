@@ -1,6 +1,6 @@
 /**
- * `keelson serve --testing`: a cluster in memory for tests in other languages (docs/testing.md). Prints where it is, and ends with its parent, which holds the other
- * end of its standard input.
+ * `keelson serve --testing`: a cluster in memory for tests in other languages (docs/testing.md).
+ * Prints where it is, and ends with its parent, which holds the other end of its standard input.
  */
 import { fstatSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'

@@ -8,7 +8,10 @@ export type SignalsOptions = {
   readonly fail: (code: number, reasons: readonly string[]) => void
 }
 
-/** The first signal stops the server gracefully, a second one exits at once. A signal during the start is not lost. */
+/**
+ * The first signal stops the server gracefully, a second one exits at once. A signal during the
+ * start is not lost.
+ */
 export class Signals implements Stopping {
   readonly #aborting = new AbortController()
   readonly signal = this.#aborting.signal

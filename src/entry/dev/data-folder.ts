@@ -1,7 +1,7 @@
 /**
- * What `keelson dev` keeps in its folder: a CA, the server's certificate, an administrator's certificate and kubeconfig, the
- * signing key of ServiceAccount tokens, and the data of the store or of etcd. All of it is created once and reused, so that a kubeconfig stays valid
- * over restarts.
+ * What `keelson dev` keeps in its folder: a CA, the server's certificate, an administrator's
+ * certificate and kubeconfig, the signing key of ServiceAccount tokens, and the data of the store
+ * or of etcd. All of it is created once and reused, so that a kubeconfig stays valid over restarts.
  */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,7 +37,10 @@ export type DataFolder = {
 
 const SECRET_MODE = 0o600
 
-/** Nothing is written but the folder itself, and nothing into one of something else. The error says what to do. */
+/**
+ * Nothing is written but the folder itself, and nothing into one of something else. The error says
+ * what to do.
+ */
 export function openDataFolder(path: string): DataFolder {
   const folder = layout(resolve(path))
   const others = orExplain(folder, () => {
@@ -58,7 +61,9 @@ export type FillOptions = {
   readonly nowMs: number
 }
 
-/** For who has the lock of the folder: two that start at once would make half a pair of keys each. */
+/**
+ * For who has the lock of the folder: two that start at once would make half a pair of keys each.
+ */
 export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillOptions): void {
   orExplain(folder, () => {
     // Keys and a database do not belong in a repository.
@@ -114,7 +119,10 @@ const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.s
 export const hasEtcdData = (folder: DataFolder): boolean =>
   existsSync(join(folder.etcdData, 'member'))
 
-/** Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched; what is not a store's is refused. */
+/**
+ * Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched; what is not
+ * a store's is refused.
+ */
 export function forgetObjects(folder: DataFolder): void {
   for (const [path, isStore] of [
     [folder.store, hasStoreData(folder)],
@@ -197,7 +205,10 @@ function layout(path: string): DataFolder {
   }
 }
 
-/** The certificate is valid for all addresses of this machine at that time, and for the names that pods would use. */
+/**
+ * The certificate is valid for all addresses of this machine at that time, and for the names that
+ * pods would use.
+ */
 function serverHosts(bindAddress: string): string[] {
   const names = [
     'localhost',
@@ -214,7 +225,10 @@ const ownAddresses = (): string[] =>
     (all ?? []).map(({ address }) => address.replace(/%.*$/, '')),
   )
 
-/** Where clients find a server that listens there; the machine may have got others since its certificate was made. */
+/**
+ * Where clients find a server that listens there; the machine may have got others since its
+ * certificate was made.
+ */
 const addressesOf = (bindAddress: string): readonly string[] =>
   isWildcard(bindAddress) ? ownAddresses() : [bindAddress.replace(/%.*$/, '')]
 
@@ -226,7 +240,10 @@ export const reachableHost = (bindAddress: string): string =>
 
 type CertificateRequest = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
-/** Whether it is of this authority, names all of these addresses, and has its own key: one of the two files may be older than the other. */
+/**
+ * Whether it is of this authority, names all of these addresses, and has its own key: one of the
+ * two files may be older than the other.
+ */
 function isValid(
   { certificatePem, keyPem }: Certificate,
   { authority, addresses }: CertificateRequest,

@@ -1,4 +1,7 @@
-/** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
+/**
+ * `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates
+ * certificates and a kubeconfig, serves.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
@@ -58,7 +61,10 @@ export type DevOptions = {
 
 export type Dev = {
   readonly stop: () => Promise<void>
-  /** Resolves with the reason when it cannot go on: etcd has ended by itself, or a part of the server could not be started. */
+  /**
+   * Resolves with the reason when it cannot go on: etcd has ended by itself, or a part of the
+   * server could not be started.
+   */
   readonly failed: Promise<string>
 }
 
@@ -190,7 +196,9 @@ type StartOptions = {
   readonly options: Pick<DevOptions, 'log' | 'verbosity'>
 }
 
-/** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
+/**
+ * On the port that was asked for, else on one that is free: that of the last start, 6443, or any.
+ */
 async function startOnFreePort({
   flags,
   own,
@@ -258,7 +266,8 @@ function serveDefaults({ rest }: DevFlags): string[] {
       ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
       : []),
   ]
-  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs that elsewhere enables the plugin.
+  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs
+  // that elsewhere enables the plugin.
   const hasAccounts =
     /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' ')) ||
     controllers === undefined ||

@@ -1,6 +1,7 @@
 /**
- * An etcd that runs as long as `keelson dev` does, with its data in the folder. It has no authentication of its own, so it listens on Unix
- * sockets in a folder that only this user can enter: on a port, every user of the machine, and every web page in a browser, could write to it.
+ * An etcd that runs as long as `keelson dev` does, with its data in the folder. It has no
+ * authentication of its own, so it listens on Unix sockets in a folder that only this user can
+ * enter: on a port, every user of the machine, and every web page in a browser, could write to it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +28,10 @@ const SOCKET_PATH_BYTES_MAX = 107
 const CLIENT_SOCKET = 'client:1'
 const PEER_SOCKET = 'peer:1'
 
-/** `own`: a tool of the checkout, for developers of Keelson itself. If there is no etcd, the error says what to do about it. */
+/**
+ * `own`: a tool of the checkout, for developers of Keelson itself. If there is no etcd, the error
+ * says what to do about it.
+ */
 export function findEtcd(given: string | undefined, path: string, own: string): string {
   const onPath = path
     .split(delimiter)
@@ -74,7 +78,8 @@ export class EtcdChild implements AsyncDisposable {
     this.pid = child.pid ?? 0
     this.#logFile = logFile
     const path = join(resolve(socketsDir), CLIENT_SOCKET)
-    // The kernel's link to the working directory stands for a path that is too long, or that --etcd-servers would split.
+    // The kernel's link to the working directory stands for a path that is too long, or that
+    // --etcd-servers would split.
     const isUsable = Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX && !path.includes(',')
     this.#socketPath = isUsable ? path : `/proc/${this.pid}/cwd/${CLIENT_SOCKET}`
   }
@@ -139,7 +144,8 @@ export async function startEtcd({
   chmodSync(socketsDir, 0o700)
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
-  // In a process group of its own: Ctrl-C at a terminal signals the whole group, and etcd must outlive the server.
+  // In a process group of its own: Ctrl-C at a terminal signals the whole group, and etcd must
+  // outlive the server.
   const child = spawn(resolve(program), args, {
     stdio: ['ignore', log, log],
     detached: true,

@@ -1,6 +1,8 @@
 /**
- * A context in the kubeconfig of a user, which has those of other clusters, too. The file is replaced as a whole or not at all; everything else in it stays, but for comments, which
- * kubectl itself does not keep either. What has our name but another certificate authority belongs to somebody else: it is neither replaced nor removed.
+ * A context in the kubeconfig of a user, which has those of other clusters, too. The file is
+ * replaced as a whole or not at all; everything else in it stays, but for comments, which kubectl
+ * itself does not keep either. What has our name but another certificate authority belongs to
+ * somebody else: it is neither replaced nor removed.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -54,7 +56,10 @@ type Note = {
   readonly folder: string
 }
 
-/** Takes everything of `own` over and makes its context the current one. Fails if an entry of that name is somebody else's. */
+/**
+ * Takes everything of `own` over and makes its context the current one. Fails if an entry of that
+ * name is somebody else's.
+ */
 export async function addContext(path: string, own: Kubeconfig, folder: string): Promise<void> {
   const names = namesOf(own)
   await change(path, (config) => {
@@ -89,8 +94,9 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
 }
 
 /**
- * Removes what `addContext` has added, as far as it is still there. If the context is the current one, the one before is that again; if that is gone, there is none, as in a
- * file where nothing was ever chosen.
+ * Removes what `addContext` has added, as far as it is still there. If the context is the current
+ * one, the one before is that again; if that is gone, there is none, as in a file where nothing was
+ * ever chosen.
  */
 export async function removeContext(path: string, own: Kubeconfig): Promise<void> {
   if (!existsSync(path)) return
@@ -140,7 +146,10 @@ const listed = ({ context, cluster, user }: Names) =>
 const authorityOf = ({ clusters }: Kubeconfig): string =>
   decoded(clusters[0]?.cluster['certificate-authority-data'])
 
-/** The first entry of a name of ours that is somebody else's: `cluster "x"`. Undefined: there is none. */
+/**
+ * The first entry of a name of ours that is somebody else's: `cluster "x"`. Undefined: there is
+ * none.
+ */
 function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | undefined {
   const names = namesOf(own)
   const cluster = find(config, 'clusters', names.cluster)
@@ -161,7 +170,10 @@ const refusal = (path: string, what: string, { context, cluster, user }: Names):
     `, or remove that one: kubectl config delete-context ${context}; kubectl config delete-cluster ${cluster}; kubectl config delete-user ${user}`,
   ].join('')
 
-/** Whether a context is that of a `keelson dev` that cannot come back: its folder is this one, or has other certificates now. */
+/**
+ * Whether a context is that of a `keelson dev` that cannot come back: its folder is this one, or
+ * has other certificates now.
+ */
 function isLeftover(config: Fields, names: Names, folder: string): boolean {
   const note = noteOf(find(config, 'contexts', names.context))
   if (note === undefined) return false
@@ -306,7 +318,8 @@ async function lock(file: string): Promise<Disposable> {
 /** Who reads it meanwhile sees the old or the new file, and so does who reads it after a crash. */
 function replace(file: string, text: string): void {
   const draft = `${file}.keelson-${process.pid}`
-  // Of an earlier process with this number. What somebody else puts there is not written into: in the folder of another user it may be a link to anything.
+  // Of an earlier process with this number. What somebody else puts there is not written into: in
+  // the folder of another user it may be a link to anything.
   rmSync(draft, { force: true })
   const descriptor = openSync(draft, 'wx', FILE_MODE)
   try {
@@ -323,8 +336,8 @@ function replace(file: string, text: string): void {
 }
 
 /**
- * Whose it is stays, too: with sudo it is the file of another user, who could not read it any more. What the file's group may do is not for another
- * group.
+ * Whose it is stays, too: with sudo it is the file of another user, who could not read it any more.
+ * What the file's group may do is not for another group.
  */
 function copyOwnership(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)
@@ -337,7 +350,10 @@ function copyOwnership(draft: number, file: string): void {
   fchmodSync(draft, mode & (isLike ? 0o777 : 0o707))
 }
 
-/** False: this user may not give it away, or not to that group; a container may know neither, and a file system none at all. */
+/**
+ * False: this user may not give it away, or not to that group; a container may know neither, and a
+ * file system none at all.
+ */
 function changeOwner(file: number, uid: number, gid: number): boolean {
   try {
     fchownSync(file, uid, gid)

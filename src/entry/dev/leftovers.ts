@@ -1,6 +1,7 @@
 /**
- * One `keelson dev` per folder, by a lock of the kernel's. One that was killed leaves its etcd running, which locks the data: the next one ends that etcd by
- * its process ID, after checking that it is the etcd of this folder.
+ * One `keelson dev` per folder, by a lock of the kernel's. One that was killed leaves its etcd
+ * running, which locks the data: the next one ends that etcd by its process ID, after checking that
+ * it is the etcd of this folder.
  */
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'

@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { readIfThere } from '../../lib/process/files.ts'
 
 const DEFAULT_PORT = 6443
-/** Of ports that the system says are free and others then take first: hundreds may start at once. */
+/**
+ * Of ports that the system says are free and others then take first: hundreds may start at once.
+ */
 const TRIES_MAX = 20
 
 export type PortOptions = {

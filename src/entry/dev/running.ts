@@ -1,4 +1,7 @@
-/** Which `keelson dev` run on this machine, for `keelson status` and `keelson stop`: a file for each, of this user. */
+/**
+ * Which `keelson dev` run on this machine, for `keelson status` and `keelson stop`: a file for
+ * each, of this user.
+ */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +29,10 @@ export function recordRunning(running: RunningServer, index: string | undefined)
   return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
 }
 
-/** The first that was started is the first. Files of those that are gone are removed; one that cannot be read may be of another version, and stays. */
+/**
+ * The first that was started is the first. Files of those that are gone are removed; one that
+ * cannot be read may be of another version, and stays.
+ */
 export function listRunning(index: string): RunningServer[] {
   const found = filesIn(index).flatMap((name) => {
     const path = join(index, name)
@@ -76,11 +82,15 @@ const isRunning = ({ running, mark }: RecordedServer): boolean => {
   return now !== '' && now === mark
 }
 
-/** What no other process with this id has: when it began. Empty if there is none, or it has ended and nobody has looked. */
+/**
+ * What no other process with this id has: when it began. Empty if there is none, or it has ended
+ * and nobody has looked.
+ */
 export function markOf(pid: number): string {
   const stat = readIfThere(`/proc/${pid}/stat`)
   if (stat !== undefined) {
-    // Behind the name, which may have any character: the state, and the 20th field is the start, in ticks since the machine started.
+    // Behind the name, which may have any character: the state, and the 20th field is the start, in
+    // ticks since the machine started.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? '' : (fields[19] ?? '')
   }

@@ -1,5 +1,6 @@
 /**
- * `keelson assets`: a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and what others built after it, start the `kube-apiserver`, `etcd` and `kubectl` that they find there.
+ * `keelson assets`: a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and what others
+ * built after it, start the `kube-apiserver`, `etcd` and `kubectl` that they find there.
  */
 import {
   accessSync,
@@ -66,7 +67,10 @@ export function writeAssets(options: AssetsOptions): void {
   }
 }
 
-/** A shell answers what is asked before each start: another start of Node would take longer than the rest. */
+/**
+ * A shell answers what is asked before each start: another start of Node would take longer than the
+ * rest.
+ */
 const apiServerScript = ({ folder, program, version }: AssetsOptions): string => `#!/bin/sh
 # Keelson in the place of kube-apiserver; written by: keelson assets
 export ${parentVariable}="$PPID"

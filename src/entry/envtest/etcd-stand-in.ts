@@ -1,6 +1,7 @@
 /**
- * Stands in for etcd where tests start one beside `kube-apiserver` (docs/envtest.md): answers health checks, and tells Keelson what it is. A program of its own, so that nothing of the server is
- * loaded for it.
+ * Stands in for etcd where tests start one beside `kube-apiserver` (docs/envtest.md): answers
+ * health checks, and tells Keelson what it is. A program of its own, so that nothing of the server
+ * is loaded for it.
  */
 import { createServer } from 'node:http'
 import { exitWithParent, parentVariable } from './parent.ts'

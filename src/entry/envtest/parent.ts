@@ -1,8 +1,14 @@
-/** Programs that tests start end with them: a test that was killed or ran into its limit does not leave a control plane behind. */
+/**
+ * Programs that tests start end with them: a test that was killed or ran into its limit does not
+ * leave a control plane behind.
+ */
 
 const POLL_MS = 1_000
 
-/** The scripts of `keelson assets` put into it who started them: that one may be gone before Node has loaded this. */
+/**
+ * The scripts of `keelson assets` put into it who started them: that one may be gone before Node
+ * has loaded this.
+ */
 export const parentVariable = 'KEELSON_PARENT'
 
 export type ParentOptions = {

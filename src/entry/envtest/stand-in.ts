@@ -1,4 +1,7 @@
-/** How `kube-apiserver` knows that what its `--etcd-servers` names is no etcd but `etcd-stand-in.ts`. */
+/**
+ * How `kube-apiserver` knows that what its `--etcd-servers` names is no etcd but
+ * `etcd-stand-in.ts`.
+ */
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -10,7 +13,10 @@ const ASKS_MS_MAX = 30_000
 const POLL_MS = 100
 const ANSWER_CHARACTERS_MAX = 1_000
 
-/** The flags of a server beside a stand-in: `--store=memory` in place of `--etcd-servers`. Those of one on a real etcd stay. */
+/**
+ * The flags of a server beside a stand-in: `--store=memory` in place of `--etcd-servers`. Those of
+ * one on a real etcd stay.
+ */
 export async function replaceStandIn(args: readonly string[]): Promise<readonly string[]> {
   const at = args.findIndex((argument) => /^--etcd-servers(=|$)/.test(argument))
   if (at === -1) return args

@@ -1,4 +1,7 @@
-/** Whether a fault is one: its fields are known, of their types and in their bounds. Programs without types and other languages set faults, too. */
+/**
+ * Whether a fault is one: its fields are known, of their types and in their bounds. Programs
+ * without types and other languages set faults, too.
+ */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import type { FaultMatch, Verb } from './fault-match.ts'

@@ -1,6 +1,6 @@
 /**
- * The clock of a cluster. It goes as the real one does, and a test can move it forward: everything that is due by then happens at once.
- * How long requests may take is measured by the real one.
+ * The clock of a cluster. It goes as the real one does, and a test can move it forward: everything
+ * that is due by then happens at once. How long requests may take is measured by the real one.
  */
 import { parseDuration } from '../../lib/time/duration.ts'
 import { type Clock, systemClock } from '../../lib/time/clock.ts'
@@ -20,7 +20,10 @@ export type TestClockOptions = {
   readonly onMoved: () => void | Promise<void>
 }
 
-/** The first and the last second that timestamps of the API and certificates can have: four digits of the year. */
+/**
+ * The first and the last second that timestamps of the API and certificates can have: four digits
+ * of the year.
+ */
 const TIME_MS_MIN = 0
 const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59)
 const tooFar = 'it goes to the end of the year 9999'
@@ -53,8 +56,9 @@ export class TestClock {
   }
 
   /**
-   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it returns, what expires in the store has expired, and
-   * controllers have been told what is due; use `waitFor` for what they do.
+   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it returns, what
+   * expires in the store has expired, and controllers have been told what is due; use `waitFor` for
+   * what they do.
    */
   async advance(by: number | string): Promise<void> {
     const ms = typeof by === 'number' ? by : durationOf(by)

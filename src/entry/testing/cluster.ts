@@ -1,4 +1,7 @@
-/** A Kubernetes API server in this process, for a test: everything in memory, nothing to install, nothing left behind. */
+/**
+ * A Kubernetes API server in this process, for a test: everything in memory, nothing to install,
+ * nothing left behind.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,7 +40,10 @@ export type ClusterOptions = ConfigureOptions & {
   readonly log?: Log
   /** The time of day at the start; the real one by default. */
   readonly now?: Date | string
-  /** Whether programs in other languages can set faults, fork and so on over HTTPS, under /keelson/testing/. Not by default. */
+  /**
+   * Whether programs in other languages can set faults, fork and so on over HTTPS, under
+   * /keelson/testing/. Not by default.
+   */
   readonly servesControl?: boolean
 }
 
@@ -144,7 +150,10 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     this.kubeconfig = this.#kubeconfigOf(adminName, credentials.admin)
   }
 
-  /** Resolves when clients are answered. A fork starts its server when it is first used; this does it before. */
+  /**
+   * Resolves when clients are answered. A fork starts its server when it is first used; this does
+   * it before.
+   */
   async ready(): Promise<void> {
     await this.#run()
   }
@@ -162,7 +171,10 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return path
   }
 
-  /** A typed client of `@kubernetes/client-node`, which the caller has installed: `await cluster.client(CoreV1Api)`. */
+  /**
+   * A typed client of `@kubernetes/client-node`, which the caller has installed: `await
+   * cluster.client(CoreV1Api)`.
+   */
   async client<T>(api: new (configuration: never) => T, user?: TestUser): Promise<T> {
     const { KubeConfig } = await import('@kubernetes/client-node')
     const kubeconfig = new KubeConfig()
@@ -184,21 +196,25 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Waits until the condition returns something that is not empty, and returns that. It is checked at each write and some times a second;
-   * while it throws, it does not hold.
+   * Waits until the condition returns something that is not empty, and returns that. It is checked
+   * at each write and some times a second; while it throws, it does not hold.
    */
   waitFor<T>(condition: () => T | NotYet | Promise<T | NotYet>, options?: WaitOptions): Promise<T> {
     return waitFor(condition, (run) => this.#writes.onNext(run), options)
   }
 
-  /** All writes since the cluster was ready, the oldest first, or those that the filter names. The last 64 MB of objects are kept. */
+  /**
+   * All writes since the cluster was ready, the oldest first, or those that the filter names. The
+   * last 64 MB of objects are kept.
+   */
   history(filter: HistoryFilter = {}): Write[] {
     return this.#history.read(filter)
   }
 
   /**
-   * Another cluster that begins with the state of this one; both go on by themselves. They share what neither changes, so a fork takes
-   * the same time however much there is. Its server starts with its first request.
+   * Another cluster that begins with the state of this one; both go on by themselves. They share
+   * what neither changes, so a fork takes the same time however much there is. Its server starts
+   * with its first request.
    */
   async fork(): Promise<Cluster> {
     await this.#run()
@@ -222,10 +238,11 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Makes all objects what they were. That is done by writes: resourceVersions go on, and clients that watch are told what changes, so that
-   * controllers may go on running. Writes that were decided on before it are refused, those of the server's controllers as well as those of
-   * clients; requests that come meanwhile wait. Returns when the server decides by the restored state: roles, policies, webhooks,
-   * definitions and controllers.
+   * Makes all objects what they were. That is done by writes: resourceVersions go on, and clients
+   * that watch are told what changes, so that controllers may go on running. Writes that were
+   * decided on before it are refused, those of the server's controllers as well as those of
+   * clients; requests that come meanwhile wait. Returns when the server decides by the restored
+   * state: roles, policies, webhooks, definitions and controllers.
    */
   async restore({ state }: Snapshot): Promise<void> {
     await this.#run()
@@ -237,7 +254,10 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     await this.#restores.restore(() => this.#history.restoring(rewind))
   }
 
-  /** As new: the objects that it began with (of a fork: those at the fork), no faults, no history. The clock goes on. */
+  /**
+   * As new: the objects that it began with (of a fork: those at the fork), no faults, no history.
+   * The clock goes on.
+   */
   async reset(): Promise<void> {
     await this.#run()
     this.faults.clear()
@@ -326,8 +346,9 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * A server on the state of now, which is started when it is asked. Nothing is written there, by the server or the end of a lease: the
-   * resourceVersion of a list would go past writes that the list does not show, and a watch from there would never tell them.
+   * A server on the state of now, which is started when it is asked. Nothing is written there, by
+   * the server or the end of a lease: the resourceVersion of a list would go past writes that the
+   * list does not show, and a watch from there would never tell them.
    */
   #freeze(): FrozenServer {
     const { config, options } = this.#parts

@@ -1,15 +1,22 @@
-/** The configuration of a test cluster: that of `keelson serve` with the flags that `keelson dev` has, and the shared credentials. */
+/**
+ * The configuration of a test cluster: that of `keelson serve` with the flags that `keelson dev`
+ * has, and the shared credentials.
+ */
 import { mastersGroup, type TokenEntry } from '../../api/user.ts'
 import { checkArgs, type Config } from '../../config/config.ts'
 import { type Log, silent } from '../../lib/telemetry/log.ts'
 import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {
-  /** Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`; those of the store, of addresses and of certificates have no effect. */
+  /**
+   * Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`; those of the
+   * store, of addresses and of certificates have no effect.
+   */
   readonly flags?: readonly string[]
   /**
-   * The controllers of kube-controller-manager that run in the server: garbage collection, deletion of namespaces, service accounts and
-   * others. All of them by default; `false`: none, as with envtest; or those in a list, as --controllers has them.
+   * The controllers of kube-controller-manager that run in the server: garbage collection, deletion
+   * of namespaces, service accounts and others. All of them by default; `false`: none, as with
+   * envtest; or those in a list, as --controllers has them.
    */
   readonly controllers?: boolean | readonly string[]
 }
@@ -46,7 +53,10 @@ export function configure(
   }
 }
 
-/** A fork that has keys of its own signs with these, also where a flag names a key, which the origin accepts. */
+/**
+ * A fork that has keys of its own signs with these, also where a flag names a key, which the origin
+ * accepts.
+ */
 function serviceAccountsOf(
   { authentication: { serviceAccounts } }: Config,
   { accountKeyPem, otherAccountKeyPems }: Credentials,
@@ -79,7 +89,8 @@ const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
   '--allow-privileged=true',
-  // Nothing in a test is reached through them, and they would be rewritten as long as the cluster lives.
+  // Nothing in a test is reached through them, and they would be rewritten as long as the cluster
+  // lives.
   '--endpoint-reconciler-type=none',
 ] as const
 

@@ -1,6 +1,7 @@
 /**
- * The faults, the history, the clock and the states of a cluster over HTTPS, for programs in other languages: paths under /keelson/testing/.
- * Who may use them is decided as for any path that is no resource: `cluster-admin` may, and who has a role with `nonResourceURLs`.
+ * The faults, the history, the clock and the states of a cluster over HTTPS, for programs in other
+ * languages: paths under /keelson/testing/. Who may use them is decided as for any path that is no
+ * resource: `cluster-admin` may, and who has a role with `nonResourceURLs`.
  */
 import { ApiError, toStatus } from '../../api/errors.ts'
 import { parseJson } from '../../api/json-value.ts'

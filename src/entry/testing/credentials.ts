@@ -1,10 +1,13 @@
 /**
- * The keys and certificates of the clusters of this process. All of them have the same authority and the same certificates, so that a further
- * cluster costs next to nothing and can begin with the objects of another; who has a client certificate of one can connect to the others, which is no
- * harm among tests. The bearer token and the key of service accounts are each cluster's own. Nothing of it is written to a file.
+ * The keys and certificates of the clusters of this process. All of them have the same authority
+ * and the same certificates, so that a further cluster costs next to nothing and can begin with the
+ * objects of another; who has a client certificate of one can connect to the others, which is no
+ * harm among tests. The bearer token and the key of service accounts are each cluster's own.
+ * Nothing of it is written to a file.
  *
- * Forks that clients ask for over HTTPS are different: a client that may fork may have no other right, and is an administrator of the fork. Such a
- * fork accepts what its origin accepts, but the origin accepts nothing that the fork issues.
+ * Forks that clients ask for over HTTPS are different: a client that may fork may have no other
+ * right, and is an administrator of the fork. Such a fork accepts what its origin accepts, but the
+ * origin accepts nothing that the fork issues.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mastersGroup } from '../../api/user.ts'
@@ -88,7 +91,10 @@ const issueAdmin = (authority: Certificate): Certificate =>
 
 const createToken = (): string => randomBytes(16).toString('hex')
 
-/** The clock of a cluster may show any time, and clients go by the real one. The end is that of RFC 5280, 4.1.2.5, for what has none. */
+/**
+ * The clock of a cluster may show any time, and clients go by the real one. The end is that of RFC
+ * 5280, 4.1.2.5, for what has none.
+ */
 const always = { fromMs: Date.UTC(1970), toMs: Date.UTC(9999, 11, 31, 23, 59, 59) } as const
 
 export type TestUser = { readonly name: string; readonly groups?: readonly string[] }

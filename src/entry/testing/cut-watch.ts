@@ -10,7 +10,10 @@ export type OpenWatch = {
 
 export type CutOptions = {
   readonly info: ResourceInfo
-  /** Whether events are lines of JSON, which may be sent in parts. Otherwise each frame is one event. */
+  /**
+   * Whether events are lines of JSON, which may be sent in parts. Otherwise each frame is one
+   * event.
+   */
   readonly isLines: boolean
   /** May be called more than once. */
   readonly onEnd: () => void

@@ -15,8 +15,8 @@ export type Verb =
 export type FaultMatch = {
   readonly verb?: Verb | readonly Verb[]
   /**
-   * `configmaps`, or with its group `deployments.apps`. A subresource is another resource: `pods/status`; `pods/*` is all of pods, with the
-   * object itself.
+   * `configmaps`, or with its group `deployments.apps`. A subresource is another resource:
+   * `pods/status`; `pods/*` is all of pods, with the object itself.
    */
   readonly resource?: string
   readonly namespace?: string
@@ -28,7 +28,10 @@ export type FaultMatch = {
   readonly times?: number
 }
 
-/** The name of an object that is created is in the body alone: `readName` is asked for it only where that decides. */
+/**
+ * The name of an object that is created is in the body alone: `readName` is asked for it only where
+ * that decides.
+ */
 export async function isMatch(
   match: FaultMatch,
   info: ResourceInfo,
@@ -80,7 +83,10 @@ const memberOf = (value: unknown, key: string): unknown =>
 
 const protobufMagic = Buffer.from('k8s\0')
 
-/** The envelope has the object in its second field, objects have their metadata in the first, and metadata the name in the first. */
+/**
+ * The envelope has the object in its second field, objects have their metadata in the first, and
+ * metadata the name in the first.
+ */
 const namePath = [2, 1, 1] as const
 
 function nameInProtobuf(body: Buffer): string {

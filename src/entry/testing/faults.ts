@@ -1,6 +1,7 @@
 /**
- * Faults between clients and the server: errors, delays, lost connections, watches that end, reads that are behind. The server's own
- * controllers and the requests of the test itself do not meet them.
+ * Faults between clients and the server: errors, delays, lost connections, watches that end, reads
+ * that are behind. The server's own controllers and the requests of the test itself do not meet
+ * them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResourceInfo } from '../../api/context.ts'
@@ -93,8 +94,8 @@ export class Faults {
   }
 
   /**
-   * Applies to requests from now on; of several faults that match, delays add up and else the first one counts. Fails if a field is unknown, of
-   * another type or out of its bounds.
+   * Applies to requests from now on; of several faults that match, delays add up and else the first
+   * one counts. Fails if a field is unknown, of another type or out of its bounds.
    */
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)

@@ -1,6 +1,6 @@
 /**
- * All writes of a cluster, with who made them. The store tells each change, inside of the request that made it; the objects are decoded
- * only when somebody looks.
+ * All writes of a cluster, with who made them. The store tells each change, inside of the request
+ * that made it; the objects are decoded only when somebody looks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestContext } from '../../api/context.ts'
@@ -52,7 +52,10 @@ export type Write = {
   readonly time: Date
   /** What became of the object. */
   readonly operation: 'create' | 'update' | 'delete'
-  /** Of the request: `create`, `update`, `patch`, `delete` …; empty if no request made the change, such as the end of an Event's time to live. */
+  /**
+   * Of the request: `create`, `update`, `patch`, `delete` …; empty if no request made the change,
+   * such as the end of an Event's time to live.
+   */
   readonly verb: string
   /** The plural: `configmaps`. */
   readonly resource: string
@@ -63,7 +66,10 @@ export type Write = {
   /** Empty if the resource has none. */
   readonly namespace: string
   readonly name: string
-  /** `client`; `test`: by `cluster.request` or `restore`; `server`: the server itself and its controllers. */
+  /**
+   * `client`; `test`: by `cluster.request` or `restore`; `server`: the server itself and its
+   * controllers.
+   */
   readonly source: 'client' | 'test' | 'server'
   /** Undefined if no request made the change. */
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
@@ -100,7 +106,9 @@ type HistoryEntry = {
   readonly asking: Pick<Write, 'verb' | 'subresource' | 'source' | 'user' | 'userAgent'>
 }
 
-/** The bytes of all objects that are kept, and of who wrote them: the oldest writes are forgotten. */
+/**
+ * The bytes of all objects that are kept, and of who wrote them: the oldest writes are forgotten.
+ */
 const BYTES_MAX = 64 << 20
 
 export class History {
@@ -224,7 +232,10 @@ const ENTRY_BYTES = 256
 
 type Target = Pick<Write, 'resource' | 'group' | 'namespace' | 'name'>
 
-/** `<root><folder>/[<namespace>/]<name>`; the folder of a custom resource begins with its group, which has a dot. */
+/**
+ * `<root><folder>/[<namespace>/]<name>`; the folder of a custom resource begins with its group,
+ * which has a dot.
+ */
 function targetOf(key: Key, root: string): Target {
   const parts = key.slice(root.length).split('/')
   const [first = '', second = ''] = parts

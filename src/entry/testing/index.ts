@@ -1,4 +1,7 @@
-/** `keelson/testing`: a Kubernetes API server in a test's own process (docs/testing.md). What is exported here follows semver. */
+/**
+ * `keelson/testing`: a Kubernetes API server in a test's own process (docs/testing.md). What is
+ * exported here follows semver.
+ */
 export type { TestClock } from './clock.ts'
 export { Cluster, type ClusterOptions, startCluster } from './cluster.ts'
 export type { TestUser } from './credentials.ts'

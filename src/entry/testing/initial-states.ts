@@ -1,6 +1,7 @@
 /**
- * The state that a new cluster has once everything is there that clusters begin with: some 200 objects. The first cluster of each
- * configuration creates them, or the package has them in a file; the next ones begin with a fork of its state.
+ * The state that a new cluster has once everything is there that clusters begin with: some 200
+ * objects. The first cluster of each configuration creates them, or the package has them in a file;
+ * the next ones begin with a fork of its state.
  */
 import type { Config } from '../../config/config.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * The address of a cluster, from before there is a server behind it: a fork has its URL at once, and its server is started by the first
- * client. Connections that come meanwhile wait.
+ * The address of a cluster, from before there is a server behind it: a fork has its URL at once,
+ * and its server is started by the first client. Connections that come meanwhile wait.
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'

@@ -1,4 +1,7 @@
-/** A test's own way into a cluster: straight to the handler, without a connection and without faults. */
+/**
+ * A test's own way into a cluster: straight to the handler, without a connection and without
+ * faults.
+ */
 import { parseJson } from '../../api/json-value.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
 import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
@@ -20,7 +23,10 @@ export type TestRequest = {
 
 export type TestResponse<T> = { readonly status: number; readonly body: T }
 
-/** Fails only if the answer has no end, such as a watch. The body is what the answer has as JSON, whatever `T` says. */
+/**
+ * Fails only if the answer has no end, such as a watch. The body is what the answer has as JSON,
+ * whatever `T` says.
+ */
 export async function ask<T>(
   handle: Handler,
   request: TestRequest,

@@ -1,8 +1,14 @@
-/** Waits for a condition: it is checked whenever something was written, and now and then for what is outside of the cluster. */
+/**
+ * Waits for a condition: it is checked whenever something was written, and now and then for what is
+ * outside of the cluster.
+ */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
 export type WaitOptions = {
-  /** Fails when this time is over; 30 s by default, since a machine of CI may stand still for seconds. */
+  /**
+   * Fails when this time is over; 30 s by default, since a machine of CI may stand still for
+   * seconds.
+   */
   readonly timeoutMs?: number
   /** What is waited for, in the error. */
   readonly what?: string
@@ -21,8 +27,8 @@ export type NotYet = undefined | null | false | '' | 0
 export type OnWrite = (run: () => void) => () => void
 
 /**
- * The first value of the condition that is not empty. A condition that throws does not hold yet; if it never does, its last error is the
- * cause of the error.
+ * The first value of the condition that is not empty. A condition that throws does not hold yet; if
+ * it never does, its last error is the cause of the error.
  */
 export async function waitFor<T>(
   condition: () => T | NotYet | Promise<T | NotYet>,

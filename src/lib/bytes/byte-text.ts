@@ -1,10 +1,13 @@
 /**
- * A text that is made as UTF-8 in memory which is used again and again. A string of many pieces is copied twice before it is bytes, and
- * leaves more garbage than it has characters.
+ * A text that is made as UTF-8 in memory which is used again and again. A string of many pieces is
+ * copied twice before it is bytes, and leaves more garbage than it has characters.
  */
 import { ZERO } from './ascii.ts'
 
-/** Longer texts are measured before they are written; for others room for the longest encoding is made. */
+/**
+ * Longer texts are measured before they are written; for others room for the longest encoding is
+ * made.
+ */
 const SHORT_CHARACTERS = 1024
 /** A character of a string has at most this many in UTF-8. */
 const CHARACTER_BYTES_MAX = 3
@@ -49,7 +52,10 @@ export class ByteText {
     this.#uses++
   }
 
-  /** Removes what was appended since it had this length. Counts as a new use, since others may have noted where that is. */
+  /**
+   * Removes what was appended since it had this length. Counts as a new use, since others may have
+   * noted where that is.
+   */
   cut(length: number): void {
     this.#length = length
     this.#uses++
@@ -76,8 +82,9 @@ export class ByteText {
   }
 
   /**
-   * Appends a text of which every character is listed, a byte for each: 1 in `listed`, by code, 0 if not. False: there is another one, and nothing was
-   * appended. Bytes are looked at, once they are there, in a third of the time that the characters of a string take.
+   * Appends a text of which every character is listed, a byte for each: 1 in `listed`, by code, 0
+   * if not. False: there is another one, and nothing was appended. Bytes are looked at, once they
+   * are there, in a third of the time that the characters of a string take.
    */
   listed(text: string, listed: Uint8Array): boolean {
     this.#reserve(text.length * CHARACTER_BYTES_MAX)

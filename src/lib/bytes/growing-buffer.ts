@@ -1,6 +1,6 @@
 /**
- * Collects chunks into one buffer. They are copied as they arrive: a list of chunks would cost a hundred bytes for each, and each chunk
- * would keep alive the socket's buffer that it is a view of.
+ * Collects chunks into one buffer. They are copied as they arrive: a list of chunks would cost a
+ * hundred bytes for each, and each chunk would keep alive the socket's buffer that it is a view of.
  */
 const none: Buffer = Buffer.alloc(0)
 
@@ -13,8 +13,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * A first chunk that uses at least half of its memory is kept without a copy: most bodies arrive in one chunk. The caller bounds the
-   * length.
+   * A first chunk that uses at least half of its memory is kept without a copy: most bodies arrive
+   * in one chunk. The caller bounds the length.
    */
   append(piece: Buffer): void {
     if (piece.length === 0) return
@@ -36,8 +36,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * The size doubles, so that on the average a byte is copied twice. Up to 4 KB come from Node's pool
-   * of 8 KB blocks: memory of its own costs a microsecond more.
+   * The size doubles, so that on the average a byte is copied twice. Up to 4 KB come from Node's
+   * pool of 8 KB blocks: memory of its own costs a microsecond more.
    */
   #grow(length: number): void {
     const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#bytes.length))

@@ -1,6 +1,7 @@
 /**
- * Packs small, long-lived pieces of bytes side by side. A small Buffer of Node's is a view of a pool of 64 KB, which it keeps alive as a
- * whole, and of those that are created now and then, between requests, each has a pool of its own.
+ * Packs small, long-lived pieces of bytes side by side. A small Buffer of Node's is a view of a
+ * pool of 64 KB, which it keeps alive as a whole, and of those that are created now and then,
+ * between requests, each has a pool of its own.
  */
 const BLOCK_BYTES = 16 << 10
 

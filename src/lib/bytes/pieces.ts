@@ -1,6 +1,7 @@
 /**
- * Cuts a body into pieces that are written to a socket one after the other. TLS encrypts at once what is written to it, into memory of its
- * own: a slow client should cost one encrypted piece; the rest stays in the parts, which are shared with other responses.
+ * Cuts a body into pieces that are written to a socket one after the other. TLS encrypts at once
+ * what is written to it, into memory of its own: a slow client should cost one encrypted piece; the
+ * rest stays in the parts, which are shared with other responses.
  */
 export const PIECE_BYTES = 64 * 1024
 

@@ -1,6 +1,6 @@
 /**
- * Writes protobuf from the end to the front: when the length of a message is written, its content is there already, so nothing is
- * measured beforehand and nothing is moved.
+ * Writes protobuf from the end to the front: when the length of a message is written, its content
+ * is there already, so nothing is measured beforehand and nothing is moved.
  */
 
 /** Wire types. */
@@ -26,7 +26,10 @@ export class ProtobufWriter {
     this.#at = bytes
   }
 
-  /** How much has been written. The length of a message is the difference between before and after it. */
+  /**
+   * How much has been written. The length of a message is the difference between before and after
+   * it.
+   */
   get length(): number {
     return this.#buffer.length - this.#at
   }

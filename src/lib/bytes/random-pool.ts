@@ -1,6 +1,7 @@
 /**
- * Random bytes for nonces and ids, made many at a time: a call for each takes as long as the encryption of a small object, and leaves a
- * buffer for the garbage collector. Keys do not come from here, since they must not lie around in a pool.
+ * Random bytes for nonces and ids, made many at a time: a call for each takes as long as the
+ * encryption of a small object, and leaves a buffer for the garbage collector. Keys do not come
+ * from here, since they must not lie around in a pool.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -17,7 +18,10 @@ export class RandomPool {
     this.#fill = fill
   }
 
-  /** So many bytes that nobody has had before. Borrowed: the next call for as many writes others there. */
+  /**
+   * So many bytes that nobody has had before. Borrowed: the next call for as many writes others
+   * there.
+   */
   next(count: number): Buffer {
     if (this.#at + count > POOL_BYTES) {
       this.#fill(this.#pool)

@@ -1,6 +1,7 @@
 /**
- * Lists and texts that many objects have in common (verbs of roles, names that pods of one template refer to) are held once. What was not
- * seen lately is not found again and held twice, so that nobody can make this grow by writing objects.
+ * Lists and texts that many objects have in common (verbs of roles, names that pods of one template
+ * refer to) are held once. What was not seen lately is not found again and held twice, so that
+ * nobody can make this grow by writing objects.
  */
 import { ownText } from '../text/own-text.ts'
 

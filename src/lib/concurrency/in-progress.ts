@@ -21,7 +21,10 @@ export class InProgress {
     for (const call of waiting) call()
   }
 
-  /** Calls back once when nothing is in progress under the key. False: nothing is now, and it does not call. */
+  /**
+   * Calls back once when nothing is in progress under the key. False: nothing is now, and it does
+   * not call.
+   */
   onIdle(key: string, call: () => void): boolean {
     if (!this.#counts.has(key)) return false
     const waiting = this.#waiting.get(key)

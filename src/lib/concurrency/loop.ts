@@ -20,8 +20,8 @@ const unrefTimers: Pick<Timers, 'after'> = {
 }
 
 /**
- * Runs something repeatedly while the server is up: at once, unless the start has done it, then after each interval. Failures are
- * logged.
+ * Runs something repeatedly while the server is up: at once, unless the start has done it, then
+ * after each interval. Failures are logged.
  */
 export class Loop implements AsyncDisposable {
   readonly #options: LoopOptions

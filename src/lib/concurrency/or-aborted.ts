@@ -1,4 +1,7 @@
-/** The promise, or a failure as soon as the signal is aborted, whatever becomes of the promise then. `why`: by default the signal's reason. */
+/**
+ * The promise, or a failure as soon as the signal is aborted, whatever becomes of the promise then.
+ * `why`: by default the signal's reason.
+ */
 export async function orAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

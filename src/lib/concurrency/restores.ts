@@ -1,11 +1,13 @@
 /**
- * Restores of the database under a running server, as keelson/testing makes them. Work that reads, decides and then writes must
- * not write what it decided on the state before a restore. So work runs in `begin`, which puts a fencing token, the number of
- * restores so far, into its asynchronous context, and the store refuses writes with an older token. Parts that hold what they have
- * read call `follow`: a restore ends when all of them have caught up.
+ * Restores of the database under a running server, as keelson/testing makes them. Work that reads,
+ * decides and then writes must not write what it decided on the state before a restore. So work
+ * runs in `begin`, which puts a fencing token, the number of restores so far, into its asynchronous
+ * context, and the store refuses writes with an older token. Parts that hold what they have read
+ * call `follow`: a restore ends when all of them have caught up.
  *
- * A part finds the instance of its server by the context in which the server was started: a new controller cannot forget it. A
- * server whose database is never restored has none, and pays nothing for it.
+ * A part finds the instance of its server by the context in which the server was started: a new
+ * controller cannot forget it. A server whose database is never restored has none, and pays nothing
+ * for it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -19,7 +21,10 @@ export type RestoreListener = {
   readonly changesFollowers?: boolean
 }
 
-/** A machine that stands still for seconds keeps a part from catching up in time, so it is asked again. */
+/**
+ * A machine that stands still for seconds keeps a part from catching up in time, so it is asked
+ * again.
+ */
 const TRIES = 8
 /** The wait before the second try. It doubles with each further one. */
 const RETRY_MS = 10
@@ -79,7 +84,10 @@ export class Restores {
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) }
   }
 
-  /** Restores by `write`. Resolves when all followers have caught up. Restores run one after another. */
+  /**
+   * Restores by `write`. Resolves when all followers have caught up. Restores run one after
+   * another.
+   */
   async restore(write: () => void): Promise<void> {
     while (this.#ended !== undefined) await this.#ended
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,6 +1,7 @@
 /**
- * A queue of keys with the rules of client-go's rate limited queues: a waiting key is not queued twice, a key that is added while
- * it is processed is processed again, a failure is logged and retried with exponential backoff until it succeeds.
+ * A queue of keys with the rules of client-go's rate limited queues: a waiting key is not queued
+ * twice, a key that is added while it is processed is processed again, a failure is logged and
+ * retried with exponential backoff until it succeeds.
  */
 import type { Log } from '../telemetry/log.ts'
 import { beginWork, Restores } from './restores.ts'
@@ -113,7 +114,8 @@ export class WorkQueue implements AsyncDisposable {
     try {
       const againMs = await beginWork(this.#restores, () => work(key))
       this.#failures.delete(key)
-      // After a restore the key is processed again: a write that was decided on the state before it has been refused.
+      // After a restore the key is processed again: a write that was decided on the state before it
+      // has been refused.
       return count === this.#restores?.count ? againMs : 0
     } catch (error) {
       if (this.#isStopped) return undefined

@@ -72,7 +72,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
       if (typeof outcome === 'string') resolve(outcome)
       else reject(outcome)
     }
-    // Not 'data': whoever gets the socket could not tell that it was paused, and would wait for ever.
+    // Not 'data': whoever gets the socket could not tell that it was paused, and would wait for
+    // ever.
     const onReadable = (): void => {
       const chunk: unknown = socket.read()
       if (!Buffer.isBuffer(chunk)) return

@@ -26,7 +26,10 @@ export class DialError extends Error {
   }
 }
 
-/** `network` and `address` are those of the proxy. An error that is not of the socket, such as one about a certificate, is kept. */
+/**
+ * `network` and `address` are those of the proxy. An error that is not of the socket, such as one
+ * about a certificate, is kept.
+ */
 export function dialError(network: 'tcp' | 'unix', address: string, error: unknown): Error {
   if (error instanceof DialError) return error
   const code = codeOf(error)

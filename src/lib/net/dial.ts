@@ -1,9 +1,15 @@
-/** How a connection to another server is opened. An egress selector may lead it through a proxy, so that who connects is handed a function. */
+/**
+ * How a connection to another server is opened. An egress selector may lead it through a proxy, so
+ * that who connects is handed a function.
+ */
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DialError } from './dial-error.ts'
 
-/** A connection without TLS, ready to be written to. Fails with the error of the connection, or when the signal is aborted. */
+/**
+ * A connection without TLS, ready to be written to. Fails with the error of the connection, or when
+ * the signal is aborted.
+ */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
 
 export const dialDirect: Dial = async (host, port, signal) => {
@@ -14,8 +20,8 @@ export const dialDirect: Dial = async (host, port, signal) => {
 }
 
 /**
- * Resolves when `event` has come; before 'secureConnect' what is TLS may still have to shake hands. Fails with the error of the socket, or with
- * the signal's reason when that is aborted before.
+ * Resolves when `event` has come; before 'secureConnect' what is TLS may still have to shake hands.
+ * Fails with the error of the socket, or with the signal's reason when that is aborted before.
  */
 export function connected(
   socket: Socket,
@@ -23,7 +29,8 @@ export function connected(
   event: 'connect' | 'secureConnect' = 'connect',
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Not by Node's own option, which would end the connection whenever the signal is aborted later.
+    // Not by Node's own option, which would end the connection whenever the signal is aborted
+    // later.
     const onAbort = (): void => void socket.destroy(signal.reason)
     const onClose = (): void => {
       signal.removeEventListener('abort', onAbort)

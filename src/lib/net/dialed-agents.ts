@@ -54,7 +54,10 @@ const addressOf = ({ host, port }: ClientRequestArgs): { host: string; port: num
   port: Number(port),
 })
 
-/** Options of a request are those of TLS, too, but for its path, which would be that of a Unix domain socket. Nobody here checks names in another way. */
+/**
+ * Options of a request are those of TLS, too, but for its path, which would be that of a Unix
+ * domain socket. Nobody here checks names in another way.
+ */
 function tlsOf(options: RequestOptions, host: string): ConnectionOptions {
   const { path: _path, port: _port, checkServerIdentity: _check, ...rest } = options
   return { ...rest, host }

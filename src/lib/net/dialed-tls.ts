@@ -24,8 +24,8 @@ export type DirectOptions = ConnectionOptions & {
 }
 
 /**
- * The same, without a connection that somebody else has opened: only so does Node read into a buffer of ours (`onread`). Fails when the
- * signal is aborted before it is connected.
+ * The same, without a connection that somebody else has opened: only so does Node read into a
+ * buffer of ours (`onread`). Fails when the signal is aborted before it is connected.
  */
 export async function securedDirect(
   options: DirectOptions,

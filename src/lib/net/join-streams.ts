@@ -2,14 +2,21 @@
 import type { Duplex } from 'node:stream'
 import { throttle } from './throttle.ts'
 
-/** How long what an end sent before it closed may take to reach the other: a client that does not read must not keep its connection. */
+/**
+ * How long what an end sent before it closed may take to reach the other: a client that does not
+ * read must not keep its connection.
+ */
 const CLOSING_MS_MAX = 60_000
-/** How long an end that has got everything may take to close, too: to close it at once could lose what the network still has. */
+/**
+ * How long an end that has got everything may take to close, too: to close it at once could lose
+ * what the network still has.
+ */
 const LINGER_MS = 2_000
 
 /**
- * Until one end closes. An error at one end closes both: it cannot be reported to anyone. What an end has sent before it ended is still
- * delivered. `bytesPerSecondMax`: for each direction; 0: unlimited.
+ * Until one end closes. An error at one end closes both: it cannot be reported to anyone. What an
+ * end has sent before it ended is still delivered. `bytesPerSecondMax`: for each direction; 0:
+ * unlimited.
  */
 export function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
   // A connection that is closed already has no events any more.

@@ -1,7 +1,10 @@
 /** Lets bytes through at a rate, so that one stream does not take all of a network. */
 import { Transform } from 'node:stream'
 
-/** How many pieces a second's bytes come in: often enough to look steady, seldom enough to cost nothing. */
+/**
+ * How many pieces a second's bytes come in: often enough to look steady, seldom enough to cost
+ * nothing.
+ */
 const PIECES_PER_SECOND = 10
 
 /** The first piece passes at once, each further one when the time of those before is over. */

@@ -1,4 +1,7 @@
-/** Where what can be made again is kept. Code is among it, so nobody else may have placed anything there. */
+/**
+ * Where what can be made again is kept. Code is among it, so nobody else may have placed anything
+ * there.
+ */
 import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { makeFolders } from './files.ts'
@@ -7,8 +10,9 @@ import { makeFolders } from './files.ts'
 const WRITABLE_BY_OTHERS = 0o022
 
 /**
- * A folder of the user's own, which is created if it does not exist. Undefined: there is none, or another user could have written there, as
- * in one below /tmp. Call it before anything is read from the folder.
+ * A folder of the user's own, which is created if it does not exist. Undefined: there is none, or
+ * another user could have written there, as in one below /tmp. Call it before anything is read from
+ * the folder.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   const home = env['XDG_CACHE_HOME'] ?? (env['HOME'] && join(env['HOME'], '.cache'))

@@ -1,7 +1,8 @@
 /**
- * Runs a program with the code that V8 compiled for an earlier start. Node's compile cache has what is compiled before a program runs; the
- * functions that are compiled when they are first called, two thousand until a server is ready, are compiled anew at each start. Here the
- * code is saved when the program has run for a while.
+ * Runs a program with the code that V8 compiled for an earlier start. Node's compile cache has what
+ * is compiled before a program runs; the functions that are compiled when they are first called,
+ * two thousand until a server is ready, are compiled anew at each start. Here the code is saved
+ * when the program has run for a while.
  */
 import {
   closeSync,
@@ -21,8 +22,9 @@ import { crc32 } from 'node:zlib'
 import { withGivenFlags } from './optimize-when-used.ts'
 
 /**
- * By then a server has started, and V8 has not yet dropped what only the start needs. Saving holds the event loop for 30 to 90 ms, once for each version of the
- * program: that is done when nothing else is, or when the process ends.
+ * By then a server has started, and V8 has not yet dropped what only the start needs. Saving holds
+ * the event loop for 30 to 90 ms, once for each version of the program: that is done when nothing
+ * else is, or when the process ends.
  */
 const SAVE_AFTER_MS = 2_000
 const LOOK_MS = 500
@@ -34,7 +36,10 @@ const CHECKSUM_BYTES = 4
 const programPrefix = 'code-'
 
 export type Program = {
-  /** An expression in ASCII: a function of `require`, `__filename`, `__dirname` and `storeThread`, without dynamic imports. */
+  /**
+   * An expression in ASCII: a function of `require`, `__filename`, `__dirname` and `storeThread`,
+   * without dynamic imports.
+   */
   readonly file: string
   /** The contents of the file, where there is none. */
   readonly text?: string
@@ -50,7 +55,10 @@ export type Program = {
   readonly storeThread?: Worker | undefined
 }
 
-/** `folder`: where the program's code is kept, which only this user may write to; undefined: nowhere. */
+/**
+ * `folder`: where the program's code is kept, which only this user may write to; undefined:
+ * nowhere.
+ */
 export function runWithCodeCache(program: Program, folder: string | undefined): void {
   const { script, save } = compileWithCache(program, folder)
   if (save !== undefined) setTimeout(() => saveWhenIdle(save), SAVE_AFTER_MS).unref()
@@ -148,8 +156,9 @@ function readText(file: string): string {
 }
 
 /**
- * Into pages of the system, as buffers that can be resized are: after some megabytes of its own were freed, the C library would take all that is smaller from its heaps, and keep as much as that of
- * each thread's heap for later.
+ * Into pages of the system, as buffers that can be resized are: after some megabytes of its own
+ * were freed, the C library would take all that is smaller from its heaps, and keep as much as that
+ * of each thread's heap for later.
  */
 function readPages(file: string): Buffer {
   const open = openSync(file, 'r')

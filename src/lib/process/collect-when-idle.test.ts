@@ -6,7 +6,10 @@ import { promisify } from 'node:util'
 
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
-/** In a process of its own, which does nothing else. Prints when garbage is collected, or fails after a while. */
+/**
+ * In a process of its own, which does nothing else. Prints when garbage is collected, or fails
+ * after a while.
+ */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}
 const gone = Promise.withResolvers()

@@ -1,6 +1,8 @@
 /**
- * Gives back what a start leaves behind. V8 collects garbage when more is allocated, and an idle server allocates nothing: it would keep a tenth of its memory for nothing, as would each of two hundred on one machine.
- * Collecting holds up the event loop for some 40 ms, so it is done once, and only when nothing happens.
+ * Gives back what a start leaves behind. V8 collects garbage when more is allocated, and an idle
+ * server allocates nothing: it would keep a tenth of its memory for nothing, as would each of two
+ * hundred on one machine. Collecting holds up the event loop for some 40 ms, so it is done once,
+ * and only when nothing happens.
  */
 const LOOK_MS = 500
 /** One that is busy for so long allocates enough to be collected anyway. */

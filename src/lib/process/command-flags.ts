@@ -1,4 +1,7 @@
-/** The flags of a small command: `--name=value` or `--name value`, and switches, which `--name=false` turns off. */
+/**
+ * The flags of a small command: `--name=value` or `--name value`, and switches, which
+ * `--name=false` turns off.
+ */
 
 export type CommandFlags = {
   /** Of those that have a value; the last one counts. Empty: none was given. */

@@ -1,6 +1,7 @@
 /**
- * When to read files again that may be renewed: once a minute, whatever the file system reports, and shortly after it reports a change.
- * One check after the other, or an earlier one could replace what a later one has read.
+ * When to read files again that may be renewed: once a minute, whatever the file system reports,
+ * and shortly after it reports a change. One check after the other, or an earlier one could replace
+ * what a later one has read.
  */
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,13 +9,18 @@ import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 
 /** As kube-apiserver. */
 const LOOK_MS = 60_000
-/** Files are renewed together, and each causes several events: they are read this long after the last one. */
+/**
+ * Files are renewed together, and each causes several events: they are read this long after the
+ * last one.
+ */
 const SETTLE_MS = 100
 
 export type FileLooksOptions = {
   readonly lookMs?: number
   readonly timers?: Timers
-  /** Calls back when something in a folder changes; throws if the file system does not support it. */
+  /**
+   * Calls back when something in a folder changes; throws if the file system does not support it.
+   */
   readonly watchFolder?: (folder: string, onChange: () => void) => Timer
   /** Called for a folder that cannot be watched: then there is the interval. */
   readonly onUnwatched?: (folder: string, error: unknown) => void
@@ -44,8 +50,8 @@ export class FileLooks implements Disposable {
     this.#onFailed = onFailed
     this.#timers = timers
     this.#timer = timers.every(lookMs, () => void this.look())
-    // Folders are watched, since a file may be replaced by a rename, or be a symlink through a folder that is, as in volumes of
-    // pods.
+    // Folders are watched, since a file may be replaced by a rename, or be a symlink through a
+    // folder that is, as in volumes of pods.
     const folders = [...new Set(paths.map((path) => dirname(path)))]
     this.#watchers = folders.flatMap((folder) => {
       try {

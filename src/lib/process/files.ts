@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and those above it that are missing; returns the highest one that was made, if any. Node's own way of it tries for ever where the
- * parent is there and the kernel says all the same that it is not, as in /proc (Node 24).
+ * Makes a folder and those above it that are missing; returns the highest one that was made, if
+ * any. Node's own way of it tries for ever where the parent is there and the kernel says all the
+ * same that it is not, as in /proc (Node 24).
  */
 export function makeFolders(path: string, mode = 0o777): string | undefined {
   const missing: string[] = []

@@ -20,7 +20,10 @@ export type MemoryLimits = {
 const REQUEST_SHARE = 1 / 4
 const REQUEST_BYTES_MIN = 64 << 20
 const REQUEST_BYTES_MAX = 1 << 30
-/** The program, its heap, connections, and buffers that wait for the collector: under hostile loads some 200 MB beyond the two budgets (test/chaos/hostile/memory.ts). */
+/**
+ * The program, its heap, connections, and buffers that wait for the collector: under hostile loads
+ * some 200 MB beyond the two budgets (test/chaos/hostile/memory.ts).
+ */
 const OWN_BYTES = 192 << 20
 const CACHE_SHARE = 2 / 5
 const CACHE_BYTES_MIN = 16 << 20
@@ -29,7 +32,10 @@ const CONNECTION_BYTES = 100 << 10
 const CONNECTION_SHARE = 1 / 4
 const CONNECTIONS_MIN = 200
 const CONNECTIONS_MAX = 10_000
-/** Of the files that may be open, for what is not a client's connection: etcd, webhooks, remote servers, logs. Half of them where there are few. */
+/**
+ * Of the files that may be open, for what is not a client's connection: etcd, webhooks, remote
+ * servers, logs. Half of them where there are few.
+ */
 const FILES_RESERVED = 512
 
 const within = (value: number, min: number, max: number): number =>
@@ -51,7 +57,10 @@ export function planMemory(given: MemoryLimits): MemoryPlan {
   }
 }
 
-/** The parts of a cache: each of those that can be made again gets an eighth at most, the objects the rest. */
+/**
+ * The parts of a cache: each of those that can be made again gets an eighth at most, the objects
+ * the rest.
+ */
 export type CacheBudgets = {
   readonly pastBytes: number
   readonly historiesBytes: number
@@ -63,8 +72,8 @@ export type CacheBudgets = {
 const PART_SHARE = 1 / 8
 
 /**
- * `usual`: what each has where there is no ceiling. `caches`: how many share the memory; each has such parts, and the objects of all
- * together what is left.
+ * `usual`: what each has where there is no ceiling. `caches`: how many share the memory; each has
+ * such parts, and the objects of all together what is left.
  */
 export function planCache(
   cacheBytes: number,

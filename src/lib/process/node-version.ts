@@ -1,6 +1,7 @@
 /**
- * The versions of Node that Keelson runs on. Older ones have faults that a remote client can use to crash or exhaust the process.
- * docs/node.md has the advisories; test/integration/docs/node-versions.test.ts compares them with everything that names a version.
+ * The versions of Node that Keelson runs on. Older ones have faults that a remote client can use to
+ * crash or exhaust the process. docs/node.md has the advisories;
+ * test/integration/docs/node-versions.test.ts compares them with everything that names a version.
  */
 
 /** The first safe release of each line, in order. Lines between them have none. */

@@ -9,7 +9,10 @@ import { Script } from 'node:vm'
 
 const module = join(import.meta.dirname, 'optimize-when-used.ts')
 
-/** In a process of its own: the compilers are the process's. Bit 4 of V8's status of a function: its code is optimized. */
+/**
+ * In a process of its own: the compilers are the process's. Bit 4 of V8's status of a function: its
+ * code is optimized.
+ */
 const program = `
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optimizeWhenUsed } from ${JSON.stringify(module)}

@@ -1,6 +1,7 @@
 /**
- * Lets V8's optimizing compilers wait until a server is used. What is hot during a start is not called again: to optimize it takes as long as it saves, and an idle server keeps
- * 14 MB for it, half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
+ * Lets V8's optimizing compilers wait until a server is used. What is hot during a start is not
+ * called again: to optimize it takes as long as it saves, and an idle server keeps 14 MB for it,
+ * half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
  */
 const LOOK_MS = 200
 /** Of the time between two looks, which timers and heartbeats never take. */
@@ -30,7 +31,10 @@ export function optimizeWhenUsed(): void {
   }, FIRST_LOOK_MS).unref()
 }
 
-/** Where Node was started without a compiler V8 must not be told to use it: without any code of its own (--jitless) the process would crash. */
+/**
+ * Where Node was started without a compiler V8 must not be told to use it: without any code of its
+ * own (--jitless) the process would crash.
+ */
 function isOptimizing(): boolean {
   const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
     .join(' ')
@@ -41,7 +45,10 @@ function isOptimizing(): boolean {
   )
 }
 
-/** Code that V8 compiles is good for the same flags only: it is saved and used with those that Node was started with. */
+/**
+ * Code that V8 compiles is good for the same flags only: it is saved and used with those that Node
+ * was started with.
+ */
 export function withGivenFlags<Result>(call: () => Result): Result {
   if (!isWaiting) return call()
   setFlags('--')

@@ -1,5 +1,6 @@
 /**
- * The program's own files and threads, wherever it runs from: its sources, the package, or the single executable (scripts/binary.ts), which has them inside, by the name that the build gave
+ * The program's own files and threads, wherever it runs from: its sources, the package, or the
+ * single executable (scripts/binary.ts), which has them inside, by the name that the build gave
  * them.
  */
 import { readFileSync } from 'node:fs'

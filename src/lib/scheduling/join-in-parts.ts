@@ -6,8 +6,8 @@ const JOINED_ITEMS = 256
 const JOINED_CHARACTERS = 64 << 10
 
 /**
- * The texts of items, with a separator between them. Can be divided. Some texts are joined at a time:
- * V8 concatenates strings lazily, and a million pieces would be copied in one long turn.
+ * The texts of items, with a separator between them. Can be divided. Some texts are joined at a
+ * time: V8 concatenates strings lazily, and a million pieces would be copied in one long turn.
  */
 export function joinedInParts<T>(
   items: readonly T[],

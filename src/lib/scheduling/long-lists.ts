@@ -1,10 +1,12 @@
 /**
- * Helpers for lists that clients send: tens of thousands of items fit into a body. Searching the whole list for each of its items would
- * block the event loop for seconds.
+ * Helpers for lists that clients send: tens of thousands of items fit into a body. Searching the
+ * whole list for each of its items would block the event loop for seconds.
  */
 import { eachItem, once } from './parts.ts'
 
-/** The maximum of warnings or faults where each pair of items can cause one. Nobody reads that many. */
+/**
+ * The maximum of warnings or faults where each pair of items can cause one. Nobody reads that many.
+ */
 export const TOLD_MAX = 4096
 
 /** Each repeated item is a fault, and this is the maximum of faults that are reported. */
@@ -25,7 +27,10 @@ const nothingSeen = (): SeenItems => ({ seen: new Set(), repeats: new Set() })
 
 const nothing = (): undefined => undefined
 
-/** Instead of `to.push(...more)`, which fails beyond some 120,000 items, because they are passed as arguments. */
+/**
+ * Instead of `to.push(...more)`, which fails beyond some 120,000 items, because they are passed as
+ * arguments.
+ */
 export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): void {
   for (const item of more) {
     if (to.length >= lengthMax) return

@@ -18,8 +18,8 @@ import { inSlices, type Slices, type Steps } from './slices.ts'
 const STEPS_PER_LOOK = 16
 
 /**
- * Loops inside of more loops are not divided. Each level takes several frames of the stack, which a value
- * that is nested a thousand levels deep would exhaust.
+ * Loops inside of more loops are not divided. Each level takes several frames of the stack, which a
+ * value that is nested a thousand levels deep would exhaust.
  */
 const LEVELS_MAX = 100
 
@@ -86,7 +86,10 @@ export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> 
 /** Whether the caller is called by `parts`. */
 export const isDivided = (): boolean => running.progress !== undefined
 
-/** Calls `step` until it returns false; returns the state, which must hold all that the steps change. */
+/**
+ * Calls `step` until it returns false; returns the state, which must hold all that the steps
+ * change.
+ */
 export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean): S {
   if (running.progress !== undefined) return running.progress.repeat(key, start, step)
   const state = start()
@@ -234,8 +237,8 @@ class Progress {
   rewind(): void {
     this.#loops = this.#all
     this.#next = 0
-    // The first part repeats nothing, so it does not begin a new slice. Otherwise many short works in a row would never
-    // come to the end of a slice.
+    // The first part repeats nothing, so it does not begin a new slice. Otherwise many short works
+    // in a row would never come to the end of a slice.
     this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }

@@ -1,4 +1,7 @@
-/** What the event loop works on, so that a turn that took long can be attributed. To note it costs a comparison and two assignments. */
+/**
+ * What the event loop works on, so that a turn that took long can be attributed. To note it costs a
+ * comparison and two assignments.
+ */
 
 export type Work = {
   /** The part of the work that runs. */
@@ -30,7 +33,10 @@ export class RunningWork {
     this.#largest = undefined
   }
 
-  /** The work on the largest object of this turn, which most likely took the most time; or what was noted last. */
+  /**
+   * The work on the largest object of this turn, which most likely took the most time; or what was
+   * noted last.
+   */
   largest(): NotedWork | undefined {
     const work = this.#largest ?? this.#current
     return work === undefined ? undefined : { work, step: work.step }

@@ -1,24 +1,32 @@
 /**
- * Cuts long work into slices, so that it never holds the event loop for more than a few milliseconds. However many long lists there are at once, a turn
- * of the loop has a few slices: the others wait for the next, in the order they came.
+ * Cuts long work into slices, so that it never holds the event loop for more than a few
+ * milliseconds. However many long lists there are at once, a turn of the loop has a few slices: the
+ * others wait for the next, in the order they came.
  */
 import { Deque } from '../collections/deque.ts'
 import { runningWork } from './running-work.ts'
 import { systemTime, type Time } from '../time/timers.ts'
 
 const SLICE_MS = 1
-/** Slices of clients in one turn: with one that is shared, and those of the background, what a small request waits for at most, besides what others begin. */
+/**
+ * Slices of clients in one turn: with one that is shared, and those of the background, what a small
+ * request waits for at most, besides what others begin.
+ */
 const SLICES_PER_TURN = 2
 /**
- * Work that no client waits for has one slice in a turn for each of so many ms since the last ones were given, but at least one, and no more than
- * others: controllers that fall behind would have to list everything again.
+ * Work that no client waits for has one slice in a turn for each of so many ms since the last ones
+ * were given, but at least one, and no more than others: controllers that fall behind would have to
+ * list everything again.
  */
 const BACKGROUND_EVERY_MS = 4
 
 /** Longer than other slices: what a step does outside of its loops is repeated in each of them. */
 const EXPENSIVE_SLICE_MS = 6
 
-/** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
+/**
+ * Work that can be paused at each yield. A step between two yields that takes longer than a slice
+ * blocks the event loop.
+ */
 export type Steps<T> = Generator<undefined, T, void>
 
 /**
@@ -47,7 +55,10 @@ export type SlicesTime = Pick<Time, 'monotonicMs' | 'defer'>
 export type SlicesOptions = {
   /** No client waits for this work: it leaves most of a turn to others. */
   readonly isBackground?: boolean
-  /** All clients of a resource wait for this work: it has a slice in each turn, and does not stand behind the lists of some. */
+  /**
+   * All clients of a resource wait for this work: it has a slice in each turn, and does not stand
+   * behind the lists of some.
+   */
   readonly isShared?: boolean
   /**
    * The work is on a large object: of all such works, one has a slice in a turn. One that

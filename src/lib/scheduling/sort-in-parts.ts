@@ -1,4 +1,7 @@
-/** Sorts long lists in work that is divided by `parts.ts`: a merge sort, in steps of a fraction of a millisecond. */
+/**
+ * Sorts long lists in work that is divided by `parts.ts`: a merge sort, in steps of a fraction of a
+ * millisecond.
+ */
 import { isDivided, repeat } from './parts.ts'
 
 /** Items that are sorted or merged in one step. */

@@ -1,6 +1,6 @@
 /**
- * Log entries that clients can cause as often as they like: a burst, then a rate of entries and of bytes per second. The next entry that is
- * logged says how many were left out.
+ * Log entries that clients can cause as often as they like: a burst, then a rate of entries and of
+ * bytes per second. The next entry that is logged says how many were left out.
  */
 import { TokenBucket } from '../time/token-bucket.ts'
 import type { Clock } from '../time/clock.ts'
@@ -9,7 +9,10 @@ import type { Level, Log } from './log.ts'
 /** Enough to see what happens. */
 const BURST = 100
 const PER_SECOND = 10
-/** Of the fields of all entries, printed as JSON: 216 MB a day at the most, beside the level, time and message of each entry. */
+/**
+ * Of the fields of all entries, printed as JSON: 216 MB a day at the most, beside the level, time
+ * and message of each entry.
+ */
 const BURST_BYTES = 64 << 10
 const BYTES_PER_SECOND = 2_500
 /** Of each text in an entry, which may be a part of a token that nobody has verified. */

@@ -16,7 +16,10 @@ export type LogOptions = {
 /** Lines that the reader has not taken are buffered up to this many bytes, then dropped. */
 const UNREAD_BYTES_MAX = 8 << 20
 
-/** Of a text in an entry. A client may send paths, ids and names of a megabyte; a stack is some thousand. */
+/**
+ * Of a text in an entry. A client may send paths, ids and names of a megabyte; a stack is some
+ * thousand.
+ */
 const TEXT_CHARACTERS_MAX = 8_192
 
 type Fields = Record<string, unknown>
@@ -55,7 +58,10 @@ export class LogSink {
   }
 }
 
-/** Neither waits for a reader of a pipe, nor is ended by a disk that is full or a reader that has gone: such lines are lost. */
+/**
+ * Neither waits for a reader of a pipe, nor is ended by a disk that is full or a reader that has
+ * gone: such lines are lost.
+ */
 export function linesTo(stream: Writable): (line: string) => void {
   stream.on('error', () => undefined)
   return (line) => {
@@ -86,7 +92,10 @@ function showValue(value: unknown): string {
   return /^[^\s"\p{Cc}\p{Cf}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }
 
-/** A client chooses paths and names: a terminal must not take parts of them for commands, nor show them in another order. */
+/**
+ * A client chooses paths and names: a terminal must not take parts of them for commands, nor show
+ * them in another order.
+ */
 const escapeControls = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
     character

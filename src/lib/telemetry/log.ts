@@ -1,4 +1,6 @@
-/** A log entry for the operator: one line with fields. Secrets and object bodies are never logged. */
+/**
+ * A log entry for the operator: one line with fields. Secrets and object bodies are never logged.
+ */
 /** `module`: which part of the server says it, for --vmodule. */
 export type Log = (
   level: Level,

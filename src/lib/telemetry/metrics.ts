@@ -1,6 +1,7 @@
 /**
- * Counters, gauges and histograms in the Prometheus text format. Frequent users get a series once (`with`) and keep it: counting is then an
- * addition to a field. (prom-client looks its labels up at every call, and cannot print `le` last.)
+ * Counters, gauges and histograms in the Prometheus text format. Frequent users get a series once
+ * (`with`) and keep it: counting is then an addition to a field. (prom-client looks its labels up
+ * at every call, and cannot print `le` last.)
  */
 
 import { type Log, silent } from './log.ts'
@@ -16,11 +17,17 @@ export type MetricOptions = {
   readonly stability?: Stability
   /** Printed in this order, which is alphabetical by convention. */
   readonly labels?: readonly string[]
-  /** The release (`1.27.0`) since which nobody should use it. From the next one on it is hidden, unless an operator asks for it. */
+  /**
+   * The release (`1.27.0`) since which nobody should use it. From the next one on it is hidden,
+   * unless an operator asks for it.
+   */
   readonly deprecatedSince?: string
 }
 
-/** The maximum number of series of a metric; beyond it, values are counted in a series whose labels are all `other`. */
+/**
+ * The maximum number of series of a metric; beyond it, values are counted in a series whose labels
+ * are all `other`.
+ */
 const SERIES_MAX = 20_000
 
 /** Of labels that an operator restricts: the values that are shown, by `metric,label`. */
@@ -349,7 +356,10 @@ export class Metrics {
     return [...this.#pieces()].join('')
   }
 
-  /** The same, without holding the event loop: thousands of series are megabytes. One after the other, since each begins with updates. */
+  /**
+   * The same, without holding the event loop: thousands of series are megabytes. One after the
+   * other, since each begins with updates.
+   */
   printInTurns(): Promise<Buffer[]> {
     const printing = this.#printing.then(() => this.#printSliced())
     this.#printing = printing.catch(() => undefined)
@@ -376,7 +386,10 @@ export class Metrics {
     for (const metric of sorted) yield* metric.pieces()
   }
 
-  /** A metric without labels has its only series from the start. One that is not shown is counted all the same, which costs less than to ask. */
+  /**
+   * A metric without labels has its only series from the start. One that is not shown is counted
+   * all the same, which costs less than to ask.
+   */
   #add<M extends Metric<unknown>>(metric: M): M {
     const { allowedLabels, disabled, showsHidden } = this.#choice
     const { name, labels = [], stability = 'ALPHA', deprecatedSince } = metric.options

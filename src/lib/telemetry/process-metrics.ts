@@ -1,4 +1,7 @@
-/** The usual metrics of a process, under the names that all exporters use, and those of its event loop and its collector. */
+/**
+ * The usual metrics of a process, under the names that all exporters use, and those of its event
+ * loop and its collector.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
@@ -10,8 +13,8 @@ import { tickBounds, Ticks } from './ticks.ts'
 import { turnEnd } from '../time/turn-end.ts'
 
 /**
- * Disposing ends what measures all the time; the rest is read when it is scraped. `isShared`: other servers are in the same process, as in
- * tests, and none of them measures all the time.
+ * Disposing ends what measures all the time; the rest is read when it is scraped. `isShared`: other
+ * servers are in the same process, as in tests, and none of them measures all the time.
  */
 export function addProcessMetrics(
   metrics: Metrics,
@@ -63,7 +66,8 @@ function onPrintFromFiles(metrics: Metrics, update: () => void): void {
     try {
       update()
     } catch {
-      // No file can be opened any more, or /proc is not there. What was read last stays, and the other metrics are needed all the more.
+      // No file can be opened any more, or /proc is not there. What was read last stays, and the
+      // other metrics are needed all the more.
     }
   })
 }
@@ -120,7 +124,10 @@ function readOctets(netstat: string): { readonly [name: string]: number } {
   return Object.fromEntries(names.split(' ').map((name, at) => [name, Number(numbers[at])]))
 }
 
-/** Each look wakes an idle server: at 50 ms, two hundred idle servers on one machine took half of a core. */
+/**
+ * Each look wakes an idle server: at 50 ms, two hundred idle servers on one machine took half of a
+ * core.
+ */
 const LOOP_PROBE_MS = 250
 const loopBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
@@ -146,7 +153,10 @@ function createTicks(metrics: Metrics, log: Log): Ticks {
   return ticks
 }
 
-/** How much later than due a timer is called: what any request that comes waits for, before it is looked at. */
+/**
+ * How much later than due a timer is called: what any request that comes waits for, before it is
+ * looked at.
+ */
 function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => void): () => void {
   const lag = metrics.histogram(
     {

@@ -1,6 +1,7 @@
 /**
- * Quantiles of positive values over a span of time, within one percent, in bounded memory: counts in buckets whose bounds grow by a constant
- * factor. The span is divided into windows, of which the oldest is forgotten as a whole.
+ * Quantiles of positive values over a span of time, within one percent, in bounded memory: counts
+ * in buckets whose bounds grow by a constant factor. The span is divided into windows, of which the
+ * oldest is forgotten as a whole.
  */
 
 /** From one bound to the next; a value is told by the middle of its bucket. */
@@ -36,7 +37,10 @@ export class Quantiles {
     if (window !== undefined) window[at] = (window[at] ?? 0) + 1
   }
 
-  /** NaN if there is no value in the span. Windows begin when somebody asks, so that `observe` need not read the clock. */
+  /**
+   * NaN if there is no value in the span. Windows begin when somebody asks, so that `observe` need
+   * not read the clock.
+   */
   read(quantiles: readonly number[]): readonly number[] {
     this.#turn()
     const counts = Array.from({ length: BUCKETS }, (_, at) =>

@@ -9,7 +9,10 @@ import type {
   Metrics,
 } from './metrics.ts'
 
-/** 10 ns to 10 s, each ten times the one before, with the rounding that upstream's have: a bucket is known by its bound. */
+/**
+ * 10 ns to 10 s, each ten times the one before, with the rounding that upstream's have: a bucket is
+ * known by its bound.
+ */
 const bounds = [10e-9]
 while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
 
@@ -22,7 +25,9 @@ export type QueueSeries = Disposable & {
   readonly workSeconds: Distribution
 }
 
-/** What is read of a queue before each scrape: for how many ms each of its keys has been processed. */
+/**
+ * What is read of a queue before each scrape: for how many ms each of its keys has been processed.
+ */
 type ReadRunning = () => readonly number[]
 
 export class QueueMetrics {

@@ -1,7 +1,9 @@
 /**
- * Ticks: the CPU time that the main thread takes between two chances to serve another request, without garbage collection. It is read
- * once in each turn of the event loop in which something was done. Short ticks are measured by the clock without the time in which the
- * loop was idle; a long one is also limited by the CPU time of the thread, so that a busy machine does not make it longer.
+ * Ticks: the CPU time that the main thread takes between two chances to serve another request,
+ * without garbage collection. It is read once in each turn of the event loop in which something was
+ * done. Short ticks are measured by the clock without the time in which the loop was idle; a long
+ * one is also limited by the CPU time of the thread, so that a busy machine does not make it
+ * longer.
  */
 import { performance } from 'node:perf_hooks'
 import type { Log } from './log.ts'
@@ -17,7 +19,10 @@ export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 /** On the monotonic clock. */
 type Span = { readonly fromMs: number; readonly toMs: number }
-/** `cpuShare`: of the time in which the loop was not idle; the rest of it the thread waited for a processor. */
+/**
+ * `cpuShare`: of the time in which the loop was not idle; the rest of it the thread waited for a
+ * processor.
+ */
 type LongTick = Span & {
   readonly ms: number
   readonly cpuShare: number

@@ -1,4 +1,7 @@
-/** How much is logged, which can be changed while the server runs. Levels are upstream's: from 2 on details, from 4 on each decision. */
+/**
+ * How much is logged, which can be changed while the server runs. Levels are upstream's: from 2 on
+ * details, from 4 on each decision.
+ */
 export const DETAILS = 2
 export const DECISIONS = 4
 
@@ -20,7 +23,10 @@ export class Verbosity {
     this.#known.clear()
   }
 
-  /** Whether lines of this level are logged by a module. As klog, the first pattern that matches decides. */
+  /**
+   * Whether lines of this level are logged by a module. As klog, the first pattern that matches
+   * decides.
+   */
   isOn(level: number, module?: string): boolean {
     if (this.level >= level) return true
     return this.#modules.length > 0 && module !== undefined && this.#levelOf(module) >= level
@@ -35,7 +41,10 @@ export class Verbosity {
   }
 }
 
-/** An operator's pattern, for names of a dozen characters that stand in the source: it cannot take long. */
+/**
+ * An operator's pattern, for names of a dozen characters that stand in the source: it cannot take
+ * long.
+ */
 const globOf = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern

@@ -10,8 +10,8 @@ export function parseGoBoolean(text: string): boolean | undefined {
 const DIGITS_MAX = 20
 
 /**
- * Whether a text of digits, with or without a sign, is too long for 64 bits. To be checked before BigInt, which takes half a second for a
- * text as long as a body may be.
+ * Whether a text of digits, with or without a sign, is too long for 64 bits. To be checked before
+ * BigInt, which takes half a second for a text as long as a body may be.
  */
 export const isBeyond64Bits = (text: string): boolean =>
   text.replace(/^[+-]?0*/, '').length > DIGITS_MAX

@@ -1,4 +1,7 @@
-/** Durations as Go prints and parses them: `1m30s`, `500ms`. Errors have Go's texts, which clients see. */
+/**
+ * Durations as Go prints and parses them: `1m30s`, `500ms`. Errors have Go's texts, which clients
+ * see.
+ */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
   ['us', 1e-3],
@@ -13,7 +16,10 @@ const unitMs: ReadonlyMap<string, number> = new Map([
 /** The longest duration of Go: an int64 of nanoseconds. */
 const MS_MAX = 2 ** 63 / 1e6
 
-/** Go parses durations of any length: `1ns1ns…`, of which a URL may have 1 MB. A real one has each unit once. */
+/**
+ * Go parses durations of any length: `1ns1ns…`, of which a URL may have 1 MB. A real one has each
+ * unit once.
+ */
 const CHARACTERS_MAX = 1_000
 
 export function parseDuration(text: string): { readonly ms: number } | { readonly fault: string } {

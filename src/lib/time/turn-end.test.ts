@@ -3,7 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { type Stage, TurnEnd, turnEnd } from './turn-end.ts'
 
-/** Immediates as Node has them: those that are added while some run are for the next turn, and promises go on after each. */
+/**
+ * Immediates as Node has them: those that are added while some run are for the next turn, and
+ * promises go on after each.
+ */
 function harness() {
   let due: (() => void)[] = []
   const end = new TurnEnd((call) => void due.push(call))

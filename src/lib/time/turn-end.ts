@@ -1,13 +1,16 @@
 /**
- * The end of a turn of the event loop, in stages. Node calls what setImmediate was given in the order in which it was given: what goes on from turn to turn, such as
- * the slices of long lists, would always stand before the requests and answers that this turn has brought, and what one callback leaves to the next would wait for another turn.
+ * The end of a turn of the event loop, in stages. Node calls what setImmediate was given in the
+ * order in which it was given: what goes on from turn to turn, such as the slices of long lists,
+ * would always stand before the requests and answers that this turn has brought, and what one
+ * callback leaves to the next would wait for another turn.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from '../collections/deque.ts'
 
 /**
- * In this order. `begin`: what waits for its turn begins. `ask`: questions that several callers share are asked. `answer`: a store in this
- * process answers them. `write`: all that was made is written. `long`: long work goes on, while others read what was written.
+ * In this order. `begin`: what waits for its turn begins. `ask`: questions that several callers
+ * share are asked. `answer`: a store in this process answers them. `write`: all that was made is
+ * written. `long`: long work goes on, while others read what was written.
  */
 const stages = ['begin', 'ask', 'answer', 'write', 'long'] as const
 
@@ -38,7 +41,10 @@ export class TurnEnd {
     if (at <= this.#at) this.#plan()
   }
 
-  /** Calls at the end of each turn in which something was done. Undefined: nothing is called any more. */
+  /**
+   * Calls at the end of each turn in which something was done. Undefined: nothing is called any
+   * more.
+   */
   onEnd(call: (() => void) | undefined): void {
     this.#onEnd = call
   }
@@ -65,7 +71,10 @@ export class TurnEnd {
   }
 }
 
-/** The first who calls makes the immediates for all: they must not run as a part of his request, or be traced as such. */
+/**
+ * The first who calls makes the immediates for all: they must not run as a part of his request, or
+ * be traced as such.
+ */
 const outside = AsyncLocalStorage.snapshot()
 
 /** Of the loop of this thread. */

@@ -12,7 +12,9 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 
 const part = (id: readonly number[], value: Buffer): Buffer => set(sequence(objectId(id), value))
 
-/** A certificate with this subject, as OpenSSL gives it back. Nothing here looks at its signature. */
+/**
+ * A certificate with this subject, as OpenSSL gives it back. Nothing here looks at its signature.
+ */
 function certificate(
   parts: readonly Buffer[],
   publicKey = p256,

@@ -1,6 +1,7 @@
 /**
- * The subject of a certificate, read from its DER. Node would give it with `toLegacyObject` (or `getPeerCertificate`), but that ends the
- * whole process if the key is on a curve for which OpenSSL knows no NIST name, such as brainpoolP256r1: never call them.
+ * The subject of a certificate, read from its DER. Node would give it with `toLegacyObject` (or
+ * `getPeerCertificate`), but that ends the whole process if the key is on a curve for which OpenSSL
+ * knows no NIST name, such as brainpoolP256r1: never call them.
  */
 import { isUtf8 } from 'node:buffer'
 import { DerError, DerReader, type DerValue } from './der-reader.ts'
@@ -21,7 +22,10 @@ export type CertificateSubject = ReadonlyMap<PartId, readonly string[]>
 const OBJECT_ID = 0x06
 const VERSION = 0xa0
 
-/** `raw` is a certificate that OpenSSL has parsed. Fails with a DerError if a name cannot be read: then nobody knows whose it is. */
+/**
+ * `raw` is a certificate that OpenSSL has parsed. Fails with a DerError if a name cannot be read:
+ * then nobody knows whose it is.
+ */
 export function readCertificateSubject(raw: Buffer): CertificateSubject {
   const body = new DerReader(raw).sequence('Certificate').sequence('TBSCertificate')
   // The version is absent in the first one. Then come serial number, algorithm, issuer, validity.
@@ -44,7 +48,8 @@ const latin1 = (content: Buffer): string => content.toString('latin1')
 /** By the tags of the types of text. Undefined: no text. */
 const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = new Map([
   [0x0c, (content: Buffer) => (isUtf8(content) ? content.toString('utf8') : undefined)],
-  // NumericString, PrintableString, T61String and IA5String. OpenSSL takes T61String for Latin-1, as everybody does.
+  // NumericString, PrintableString, T61String and IA5String. OpenSSL takes T61String for Latin-1,
+  // as everybody does.
   [0x12, latin1],
   [0x13, latin1],
   [0x14, latin1],

@@ -1,6 +1,7 @@
 /**
- * Certificates for a server that was given none: self-signed ones, CAs, and certificates that a CA issues. Node can parse certificates but
- * not create them, so the few structures of RFC 5280 that are needed are encoded here as DER.
+ * Certificates for a server that was given none: self-signed ones, CAs, and certificates that a CA
+ * issues. Node can parse certificates but not create them, so the few structures of RFC 5280 that
+ * are needed are encoded here as DER.
  */
 import {
   createHash,
@@ -46,7 +47,10 @@ const oid = {
   clientAuth: [1, 3, 6, 1, 5, 5, 7, 3, 2],
 } as const
 
-/** `hosts` are the DNS names and IP addresses of the server. The certificate is its own CA: clients can use it as a CA file. */
+/**
+ * `hosts` are the DNS names and IP addresses of the server. The certificate is its own CA: clients
+ * can use it as a CA file.
+ */
 export function createSelfSigned(
   commonName: string,
   hosts: readonly string[],

@@ -1,4 +1,7 @@
-/** Reads DER, one value after the other. Errors have the texts of Go's encoding/asn1, which clients see. */
+/**
+ * Reads DER, one value after the other. Errors have the texts of Go's encoding/asn1, which clients
+ * see.
+ */
 
 export class DerError extends Error {
   constructor(message: string) {

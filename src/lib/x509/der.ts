@@ -19,7 +19,10 @@ export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
 export const printable = (content: string): Buffer => der(0x13, Buffer.from(content, 'latin1'))
 export const yes = der(0x01, Buffer.from([0xff]))
 
-/** Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127, which suits random serial numbers. */
+/**
+ * Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127,
+ * which suits random serial numbers.
+ */
 export function integer(content: Buffer): Buffer {
   const first = (content[0] ?? 0) & 0x7f
   return der(0x02, Buffer.concat([Buffer.from([first === 0 ? 1 : first]), content.subarray(1)]))

@@ -8,7 +8,10 @@ export type PemBlock = {
 
 const headerLines = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/
 
-/** Ignores text around blocks and malformed blocks. A block extends from the last BEGIN before an END to that END. */
+/**
+ * Ignores text around blocks and malformed blocks. A block extends from the last BEGIN before an
+ * END to that END.
+ */
 export function decodePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
   let open: { readonly label: string; readonly lines: string[] } | undefined

@@ -1,4 +1,7 @@
-/** The public key of a request for a certificate: the types, sizes and curves that Go knows, and no others. */
+/**
+ * The public key of a request for a certificate: the types, sizes and curves that Go knows, and no
+ * others.
+ */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { DerReader } from './der-reader.ts'
 
@@ -37,7 +40,10 @@ const RSA_BITS_MIN = 1024
 /** Go's: what fits into an int everywhere. */
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n
 
-/** `der` is a SubjectPublicKeyInfo. OpenSSL sees only keys of a type and on a curve that are accepted. */
+/**
+ * `der` is a SubjectPublicKeyInfo. OpenSSL sees only keys of a type and on a curve that are
+ * accepted.
+ */
 export function readRequestKey(der: Buffer): RequestKey {
   const algorithm = new DerReader(der).sequence('publicKeyInfo').sequence('AlgorithmIdentifier')
   const type = types.get(algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex'))

@@ -276,7 +276,10 @@ type Pss = {
   isBare?: boolean
 }
 
-/** A request that is signed by RSASSA-PSS, whose parameters may say something else than what was done. */
+/**
+ * A request that is signed by RSASSA-PSS, whose parameters may say something else than what was
+ * done.
+ */
 function signedByPss({
   digest,
   mask = digest,

@@ -1,6 +1,6 @@
 /**
- * Certificate signing requests (PKCS #10, RFC 2986): the subject, and whether the sender has the private key. Node parses certificates
- * only.
+ * Certificate signing requests (PKCS #10, RFC 2986): the subject, and whether the sender has the
+ * private key. Node parses certificates only.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { constants, type KeyObject, verify } from 'node:crypto'
@@ -23,7 +23,9 @@ export type WholeRequest = CertificateRequest & {
   readonly publicKey: KeyObject
 }
 
-/** Of the extension subjectAltName (RFC 5280, section 4.2.1.6); other types of names are left out. */
+/**
+ * Of the extension subjectAltName (RFC 5280, section 4.2.1.6); other types of names are left out.
+ */
 export type AlternativeNames = {
   readonly dns: readonly string[]
   readonly emails: readonly string[]
@@ -57,7 +59,8 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a8648ce3d040303', { type: 'ECDSA', digest: 'sha384' }],
   ['2a8648ce3d040304', { type: 'ECDSA', digest: 'sha512' }],
   ['2b6570', { type: 'Ed25519', digest: null }],
-  // Go still accepts SHA-1 here: the signature of a request only proves that its sender has the key.
+  // Go still accepts SHA-1 here: the signature of a request only proves that its sender has the
+  // key.
   ['2a864886f70d010105', { type: 'RSA', digest: 'sha1' }],
   ['2b0e03021d', { type: 'RSA', digest: 'sha1' }],
   ['2a8648ce3d0401', { type: 'ECDSA', digest: 'sha1' }],
@@ -65,13 +68,17 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
 
 /** 64 KiB of DER: many times what the longest key and hundreds of names take. */
 const DER_BYTES_MAX = 64 * 1024
-/** Of PEM in base64, by which the DER grows to almost twice its size; with room for text around it. */
+/**
+ * Of PEM in base64, by which the DER grows to almost twice its size; with room for text around it.
+ */
 export const REQUEST_CHARACTERS_MAX = 3 * DER_BYTES_MAX
 const tooLong = `the request must not be longer than ${DER_BYTES_MAX} bytes`
 
 const md5WithRsa = '2a864886f70d010104'
 
-/** Reads the PEM block that a CertificateSigningRequest has, in base64. Fails with a RequestError. */
+/**
+ * Reads the PEM block that a CertificateSigningRequest has, in base64. Fails with a RequestError.
+ */
 export const readPemRequest = (base64: string): WholeRequest => readRequest(blockIn(base64))
 
 function blockIn(base64: string): Buffer {
@@ -82,7 +89,10 @@ function blockIn(base64: string): Buffer {
   return block.bytes
 }
 
-/** Of several blocks, the signer might read another one than this server, which decides whether the subject is allowed. */
+/**
+ * Of several blocks, the signer might read another one than this server, which decides whether the
+ * subject is allowed.
+ */
 function onlyBlock(base64: string): PemBlock | undefined {
   const text = Buffer.from(base64, 'base64').toString('latin1')
   const [, ...begun] = text.split('-----BEGIN ')
@@ -97,8 +107,9 @@ export const asksForNames = ({ names }: Pick<WholeRequest, 'names'>): boolean =>
   names.dns.length + names.emails.length + names.addresses.length + names.uris.length > 0
 
 /**
- * The value of the extension. Fails unless there is one reading of what is asked for, as in Go: an attribute or an extension that comes
- * twice, or a second value of an attribute, would be names that one reader signs and another one, who approves, does not see.
+ * The value of the extension. Fails unless there is one reading of what is asked for, as in Go: an
+ * attribute or an extension that comes twice, or a second value of an attribute, would be names
+ * that one reader signs and another one, who approves, does not see.
  */
 function alternativeNamesIn(attributes: DerReader): Buffer | undefined {
   let names: Buffer | undefined
@@ -262,7 +273,10 @@ const pssAlgorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['608648016503040203', { type: 'RSA', digest: 'sha512', pssSaltBytes: 64 }],
 ])
 
-/** As Go: of the many choices only those where one digest serves for all, and the salt is as long as it. Undefined: another one. */
+/**
+ * As Go: of the many choices only those where one digest serves for all, and the salt is as long as
+ * it. Undefined: another one.
+ */
 function readPss(algorithm: DerReader): Algorithm | undefined {
   try {
     const parameters = algorithm.sequence('pssParameters')
@@ -307,7 +321,10 @@ const goTypes = {
 const commonNameId = '550403'
 const organizationId = '55040a'
 
-/** The types of text that all readers take for the same text. What other types mean, and whether they count, is read differently by signers. */
+/**
+ * The types of text that all readers take for the same text. What other types mean, and whether
+ * they count, is read differently by signers.
+ */
 const textTags: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
   [0x0c, isUtf8],
   [0x13, isAscii],
@@ -321,7 +338,8 @@ function readSubject(content: Buffer): WholeRequest['subject'] {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
       const value = part.any()
-      // Only these two say who it is; of the others, those are left out that not all readers take for the same text.
+      // Only these two say who it is; of the others, those are left out that not all readers take
+      // for the same text.
       const isOfUser = id === organizationId || id === commonNameId
       if (isOfUser || isText(value)) parts.push({ id, text: textIn(value) })
     }

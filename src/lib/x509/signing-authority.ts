@@ -1,6 +1,7 @@
 /**
- * A CA that issues certificates for requests, as Go's crypto/x509 does for kube-controller-manager: of the request it takes the subject, the
- * public key and the alternative names; extensions and their order are decided here.
+ * A CA that issues certificates for requests, as Go's crypto/x509 does for kube-controller-manager:
+ * of the request it takes the subject, the public key and the alternative names; extensions and
+ * their order are decided here.
  */
 import {
   createPrivateKey,
@@ -49,7 +50,10 @@ const oid = {
   extendedKeyUsage: [2, 5, 29, 37],
 } as const
 
-/** The parts of a subject that Go knows, in the order in which it writes them, by the hex of their ids. */
+/**
+ * The parts of a subject that Go knows, in the order in which it writes them, by the hex of their
+ * ids.
+ */
 const subjectParts: readonly {
   readonly id: string
   readonly numbers: readonly number[]

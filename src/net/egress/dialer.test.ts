@@ -182,7 +182,8 @@ for (const [name, start] of Object.entries(kinds)) {
       await once(firehose, 'listening')
       const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
-      // It stands still when it wrote nothing for a while: a machine that is busy makes the while longer, not the outcome another.
+      // It stands still when it wrote nothing for a while: a machine that is busy makes the while
+      // longer, not the outcome another.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
         last = written
         await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,6 +1,6 @@
 /**
- * Opens connections through a proxy: what a selection of `--egress-selector-config-file` says. Every connection is a tunnel of its own, which ends
- * when either side ends.
+ * Opens connections through a proxy: what a selection of `--egress-selector-config-file` says.
+ * Every connection is a tunnel of its own, which ends when either side ends.
  */
 import type { Duplex } from 'node:stream'
 import type { Address } from '../../lib/net/hosts.ts'
@@ -14,7 +14,10 @@ import { connectTunnel } from '../../lib/net/connect-tunnel.ts'
 import { openProxy } from './http-connect.ts'
 import { DialerMetrics, type DialStage } from './metrics.ts'
 
-/** From the first packet to the proxy until the tunnel is open: as long as Go's client takes to connect. */
+/**
+ * From the first packet to the proxy until the tunnel is open: as long as Go's client takes to
+ * connect.
+ */
 const DIAL_MS_MAX = 30_000
 
 /** By the name of the selection. Absent: connections go straight. */

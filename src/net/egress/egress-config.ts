@@ -1,6 +1,11 @@
-/** Through which proxies the server connects to others. `--egress-selector-config-file` fills it. */
+/**
+ * Through which proxies the server connects to others. `--egress-selector-config-file` fills it.
+ */
 
-/** `cluster`: nodes, pods and Services; `controlplane`: webhooks that are given by URL, and collectors of traces. */
+/**
+ * `cluster`: nodes, pods and Services; `controlplane`: webhooks that are given by URL, and
+ * collectors of traces.
+ */
 export const egressNames = ['cluster', 'controlplane', 'etcd'] as const
 
 export type EgressName = (typeof egressNames)[number]

@@ -1,4 +1,7 @@
-/** A tunnel through an HTTP proxy: the method CONNECT, over TCP, TLS with a client certificate, or a Unix domain socket. */
+/**
+ * A tunnel through an HTTP proxy: the method CONNECT, over TCP, TLS with a client certificate, or a
+ * Unix domain socket.
+ */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Address } from '../../lib/net/hosts.ts'

@@ -1,4 +1,7 @@
-/** The messages of konnectivity's proxy protocol (service ProxyService of apiserver-network-proxy), in their gRPC frames. */
+/**
+ * The messages of konnectivity's proxy protocol (service ProxyService of apiserver-network-proxy),
+ * in their gRPC frames.
+ */
 import { bytesTag, varintTag, WireReader } from '../grpc/codec/reader.ts'
 import { WireWriter } from '../grpc/codec/writer.ts'
 

@@ -1,6 +1,7 @@
 /**
- * A connection through konnectivity's proxy: one gRPC stream, on an HTTP/2 connection of its own, that carries the bytes of one TCP connection. It
- * looks like a socket of Node's. Data that nobody reads stays with the proxy, by the stream's window; a writer waits until the proxy has taken what
+ * A connection through konnectivity's proxy: one gRPC stream, on an HTTP/2 connection of its own,
+ * that carries the bytes of one TCP connection. It looks like a socket of Node's. Data that nobody
+ * reads stays with the proxy, by the stream's window; a writer waits until the proxy has taken what
  * it wrote.
  */
 import { randomBytes } from 'node:crypto'
@@ -27,11 +28,16 @@ import {
   readPacket,
 } from './packets.ts'
 
-/** What the proxy may send that is not read yet: enough for a watch of etcd, and all that a stalled reader holds. */
+/**
+ * What the proxy may send that is not read yet: enough for a watch of etcd, and all that a stalled
+ * reader holds.
+ */
 const WINDOW_BYTES = 1 << 20
 /** gRPC's own limit, which the proxy keeps. */
 const MESSAGE_BYTES_MAX = 4 << 20
-/** Of the bytes in one packet: a large write is cut, so that it does not fill the proxy's queues. */
+/**
+ * Of the bytes in one packet: a large write is cut, so that it does not fill the proxy's queues.
+ */
 const PACKET_BYTES = 32 << 10
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
 /** How long the proxy has to end what we closed; as konnectivity's client. */
@@ -90,7 +96,8 @@ export class Tunnel extends Duplex {
       this.#failure ??= error
     })
     socket.on('close', () => this.#onLost())
-    // Whoever reads it hears of its end; until then, and below TLS, an error must not end the process.
+    // Whoever reads it hears of its end; until then, and below TLS, an error must not end the
+    // process.
     this.on('error', () => undefined)
     this.#connection = new ClientConnection({
       socket,
@@ -114,7 +121,10 @@ export class Tunnel extends Duplex {
     })
   }
 
-  /** Fulfilled when the proxy speaks HTTP/2: the kernel accepts connections for a process that is stopped. */
+  /**
+   * Fulfilled when the proxy speaks HTTP/2: the kernel accepts connections for a process that is
+   * stopped.
+   */
   get ready(): Promise<void> {
     return this.#settings.promise
   }
@@ -124,7 +134,10 @@ export class Tunnel extends Duplex {
     return this.#isLeaving
   }
 
-  /** Opens the tunnel. Once, when it is ready. Fails with what the proxy says; the tunnel is then closed. */
+  /**
+   * Opens the tunnel. Once, when it is ready. Fails with what the proxy says; the tunnel is then
+   * closed.
+   */
   async dial(address: string, signal: AbortSignal): Promise<void> {
     const fail = (why: string, reason: DialFailureReason): void => {
       this.#send(closeDial(this.#random), 'DIAL_CLS')
@@ -174,7 +187,10 @@ export class Tunnel extends Duplex {
     if (this.#stream.write(frames, done)) done()
   }
 
-  /** The protocol cannot close one direction alone. The proxy drops what it has not read yet if the stream is cut off, so that the end waits for its turn. */
+  /**
+   * The protocol cannot close one direction alone. The proxy drops what it has not read yet if the
+   * stream is cut off, so that the end waits for its turn.
+   */
   override _final(done: (error?: Error | null) => void): void {
     if (this.#connectId === undefined || !this.#isOpen) return done()
     // A proxy that takes nothing more is given up.

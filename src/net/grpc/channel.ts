@@ -29,7 +29,10 @@ export type Method<T> = {
   readonly read: (reader: WireReader) => T
   /** Reads change nothing and may be sent twice. */
   readonly isRead: boolean
-  /** A member without a leader then fails the call at once, and the call is retried on another member. */
+  /**
+   * A member without a leader then fails the call at once, and the call is retried on another
+   * member.
+   */
   readonly requireLeader: boolean
   /** The call that fetches a token, which carries none. */
   readonly isTokenless?: boolean
@@ -73,10 +76,15 @@ export type ChannelOptions = {
   readonly connectionCheck?: ConnectionCheck
 }
 
-/** How often all endpoints are tried, with pauses of 50, 100, 200 ms between the rounds, before a call gives up. */
+/**
+ * How often all endpoints are tried, with pauses of 50, 100, 200 ms between the rounds, before a
+ * call gives up.
+ */
 const ROUNDS_MAX = 4
 const ROUND_PAUSE_FIRST_MS = 50
-/** The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers hold more. */
+/**
+ * The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers hold more.
+ */
 const TIMEOUT_MS_MAX = 99_999_999
 
 type CachedHeaders = {
@@ -97,7 +105,8 @@ export class Channel {
   readonly #endpoints: Endpoints
   readonly #clock: Clock
   readonly #timeoutMs: number
-  // The headers of the last call of each method, which are nearly always those of the next one, too.
+  // The headers of the last call of each method, which are nearly always those of the next one,
+  // too.
   readonly #headers = new Map<object, CachedHeaders>()
   readonly #connectionCheck: ConnectionCheck | undefined
   #tokens: TokenSource | undefined
@@ -110,7 +119,10 @@ export class Channel {
     this.#connectionCheck = options.connectionCheck
   }
 
-  /** Called with the reason for which etcd ended a watch: if it refused the token, the next stream needs a new one. */
+  /**
+   * Called with the reason for which etcd ended a watch: if it refused the token, the next stream
+   * needs a new one.
+   */
   recordReason(reason: string): void {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
   }
@@ -145,8 +157,8 @@ export class Channel {
   }
 
   /**
-   * Opens a stream. Messages sent before there is a connection wait for it; a failure to connect is reported by `onEnd`. Streams
-   * are not reopened here: only their reader knows where to continue.
+   * Opens a stream. Messages sent before there is a connection wait for it; a failure to connect is
+   * reported by `onEnd`. Streams are not reopened here: only their reader knows where to continue.
    */
   stream(options: StreamOptions): StreamHandle {
     return new StreamHandle(options, () => this.#openStream(options))
@@ -180,7 +192,10 @@ export class Channel {
     }
   }
 
-  /** The caller has acquired a stream of the connection, which is released if the connection cannot be used. */
+  /**
+   * The caller has acquired a stream of the connection, which is released if the connection cannot
+   * be used.
+   */
   async #check(connection: GrpcConnection): Promise<void> {
     const { method, check } = this.#connectionCheck ?? {}
     if (method === undefined || check === undefined) return

@@ -1,8 +1,9 @@
 /**
  * One HTTP/2 session to one endpoint: opens it, counts its streams, detects that it is dead.
  *
- * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a stopped process, while a SETTINGS
- * frame proves that the process runs. Once it is open, a silent connection is probed with PING.
+ * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a
+ * stopped process, while a SETTINGS frame proves that the process runs. Once it is open, a silent
+ * connection is probed with PING.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -22,7 +23,10 @@ import { statusFailure } from './status.ts'
 import { socketPath, unixScheme } from './unix-socket.ts'
 import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
-/** With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of 20,000). */
+/**
+ * With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of
+ * 20,000).
+ */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
 /** For several streams at once: a list must not delay the watches on the same connection. */
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
@@ -39,8 +43,8 @@ const QUIET_MS = 2000
 /** After so long a silence, a call that times out makes the endpoint suspect. */
 const SUSPECT_QUIET_MS = 1000
 /**
- * etcd ends connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time) or that ping
- * without an open stream, so neither is done.
+ * etcd ends connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time) or
+ * that ping without an open stream, so neither is done.
  */
 const PING_INTERVAL_MS = 5500
 /** If a PING is not answered for so long, the peer is gone or stopped. */
@@ -61,7 +65,10 @@ export type ConnectionOptions = {
   readonly statusError?: StatusError | undefined
   /** For tests: a connection is replaced after its last stream ID, which takes a billion calls. */
   readonly firstStreamId?: number | undefined
-  /** An open connection was ended by the peer or does not answer: other endpoints are to be preferred. */
+  /**
+   * An open connection was ended by the peer or does not answer: other endpoints are to be
+   * preferred.
+   */
   readonly onTrouble: () => void
   /** Called once when the connection is closed, whatever the reason. */
   readonly onClosed: () => void
@@ -101,7 +108,8 @@ export class GrpcConnection {
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
-    // Callers that await `opened` get the failure; there may be none, which must not be an unhandled rejection.
+    // Callers that await `opened` get the failure; there may be none, which must not be an
+    // unhandled rejection.
     this.opened.catch(() => undefined)
   }
 
@@ -121,7 +129,10 @@ export class GrpcConnection {
     return true
   }
 
-  /** Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the queue. */
+  /**
+   * Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the
+   * queue.
+   */
   waitForStream(onFree: () => void): () => void {
     if (this.#waiting.length >= WAITING_MAX) {
       throw new GrpcError(
@@ -168,7 +179,10 @@ export class GrpcConnection {
     return statusFailure(fields, this.endpoint, this.#statusError)
   }
 
-  /** The error of a stream that ended without an answer. Ambiguous unless the peer said that it did not process the stream. */
+  /**
+   * The error of a stream that ended without an answer. Ambiguous unless the peer said that it did
+   * not process the stream.
+   */
   streamLost({ id }: ClientStream, refused: boolean): GrpcError {
     return this.#lost(!refused && id <= this.#lastProcessedId)
   }
@@ -182,7 +196,10 @@ export class GrpcConnection {
     return () => this.#leaveListeners.delete(listener)
   }
 
-  /** A call timed out here. If the connection is silent the peer may be stopped, and there is no need to wait for the PING. */
+  /**
+   * A call timed out here. If the connection is silent the peer may be stopped, and there is no
+   * need to wait for the PING.
+   */
   suspect(): void {
     if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
   }
@@ -206,7 +223,8 @@ export class GrpcConnection {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
       if (dial === undefined || this.endpoint.startsWith(unixScheme)) {
-        // In one turn: a socket that fails at once tells it before a promise goes on, and who does not listen then ends the process.
+        // In one turn: a socket that fails at once tells it before a promise goes on, and who does
+        // not listen then ends the process.
         await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
       } else {
         const socket = await dialSocket(this.endpoint, material, dial)
@@ -269,7 +287,8 @@ export class GrpcConnection {
         this.heard = true
       },
       onGoaway: (code, lastStreamId) => {
-        // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a second GOAWAY.
+        // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a
+        // second GOAWAY.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
         this.#log('info', 'the server asks to leave the connection', {
           endpoint: this.endpoint,

@@ -1,6 +1,6 @@
 /**
- * A call with many messages in both directions on an open connection. Messages are delivered synchronously, in order; `onEnd` is
- * called exactly once.
+ * A call with many messages in both directions on an open connection. Messages are delivered
+ * synchronously, in order; `onEnd` is called exactly once.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -18,7 +18,10 @@ export type DuplexOptions = {
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
-/** Limit of the bytes that the stream has not taken: beyond it the peer does not read, and the call is given up. */
+/**
+ * Limit of the bytes that the stream has not taken: beyond it the peer does not read, and the call
+ * is given up.
+ */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
 export class Duplex implements AnswerListener {
@@ -33,7 +36,10 @@ export class Duplex implements AnswerListener {
   #isFinishing = false
   #isEnded = false
 
-  /** The connection's stream must have been acquired; it is released when the stream has ended. Throws as `request` does. */
+  /**
+   * The connection's stream must have been acquired; it is released when the stream has ended.
+   * Throws as `request` does.
+   */
   constructor(connection: GrpcConnection, options: DuplexOptions) {
     this.#connection = connection
     this.#options = options

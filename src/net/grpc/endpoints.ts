@@ -116,7 +116,10 @@ export class Endpoints {
       this.#avoid(endpoint)
   }
 
-  /** New calls get new connections, with the certificates as they are now; running calls end on the old ones. */
+  /**
+   * New calls get new connections, with the certificates as they are now; running calls end on the
+   * old ones.
+   */
   reload(): void {
     for (const endpoint of this.#endpoints) {
       endpoint.connection?.drain()
@@ -153,7 +156,10 @@ export class Endpoints {
     return connection
   }
 
-  /** The first endpoint, from the current one on, that is not to be avoided; else the one that may be tried again soonest. */
+  /**
+   * The first endpoint, from the current one on, that is not to be avoided; else the one that may
+   * be tried again soonest.
+   */
   #best(away: string | undefined): Endpoint {
     const nowMs = this.#clock.monotonicMs()
     const from = this.#endpoints.indexOf(this.#current)

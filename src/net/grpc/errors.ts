@@ -3,7 +3,8 @@
  *
  * Not ambiguous, the write has certainly not been applied:
  * - there was no connection, or the call ended while it waited for one or for a free stream;
- * - the peer refused the stream (RST_STREAM REFUSED_STREAM), or sent GOAWAY with a last stream below
+ * - the peer refused the stream (RST_STREAM REFUSED_STREAM), or sent GOAWAY with a last stream
+ *   below
  *   ours (RFC 9113, 6.8: such streams were not processed);
  * - the server answered with a verdict: any status that is not listed below.
  *

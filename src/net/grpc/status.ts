@@ -1,10 +1,16 @@
-/** How a call fails: by the status in its trailers, by its HTTP status, or because its answer is unreadable. */
+/**
+ * How a call fails: by the status in its trailers, by its HTTP status, or because its answer is
+ * unreadable.
+ */
 import { messageOf } from '../../lib/errors.ts'
 import type { HeaderField } from '../http2/field.ts'
 import { NumberTooLarge } from './codec/reader.ts'
 import { codeOfHttpStatus, GrpcError, statusError, statusNames } from './errors.ts'
 
-/** Whether these headers carry the gRPC status. They do so in a response without a message (trailers-only). */
+/**
+ * Whether these headers carry the gRPC status. They do so in a response without a message
+ * (trailers-only).
+ */
 export const hasStatus = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, 'grpc-status') !== undefined
 

@@ -12,7 +12,10 @@ export type StreamOptions = {
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
-/** How many messages may wait for the connection. Each is a request of a caller; so many at once are a mistake. */
+/**
+ * How many messages may wait for the connection. Each is a request of a caller; so many at once are
+ * a mistake.
+ */
 const UNSENT_MAX = 10_000
 
 /** A stream that may not be connected yet. */

@@ -1,6 +1,6 @@
 /**
- * The client's side of TLS. Files are read again for every new connection, so that a renewed certificate is used
- * without a restart.
+ * The client's side of TLS. Files are read again for every new connection, so that a renewed
+ * certificate is used without a restart.
  */
 import { readFile } from 'node:fs/promises'
 import type { SecureContext } from 'node:tls'

@@ -1,6 +1,6 @@
 /**
- * One request with one answer on an open connection. This is the hot path: one Buffer out, one view in, listeners
- * instead of iterators, and an AbortSignal is listened to only if there is one.
+ * One request with one answer on an open connection. This is the hot path: one Buffer out, one view
+ * in, listeners instead of iterators, and an AbortSignal is listened to only if there is one.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'

@@ -1,4 +1,7 @@
-/** Endpoints that are Unix domain sockets: `unix:/path`, or `unix:@name` in Linux's abstract namespace. */
+/**
+ * Endpoints that are Unix domain sockets: `unix:/path`, or `unix:@name` in Linux's abstract
+ * namespace.
+ */
 export const unixScheme = 'unix:'
 
 export const unixEndpoint = (path: string): string => `${unixScheme}${path}`

@@ -1,4 +1,7 @@
-/** Waits before a request is sent, bounded by the call's deadline and its signal. A failure here is not ambiguous. */
+/**
+ * Waits before a request is sent, bounded by the call's deadline and its signal. A failure here is
+ * not ambiguous.
+ */
 import type { GrpcConnection } from './connection.ts'
 import { GrpcError } from './errors.ts'
 
@@ -23,7 +26,10 @@ export async function acquire(
   }
 }
 
-/** The promise's outcome, unless the time runs out or the caller cancels first. Nothing has been sent by then. */
+/**
+ * The promise's outcome, unless the time runs out or the caller cancels first. Nothing has been
+ * sent by then.
+ */
 export function within<T>(
   promise: Promise<T>,
   timeoutMs: number,

@@ -1,4 +1,7 @@
-/** The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own. File names are kube-apiserver's. */
+/**
+ * The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own.
+ * File names are kube-apiserver's.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/errors.ts'
@@ -46,8 +49,9 @@ export function loadOrCreateCertificate(
 }
 
 /**
- * The certificate and the CA that issued it, so that clients can use the file as a CA file. It is not its own CA: clients that follow RFC 5280 strictly
- * (rustls) refuse a CA as the certificate of a server. Nobody keeps the CA's key.
+ * The certificate and the CA that issued it, so that clients can use the file as a CA file. It is
+ * not its own CA: clients that follow RFC 5280 strictly (rustls) refuse a CA as the certificate of
+ * a server. Nobody keeps the CA's key.
  */
 function createChain(hosts: readonly string[], nowMs: number): Certificate {
   const authority = createAuthority(`keelson-ca@${Math.floor(nowMs / 1000)}`, nowMs)

@@ -1,4 +1,7 @@
-/** The state that the requests of one connection share: the peer, and how much it has used of its limits. */
+/**
+ * The state that the requests of one connection share: the peer, and how much it has used of its
+ * limits.
+ */
 import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
@@ -18,7 +21,10 @@ export class Connection {
   isAuthenticated = false
   /** Whether it is closed when the requests under way are answered. */
   isEnding = false
-  /** Since when the client has read nothing of what is waiting for it, as of the listener's last check. */
+  /**
+   * Since when the client has read nothing of what is waiting for it, as of the listener's last
+   * check.
+   */
   stalledSinceMs = 0
   writesSeen = -1
   /** Absent for HTTP/1.1. */
@@ -68,7 +74,9 @@ export class Connection {
   /** False: the client has reset more streams than a client in good faith would. */
   readonly mayReset = (): boolean => this.#resets.take(performance.now())
 
-  /** False: the client sends more PING, SETTINGS and empty frames than a client in good faith would. */
+  /**
+   * False: the client sends more PING, SETTINGS and empty frames than a client in good faith would.
+   */
   readonly mayControl = (): boolean => this.#controls.take(performance.now())
 }
 

@@ -1,6 +1,11 @@
-/** Ends long-lived answers one after another, so that their clients do not all reconnect to the next server at once. */
+/**
+ * Ends long-lived answers one after another, so that their clients do not all reconnect to the next
+ * server at once.
+ */
 
-/** As kube-apiserver: at least so many a second, so that a few of them do not take the whole time. */
+/**
+ * As kube-apiserver: at least so many a second, so that a few of them do not take the whole time.
+ */
 const PER_SECOND_MIN = 200
 const TICK_MS = 10
 

@@ -1,6 +1,7 @@
 /**
- * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body read on demand, answered, closed.
- * What few requests need (the query, a signal, the certificate) is created only on demand.
+ * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body
+ * read on demand, answered, closed. What few requests need (the query, a signal, the certificate)
+ * is created only on demand.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge, noMemory } from '../../api/errors.ts'
@@ -24,7 +25,10 @@ export type Head = {
 
 const noHeaders: IncomingHttpHeaders = Object.freeze({})
 
-/** A body becomes an object, often two of them, which is validated, printed, compared: what a write holds, as a multiple of what was sent. */
+/**
+ * A body becomes an object, often two of them, which is validated, printed, compared: what a write
+ * holds, as a multiple of what was sent.
+ */
 const BODY_HELD_TIMES = 10
 /** A request up to this has a reserve: that of a body of 64 KB. */
 const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
@@ -46,7 +50,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   isUnauthenticated = false
   /** The in-flight place of a long answer, kept until the client has received it. */
   inFlightPlace: InFlightSlot | undefined
-  /** Since when the client has read next to nothing, as of the listener's last check, and what it had read then. */
+  /**
+   * Since when the client has read next to nothing, as of the listener's last check, and what it
+   * had read then.
+   */
   stalledSinceMs = 0
   progressSeen = -Infinity
   /** What its client had taken at the last look; undefined: it was not looked at yet. */
@@ -85,7 +92,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract readonly isWriting: boolean
   /** Bytes that the client has read. */
   abstract readonly progress: number
-  /** Bytes of a short answer that the client's window does not take. With HTTP/1.1 there is one answer at a time: it counts with its connection. */
+  /**
+   * Bytes of a short answer that the client's window does not take. With HTTP/1.1 there is one
+   * answer at a time: it counts with its connection.
+   */
   abstract readonly leftBytes: number
   /** The size of its head if that is large, and is not counted elsewhere. */
   abstract readonly largeHeadBytes: number
@@ -156,7 +166,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#controller?.abort()
   }
 
-  /** Once the answer has begun the request is not read any more. It may be large, and a client can keep an answer waiting. */
+  /**
+   * Once the answer has begun the request is not read any more. It may be large, and a client can
+   * keep an answer waiting.
+   */
   protected releaseHead(): void {
     if (this.takesBody) this.method = ''
     this.path = ''
@@ -178,7 +191,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#budget?.takeAnyway(this.#heldBytes, holder)
   }
 
-  /** Takes bytes of the common budget, until `release`. False: there is no room, or the exchange has ended, after which nobody would release them. */
+  /**
+   * Takes bytes of the common budget, until `release`. False: there is no room, or the exchange has
+   * ended, after which nobody would release them.
+   */
   hold(bytes: number): boolean {
     if (this.#budget === undefined) return true
     if (this.#isClosed) return false
@@ -189,8 +205,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Like `hold`, for an object that the request works on and that cannot be had in pieces: it may be
-   * larger than the part of a client that has nothing else, and counts as a part of the budget at most.
+   * Like `hold`, for an object that the request works on and that cannot be had in pieces: it may
+   * be larger than the part of a client that has nothing else, and counts as a part of the budget
+   * at most.
    */
   holdObject(bytes: number): boolean {
     if (this.#budget === undefined) return true
@@ -203,7 +220,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return true
   }
 
-  /** While the request waits for its turn or its seats, what has come of its body is held all the same. */
+  /**
+   * While the request waits for its turn or its seats, what has come of its body is held all the
+   * same.
+   */
   holdUnread(bytes: number): boolean {
     this.#hasDroppedBody = !this.hold(bytes)
     if (this.#hasDroppedBody) this.#giveUnread()
@@ -233,7 +253,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#unreadBytes = 0
   }
 
-  /** The handler is at work on it, and has what the request holds in memory even if its client goes away meanwhile. */
+  /**
+   * The handler is at work on it, and has what the request holds in memory even if its client goes
+   * away meanwhile.
+   */
   get isBeingHandled(): boolean {
     return this.#isBeingHandled
   }

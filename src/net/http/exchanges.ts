@@ -1,6 +1,7 @@
 /**
- * The requests under way on all connections: each begins when its turn comes, goes through the handler, and its answer is written
- * back. Watches and other answers without an end are tracked, since they are to be ended when the server stops.
+ * The requests under way on all connections: each begins when its turn comes, goes through the
+ * handler, and its answer is written back. Watches and other answers without an end are tracked,
+ * since they are to be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
 import { CutOffAnswer, overloaded, unreadableRequest } from '../../api/errors.ts'
@@ -32,7 +33,10 @@ export type ExchangesOptions = {
   readonly isWeighedLater: boolean
   /** What requests and answers may hold together. */
   readonly budget: ByteBudget
-  /** Whether the HTTP/2 connection of the next request is to be closed, so that its client may find another server. */
+  /**
+   * Whether the HTTP/2 connection of the next request is to be closed, so that its client may find
+   * another server.
+   */
   readonly sendsAway: () => boolean
 }
 
@@ -122,8 +126,8 @@ export class Exchanges {
   }
 
   /**
-   * Ends the watches, spread over `watchGraceMs`, and resolves when everything is answered that is under way now. What comes meanwhile is
-   * answered, too, but not waited for.
+   * Ends the watches, spread over `watchGraceMs`, and resolves when everything is answered that is
+   * under way now. What comes meanwhile is answered, too, but not waited for.
    */
   async drain(watchGraceMs: number): Promise<void> {
     const left = new Set(this.#open.members())
@@ -145,8 +149,9 @@ export class Exchanges {
   }
 
   /**
-   * Aborts answers that their clients do not read. A client that keeps the window closed before the last byte of an answer, or
-   * opens it by a byte now and then, would otherwise keep the answer in memory for ever.
+   * Aborts answers that their clients do not read. A client that keeps the window closed before the
+   * last byte of an answer, or opens it by a byte now and then, would otherwise keep the answer in
+   * memory for ever.
    */
   endStalled(nowMs: number): void {
     const sinceMs = nowMs - this.#lookedMs
@@ -188,8 +193,8 @@ export class Exchanges {
       if (responding !== undefined) await responding
       else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
     } catch (error) {
-      // The handler turns every failure into an answer, so it is the answer that could not be written: the client cannot be
-      // informed.
+      // The handler turns every failure into an answer, so it is the answer that could not be
+      // written: the client cannot be informed.
       const level = error instanceof CutOffAnswer ? 'info' : 'error'
       this.#log(level, 'an answer could not be written', { error: String(error) })
       exchange.endHandling()
@@ -197,7 +202,10 @@ export class Exchanges {
     }
   }
 
-  /** As kube-apiserver: after a request that is not authenticated an HTTP/2 connection takes no further ones (CVE-2023-44487). */
+  /**
+   * As kube-apiserver: after a request that is not authenticated an HTTP/2 connection takes no
+   * further ones (CVE-2023-44487).
+   */
   #boundUnauthenticated(exchange: Exchange): void {
     exchange.isUnauthenticated = true
     if (this.#endsUnauthenticated) exchange.connection.http2?.close()
@@ -216,7 +224,8 @@ export class Exchanges {
     if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing)
       return exchange.handOver(response)
     exchange.abort()
-    // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
+    // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already
+    // closed emits no further event.
     response.tunnel(new Duplex().destroy())
   }
 }
@@ -224,7 +233,10 @@ export class Exchanges {
 const hasOwnEnd = (response: ApiResponse): boolean =>
   'body' in response || ('frames' in response && response.isFinite === true)
 
-/** A client that takes less of a long answer is slow: to make and encrypt so much costs next to nothing, and a busy server sends each client more. */
+/**
+ * A client that takes less of a long answer is slow: to make and encrypt so much costs next to
+ * nothing, and a busy server sends each client more.
+ */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
 function recordSlow(exchange: Exchange, sinceMs: number): void {
@@ -241,10 +253,15 @@ const LEFT_BYTES = 4 * 1024
 const LAZY_BYTES = 256 * 1024
 /** A watch is a place in a ring that all share; its frames are made when they can be sent. */
 const WATCH_BYTES = 4 * 1024
-/** What a watch keeps of its head: what its path names, in several forms, its audit ID, and what the audit log says when it ends. A namespace may have a megabyte. */
+/**
+ * What a watch keeps of its head: what its path names, in several forms, its audit ID, and what the
+ * audit log says when it ends. A namespace may have a megabyte.
+ */
 const GIVEN_HELD_TIMES = 8
 
-/** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
+/**
+ * Only what changed nothing may be refused now: of a write the client must learn that it was done.
+ */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
   const bytes = heldBytes(response, exchange)
   if (isGet(exchange.method)) return exchange.hold(bytes) ? response : withoutRoom(response)
@@ -254,7 +271,10 @@ function held(exchange: Exchange, response: ApiResponse): ApiResponse {
 
 const isGet = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
-/** A client that keeps its windows closed has as many short answers waiting as it has streams, on each of its connections. */
+/**
+ * A client that keeps its windows closed has as many short answers waiting as it has streams, on
+ * each of its connections.
+ */
 function holdLeft(exchange: Exchange, isRead: boolean): void {
   const bytes = exchange.leftBytes + LEFT_BYTES
   if (!isRead) exchange.holdAnyway(bytes)

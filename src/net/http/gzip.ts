@@ -1,6 +1,7 @@
 /**
- * Compressed answers. zlib compresses in Node's thread pool; this thread only hands over blocks. Lists that many clients request at
- * once (after a restart, say) are the same bytes, so they are compressed once for all, and kept until newer ones need the room.
+ * Compressed answers. zlib compresses in Node's thread pool; this thread only hands over blocks.
+ * Lists that many clients request at once (after a restart, say) are the same bytes, so they are
+ * compressed once for all, and kept until newer ones need the room.
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../../api/request.ts'
@@ -8,19 +9,29 @@ import { type Outgoing, write } from './outgoing.ts'
 
 /** Bodies up to this are sent as they are; as kube-apiserver. */
 export const GZIP_BYTES_MIN = 128 * 1024
-/** What one step of the thread pool compresses: large enough that the cost of handing it over does not matter. */
+/**
+ * What one step of the thread pool compresses: large enough that the cost of handing it over does
+ * not matter.
+ */
 const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
-/** What it takes to compress an answer: zlib's own state, the block that it reads, and what waits to be sent. */
+/**
+ * What it takes to compress an answer: zlib's own state, the block that it reads, and what waits to
+ * be sent.
+ */
 export const GZIP_HELD_BYTES = 1024 * 1024
 /** Longer bodies are not shared: each is sent to its client while it is compressed. */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
 /**
- * The size of all shared bodies together, with their tags: those that are kept, that are being compressed, and that clients have not taken yet. A body that would be more is
- * sent to its client while it is compressed.
+ * The size of all shared bodies together, with their tags: those that are kept, that are being
+ * compressed, and that clients have not taken yet. A body that would be more is sent to its client
+ * while it is compressed.
  */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
-/** A tag contains the query, which may be far longer than the list. Such a list is not requested by many clients. */
+/**
+ * A tag contains the query, which may be far longer than the list. Such a list is not requested by
+ * many clients.
+ */
 const TAG_CHARACTERS_MAX = 4096
 /** The overhead of an entry, besides its bytes and its tag. */
 const ENTRY_BYTES = 500
@@ -96,7 +107,10 @@ export class Gzip {
     outgoing.end()
   }
 
-  /** Compresses a body for all, and then sends it; where there is no room for more of it, it is sent from there on. */
+  /**
+   * Compresses a body for all, and then sends it; where there is no room for more of it, it is sent
+   * from there on.
+   */
   async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
     const shared = new SharedBody(tag)
     this.#shared.set(tag, shared)
@@ -148,7 +162,8 @@ export class Gzip {
   async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
     const feeding = feed(gzip, chunks)
-    // The reader of the stream gets the failure, too; this keeps it from being an unhandled rejection.
+    // The reader of the stream gets the failure, too; this keeps it from being an unhandled
+    // rejection.
     feeding.catch((error: unknown) =>
       gzip.destroy(error instanceof Error ? error : new Error(String(error))),
     )

@@ -1,7 +1,8 @@
 /**
- * The heads of HTTP/1.1 requests, which clients send before authentication, count towards the memory that all connections share for
- * large headers, as with HTTP/2: from the first byte until the request is answered. Node's parser does not tell how much of a head
- * it holds, so the bytes are counted as they come.
+ * The heads of HTTP/1.1 requests, which clients send before authentication, count towards the
+ * memory that all connections share for large headers, as with HTTP/2: from the first byte until
+ * the request is answered. Node's parser does not tell how much of a head it holds, so the bytes
+ * are counted as they come.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
@@ -22,7 +23,10 @@ export class Http1Heads {
   #answeringBytes = 0
   #isInUse = false
 
-  /** To be created after Node's server has got the socket: it reads from the handle itself until there is another 'data' listener. */
+  /**
+   * To be created after Node's server has got the socket: it reads from the handle itself until
+   * there is another 'data' listener.
+   */
   constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket
     this.#memory = memory
@@ -53,7 +57,10 @@ export class Http1Heads {
     this.#answeringBytes = 0
   }
 
-  /** The socket is used for another protocol from now on; the head that asked for it stays for as long. */
+  /**
+   * The socket is used for another protocol from now on; the head that asked for it stays for as
+   * long.
+   */
   leave(): void {
     this.#socket.off('data', this.#onData)
     this.began(undefined)
@@ -62,7 +69,8 @@ export class Http1Heads {
   /** Called after Node's parser has got the bytes. */
   readonly #onData = (chunk: Buffer): void => {
     const request = this.#newest
-    // Where a head or a body ends, the rest of the chunk may be the next head: that is not counted, and less than 64 KB.
+    // Where a head or a body ends, the rest of the chunk may be the next head: that is not counted,
+    // and less than 64 KB.
     const isOfRequest = request !== this.#seen || this.#isInBody
     this.#seen = request
     this.#isInBody = request !== undefined && !request.complete

@@ -1,7 +1,9 @@
 /**
- * Requests that an HTTP/1.1 client sends without waiting for the answers before (pipelining, RFC 9112, section 9.3.2) are served one after
- * the other, as by Go's server. While one waits nothing more is read. Node's parser reads the bytes that have come to their end, which may
- * be hundreds of requests: a client that makes more wait than an HTTP/2 connection may have streams is disconnected.
+ * Requests that an HTTP/1.1 client sends without waiting for the answers before (pipelining, RFC
+ * 9112, section 9.3.2) are served one after the other, as by Go's server. While one waits nothing
+ * more is read. Node's parser reads the bytes that have come to their end, which may be hundreds of
+ * requests: a client that makes more wait than an HTTP/2 connection may have streams is
+ * disconnected.
  */
 import type { TLSSocket } from 'node:tls'
 import { Deque } from '../../lib/collections/deque.ts'
@@ -14,7 +16,10 @@ export class Http1Pipeline {
   readonly #begins = new Deque<() => void>()
   #isClosed = false
 
-  /** To be created after Node's server has got the socket: its parser resumes the socket after each request. */
+  /**
+   * To be created after Node's server has got the socket: its parser resumes the socket after each
+   * request.
+   */
   constructor(socket: TLSSocket, { streamsMax }: Limits) {
     this.#socket = socket
     this.#requestsMax = streamsMax

@@ -1,12 +1,12 @@
 /**
- * Answers a malformed HTTP/1.1 request, or one with too large a head, as Node's server would, and closes the connection in a way
- * that lets the client read the answer.
+ * Answers a malformed HTTP/1.1 request, or one with too large a head, as Node's server would, and
+ * closes the connection in a way that lets the client read the answer.
  */
 import type { Duplex } from 'node:stream'
 
 /**
- * A socket that is closed while its client still sends resets the connection, and the answer is lost. What comes meanwhile is read
- * and dropped for this long; as Go's server.
+ * A socket that is closed while its client still sends resets the connection, and the answer is
+ * lost. What comes meanwhile is read and dropped for this long; as Go's server.
  */
 const RESET_AVOIDANCE_MS = 500
 
@@ -16,7 +16,10 @@ const statuses: ReadonlyMap<string | undefined, string> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ])
 
-/** `isAnswering`: another request of the connection is being answered, so that this answer cannot be sent. */
+/**
+ * `isAnswering`: another request of the connection is being answered, so that this answer cannot be
+ * sent.
+ */
 export function refuseHttp1(
   socket: Duplex,
   { code }: NodeJS.ErrnoException,

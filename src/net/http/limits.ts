@@ -1,4 +1,7 @@
-/** What a client may use of the server. Each limit is for one connection or one request; tests make them smaller. */
+/**
+ * What a client may use of the server. Each limit is for one connection or one request; tests make
+ * them smaller.
+ */
 export type Limits = {
   readonly headerBytesMax: number
   readonly headersMax: number
@@ -20,35 +23,63 @@ export type Limits = {
 }
 
 export const defaultLimits: Limits = {
-  /** As kube-apiserver (Go's default); Node's own 16 KB is less than the longest URLs and what some proxies add. */
+  /**
+   * As kube-apiserver (Go's default); Node's own 16 KB is less than the longest URLs and what some
+   * proxies add.
+   */
   headerBytesMax: 1024 * 1024,
   /** Far more than any client sends; each costs memory beyond its bytes. */
   headersMax: 1000,
-  /** As kube-apiserver: twice the size of the largest object that etcd takes, with room for encoding. */
+  /**
+   * As kube-apiserver: twice the size of the largest object that etcd takes, with room for
+   * encoding.
+   */
   bodyBytesMax: 3 * 1024 * 1024,
-  /** A client that does not send its body in this time is not going to. As long as kube-apiserver's request timeout. */
+  /**
+   * A client that does not send its body in this time is not going to. As long as kube-apiserver's
+   * request timeout.
+   */
   bodyMsMax: 60_000,
   /** As kube-apiserver: the headers of a request have 32 seconds to come. */
   headMsMax: 32_000,
   /** A handshake is two round trips; some networks are slow, none is that slow. */
   handshakeMsMax: 30_000,
-  /** A client that takes nothing of its answer for this long holds a stream and a block of memory for nothing. */
+  /**
+   * A client that takes nothing of its answer for this long holds a stream and a block of memory
+   * for nothing.
+   */
   stallMsMax: 60_000,
-  /** A client that reads less counts as stalled: a byte now and then would keep an answer for ever. 250 answers at once need 64 KB/s. */
+  /**
+   * A client that reads less counts as stalled: a byte now and then would keep an answer for ever.
+   * 250 answers at once need 64 KB/s.
+   */
   takenBytesPerSecondMin: 256,
-  /** For an answer to a request that is not authenticated: it is short, and only a window of 0 can delay it. */
+  /**
+   * For an answer to a request that is not authenticated: it is short, and only a window of 0 can
+   * delay it.
+   */
   unauthenticatedStallMsMax: 5_000,
-  /** As kube-apiserver. Node's own 5 s is less than the pause between two requests of many clients. */
+  /**
+   * As kube-apiserver. Node's own 5 s is less than the pause between two requests of many clients.
+   */
   idleMsMax: 90_000,
   /** As Go's server. A client with more watches opens another connection. */
   streamsMax: 250,
   /** About a gigabyte of idle TLS connections; a cluster of 5,000 nodes needs two for each. */
   connectionsMax: 10_000,
-  /** By address, before it is known who it is: half of all, since whole clusters may come through one gateway. */
+  /**
+   * By address, before it is known who it is: half of all, since whole clusters may come through
+   * one gateway.
+   */
   connectionsPerClientMax: 5_000,
-  /** All streams of a connection may be reset twice over at once, as a restarting controller does, … */
+  /**
+   * All streams of a connection may be reset twice over at once, as a restarting controller does, …
+   */
   resetsBurst: 500,
-  /** … and then this many a second. More is an attack: a reset costs the client nothing and us the work. */
+  /**
+   * … and then this many a second. More is an attack: a reset costs the client nothing and us the
+   * work.
+   */
   resetsPerSecond: 50,
   /** Pings and settings, which clients send every few seconds and floods send by the thousand. */
   controlsBurst: 1000,

@@ -1,6 +1,7 @@
 /**
- * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. It keeps the connections; each request on one
- * becomes an Exchange, which `exchanges.ts` answers. `limits.ts` says how much of the server a client may use.
+ * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. It keeps the
+ * connections; each request on one becomes an Exchange, which `exchanges.ts` answers. `limits.ts`
+ * says how much of the server a client may use.
  */
 import { once } from 'node:events'
 import type {
@@ -47,8 +48,9 @@ import { UpgradeExchange } from './upgrade-exchange.ts'
 /** How many times within their limits stalled answers and idle connections are checked for. */
 const LOOKS_PER_LIMIT = 4
 /**
- * Connections that may wait until they are accepted: Linux's own limit (net.core.somaxconn). Node's default of 511 is too low for a
- * thousand clients that connect at once: Linux then drops connections, and a client tries again for up to a minute.
+ * Connections that may wait until they are accepted: Linux's own limit (net.core.somaxconn). Node's
+ * default of 511 is too low for a thousand clients that connect at once: Linux then drops
+ * connections, and a client tries again for up to a minute.
  */
 const BACKLOG = 4096
 /** How often it is logged that a client has too many connections. */
@@ -66,7 +68,10 @@ export type ListenerOptions = {
   readonly compresses?: boolean
   /** Whether answers and bodies may be CBOR. */
   readonly takesCbor?: boolean
-  /** Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it is. */
+  /**
+   * Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it
+   * is.
+   */
   readonly endsUnauthenticated?: boolean
   /** Whether the handler itself decides when a request begins. Absent: it does not. */
   readonly isWeighedLater?: boolean
@@ -174,8 +179,9 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Resolves when clients can connect. Port 0 picks a free one. Fails if the address cannot be used. `reusePort`: others may listen at the
-   * same address, if they say so, too; the system spreads connections over all of them.
+   * Resolves when clients can connect. Port 0 picks a free one. Fails if the address cannot be
+   * used. `reusePort`: others may listen at the same address, if they say so, too; the system
+   * spreads connections over all of them.
    */
   async listen(port: number, address: string, { reusePort = false } = {}): Promise<void> {
     this.#tcp.listen({ port, host: address, reusePort, backlog: BACKLOG })
@@ -212,8 +218,9 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * For new connections. Open ones that have a client certificate take no further requests and are closed, each when its requests are
-   * answered: the CA that issued it may no longer be trusted. Fails if the PEM cannot be read.
+   * For new connections. Open ones that have a client certificate take no further requests and are
+   * closed, each when its requests are answered: the CA that issued it may no longer be trusted.
+   * Fails if the PEM cannot be read.
    */
   setClientCa(clientCaPem: string): void {
     this.#setTls({ ...this.#tls, clientCaPem })
@@ -226,7 +233,10 @@ export class Listener implements AsyncDisposable {
     }
   }
 
-  /** For new connections: the certificate at this place of those by name. Fails if key and certificate do not match. */
+  /**
+   * For new connections: the certificate at this place of those by name. Fails if key and
+   * certificate do not match.
+   */
   setNamedCertificate(at: number, certificate: Certificate): void {
     const named = this.#named.map((one, place) => (place === at ? { ...one, ...certificate } : one))
     this.#contextFor = contextsByName(named, this.#tls)
@@ -241,8 +251,9 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Before `close`: ends the watches, spread over `watchGraceMs`, and resolves when the requests that are under way now are answered, or
-   * after the longer of both times. Connections are accepted, and requests answered, until `close`.
+   * Before `close`: ends the watches, spread over `watchGraceMs`, and resolves when the requests
+   * that are under way now are answered, or after the longer of both times. Connections are
+   * accepted, and requests answered, until `close`.
    */
   async drain({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     const drained = this.#exchanges.drain(watchGraceMs)
@@ -250,9 +261,10 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Accepts no more connections, tells clients by GOAWAY to go elsewhere, and ends the watches, spread over `watchGraceMs`.
-   * Resolves when all requests under way are answered, to the last byte that their clients read. After the longer of `graceMs` and
-   * `watchGraceMs` everything is closed, answered or not.
+   * Accepts no more connections, tells clients by GOAWAY to go elsewhere, and ends the watches,
+   * spread over `watchGraceMs`. Resolves when all requests under way are answered, to the last byte
+   * that their clients read. After the longer of `graceMs` and `watchGraceMs` everything is closed,
+   * answered or not.
    */
   close(times: StopTimes): Promise<void> {
     this.#closing ??= this.#close(times)
@@ -278,7 +290,10 @@ export class Listener implements AsyncDisposable {
     return this.close({ graceMs: 0 })
   }
 
-  /** Requests under way go on; new ones are for another server. HTTP/1.1 clients learn so by `connection: close` in the next answer. */
+  /**
+   * Requests under way go on; new ones are for another server. HTTP/1.1 clients learn so by
+   * `connection: close` in the next answer.
+   */
   #closeConnection({ http2, open, socket, pipeline }: Connection): void {
     pipeline?.close()
     if (http2 !== undefined) http2.close()
@@ -380,7 +395,8 @@ export class Listener implements AsyncDisposable {
 
   /** Created for the first HTTP/1.1 connection. It never listens: it is handed sockets. */
   #createHttp1(): Http1Server {
-    // An import would load all of node:http, with a WebSocket and a fetch that are not used here (30 ms and 5 MB).
+    // An import would load all of node:http, with a WebSocket and a fetch that are not used here
+    // (30 ms and 5 MB).
     const { Server } = process.getBuiltinModule('node:http')
     const server = new Server(http1Options(this.#limits), (request, response) =>
       this.#onHttp1(request, response),
@@ -410,7 +426,8 @@ export class Listener implements AsyncDisposable {
 
   #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const headers = headersOf(request, this.#isKeptApart)
-    // As Go's server, which tells a client of HTTP/1.1 that the connection is closed, and nobody that it is kept.
+    // As Go's server, which tells a client of HTTP/1.1 that the connection is closed, and nobody
+    // that it is kept.
     if (response.shouldKeepAlive || request.httpVersion === '1.0')
       response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
@@ -437,7 +454,8 @@ export class Listener implements AsyncDisposable {
     const { socket } = request
     const headers = headersOf(request, this.#isKeptApart)
     const connection = this.#connections.get(socket)
-    // Behind requests that are not answered it cannot be: there is one answer at a time on the socket.
+    // Behind requests that are not answered it cannot be: there is one answer at a time on the
+    // socket.
     if (connection === undefined || connection.open > 0) return void socket.destroy()
     connection.heads?.leave()
     connection.pipeline?.leave()

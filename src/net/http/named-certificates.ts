@@ -1,4 +1,7 @@
-/** Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066): those of the flag, by the names that it gives them, or by their own. */
+/**
+ * Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066): those of
+ * the flag, by the names that it gives them, or by their own.
+ */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Certificate } from '../../lib/x509/certificates.ts'
@@ -13,8 +16,9 @@ export type NamedCertificate = Certificate & {
 export type ContextFor = (asked: string) => SecureContext | undefined
 
 /**
- * `choice`: with the server's own certificate. Fails if a key is not that of its certificate. The first certificate of a name counts. As upstream, one that the flag
- * gives names is still chosen by its own, where no other is, not even that of the server.
+ * `choice`: with the server's own certificate. Fails if a key is not that of its certificate. The
+ * first certificate of a name counts. As upstream, one that the flag gives names is still chosen by
+ * its own, where no other is, not even that of the server.
  */
 export function contextsByName(
   certificates: readonly NamedCertificate[],
@@ -60,7 +64,9 @@ function contextOf(
 /** A name of 253 characters has no more. */
 const LABELS_MAX = 127
 
-/** The common name, if it is that of a host, and the DNS names. Clients do not ask for addresses. */
+/**
+ * The common name, if it is that of a host, and the DNS names. Clients do not ask for addresses.
+ */
 function namesOf(certificatePem: string): string[] {
   const { subject, subjectAltName = '' } = new X509Certificate(certificatePem)
   const common = /^CN=(.*)$/m.exec(subject)?.[1] ?? ''

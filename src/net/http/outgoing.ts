@@ -1,4 +1,7 @@
-/** The writing half of an exchange. Exchanges implement it on a connection, tests on anything writable. */
+/**
+ * The writing half of an exchange. Exchanges implement it on a connection, tests on anything
+ * writable.
+ */
 import type { Headers } from '../../api/request.ts'
 
 /** `length`: if it is known. `isEnd`: there is no body, and the head is the whole answer. */
@@ -11,21 +14,27 @@ export interface Outgoing {
   readonly isGone: boolean
   /** Whether the client wants large bodies compressed. */
   readonly takesGzip: () => boolean
-  /** Takes bytes of what the server may hold for its clients, until the answer has ended. False: there is no room. Absent: there is. */
+  /**
+   * Takes bytes of what the server may hold for its clients, until the answer has ended. False:
+   * there is no room. Absent: there is.
+   */
   readonly hold?: (bytes: number) => boolean
   readonly writeHead: (status: number, headers: Headers, body: BodyForm) => void
   /** Sends the headers before there is a body. */
   readonly flushHead: () => void
   /**
-   * True: the bytes have been taken, and the memory of the parts may be reused. False: `onTaken` will be called when that is so, or
-   * when the client has gone. One write at a time. Never fails.
+   * True: the bytes have been taken, and the memory of the parts may be reused. False: `onTaken`
+   * will be called when that is so, or when the client has gone. One write at a time. Never fails.
    */
   readonly write: (parts: readonly Buffer[], onTaken: () => void) => boolean
   /** Writes the last bytes and ends the answer. The parts must not change until they are sent. */
   readonly end: (parts?: readonly Buffer[]) => void
   /** Ends the answer with headers after its body, all of which has been taken. */
   readonly endWith: (trailers: Headers) => void
-  /** Called once, when the client goes away or the server stops. At once when that has happened already. */
+  /**
+   * Called once, when the client goes away or the server stops. At once when that has happened
+   * already.
+   */
   readonly onClose: (close: () => void) => void
 }
 

@@ -33,7 +33,9 @@ export class FileReloader implements Disposable {
     })
   }
 
-  /** Never fails: contents that cannot be used are logged, and the server goes on with what it has. */
+  /**
+   * Never fails: contents that cannot be used are logged, and the server goes on with what it has.
+   */
   check(): Promise<void> {
     return this.#looks.look()
   }
@@ -44,7 +46,8 @@ export class FileReloader implements Disposable {
     try {
       const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))
       if (texts.every((text, at) => text === this.#current[at])) return
-      // Throws if only one of two files that belong together has been written yet: the next check finds both.
+      // Throws if only one of two files that belong together has been written yet: the next check
+      // finds both.
       use(texts)
       this.#current = texts
       log('info', `${what} was renewed`, { path })

@@ -13,7 +13,10 @@ export class Responder {
     this.#gzip = compresses ? new Gzip() : undefined
   }
 
-  /** Resolves when everything has been handed to the socket, or the client has gone away; undefined if that is so already. */
+  /**
+   * Resolves when everything has been handed to the socket, or the client has gone away; undefined
+   * if that is so already.
+   */
   respond(
     outgoing: Outgoing,
     response: Exclude<ApiResponse, { tunnel: unknown }>,
@@ -78,8 +81,8 @@ function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks
 }
 
 /**
- * Ends a stream that nobody reads. A generator that was never begun does not run what it has for its end, so that who counts streams would
- * count it for ever. Never fails.
+ * Ends a stream that nobody reads. A generator that was never begun does not run what it has for
+ * its end, so that who counts streams would count it for ever. Never fails.
  */
 export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<void> {
   try {
@@ -105,7 +108,10 @@ function begin(outgoing: Outgoing, status: number, headers: Headers): void {
   outgoing.flushHead()
 }
 
-/** Resolves when the source has ended. The socket has one batch at a time; what comes meanwhile is the next batch. */
+/**
+ * Resolves when the source has ended. The socket has one batch at a time; what comes meanwhile is
+ * the next batch.
+ */
 function pumpFrames(
   outgoing: Outgoing,
   { status, headers, frames, trailers }: Extract<ApiResponse, { frames: unknown }>,

@@ -5,7 +5,10 @@ import { ownText } from '../../lib/text/own-text.ts'
 /** `rawPath`: absent if the path has no escapes. */
 export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }
 
-/** The beginning of a target in absolute form, as a client of a proxy sends it (RFC 9112, section 3.2.2). */
+/**
+ * The beginning of a target in absolute form, as a client of a proxy sends it (RFC 9112, section
+ * 3.2.2).
+ */
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /** Undefined for a target that cannot be percent-decoded. */
@@ -27,8 +30,8 @@ export function readTarget(sent: string): Target | undefined {
 }
 
 /**
- * Longer queries are not parsed by `URLSearchParams`, which takes seconds for 1 MB of pairs without `=` or of escapes, before
- * authentication. For shorter ones it is the faster parser.
+ * Longer queries are not parsed by `URLSearchParams`, which takes seconds for 1 MB of pairs without
+ * `=` or of escapes, before authentication. For shorter ones it is the faster parser.
  */
 const SHORT_CHARACTERS = 4096
 

@@ -7,21 +7,25 @@ import type { Limits } from './limits.ts'
 
 export type TlsChoice = Certificate & {
   /**
-   * The CAs of client certificates. A client without a certificate, or with one that they did not issue, may connect all the same:
-   * the handler decides what that means. Absent: no certificate is requested.
+   * The CAs of client certificates. A client without a certificate, or with one that they did not
+   * issue, may connect all the same: the handler decides what that means. Absent: no certificate is
+   * requested.
    */
   readonly clientCaPem?: string | undefined
   /** The oldest version that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
-  /** OpenSSL's list of cipher suites. Absent: those with forward secrecy and authenticated encryption. */
+  /**
+   * OpenSSL's list of cipher suites. Absent: those with forward secrecy and authenticated
+   * encryption.
+   */
   readonly tlsCiphers?: string | undefined
   /** Whether clients are offered HTTP/2. Absent: they are. */
   readonly servesHttp2?: boolean
 }
 
 /**
- * Those that Go has, too. Without a list, OpenSSL would also take keys of clients on brainpool curves, with which some functions of Node end
- * the process.
+ * Those that Go has, too. Without a list, OpenSSL would also take keys of clients on brainpool
+ * curves, with which some functions of Node end the process.
  */
 const sigalgs = [
   'ecdsa_secp256r1_sha256',
@@ -40,8 +44,8 @@ const sigalgs = [
 ].join(':')
 
 /**
- * Those of TLS 1.3, and of TLS 1.2 the ones with forward secrecy and authenticated encryption (RFC 9325, section 4.2). Node's own list has CBC
- * and key exchange by RSA, too.
+ * Those of TLS 1.3, and of TLS 1.2 the ones with forward secrecy and authenticated encryption (RFC
+ * 9325, section 4.2). Node's own list has CBC and key exchange by RSA, too.
  */
 const strongCiphers = [
   'TLS_AES_128_GCM_SHA256',
@@ -55,7 +59,10 @@ const strongCiphers = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 
-/** Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and then fail every handshake. */
+/**
+ * Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and
+ * then fail every handshake.
+ */
 export function secureContext({
   certificatePem,
   keyPem,
@@ -67,7 +74,8 @@ export function secureContext({
   if (!isPair) throw new Error('the private key is not that of the certificate')
   // Without `ca` Node would load its 150 root certificates, which are of no use here.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
-  // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
+  // A renegotiation could bring another certificate, while `authorized` of the socket stays that of
+  // the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   const ciphers = tlsCiphers ?? strongCiphers
   return {

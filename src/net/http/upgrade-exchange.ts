@@ -1,4 +1,7 @@
-/** A request with an Upgrade to another protocol on its connection. It may be answered like any other. */
+/**
+ * A request with an Upgrade to another protocol on its connection. It may be answered like any
+ * other.
+ */
 import type { Duplex } from 'node:stream'
 import type { ApiResponse } from '../../api/request.ts'
 import type { Head } from './exchange.ts'

@@ -32,9 +32,10 @@ export type ClientConnectionOptions = Http2ConnectionOptions & {
 
 const FIRST_ID = 1
 /**
- * A PING is answered after this long. grpc-go, which etcd is built on, sends one with the first bytes that it reads after the
- * answer to the last, to estimate the bandwidth: answered at once, that is a PING and an answer, each a packet of its own, for
- * every call. A peer that probes whether we are alive waits for seconds.
+ * A PING is answered after this long. grpc-go, which etcd is built on, sends one with the first
+ * bytes that it reads after the answer to the last, to estimate the bandwidth: answered at once,
+ * that is a PING and an answer, each a packet of its own, for every call. A peer that probes
+ * whether we are alive waits for seconds.
  */
 const PONG_DELAY_MS = 200
 

@@ -9,10 +9,16 @@ export interface AnswerListener {
   readonly onHead: (fields: readonly HeaderField[]) => void
   /** On a connection with `readTo` the memory of the chunk is reused when this returns. */
   readonly onData: (chunk: Buffer) => void
-  /** The listener gives back the window for what it has got itself, when it has done with it. Absent: all is done with when `onData` returns. */
+  /**
+   * The listener gives back the window for what it has got itself, when it has done with it.
+   * Absent: all is done with when `onData` returns.
+   */
   readonly returnsWindow?: boolean
   readonly onTrailers: (fields: readonly HeaderField[]) => void
-  /** Called once, as the last. `code`: the error code with which the stream was reset; 0 if it ended normally. */
+  /**
+   * Called once, as the last. `code`: the error code with which the stream was reset; 0 if it ended
+   * normally.
+   */
   readonly onClose: (code: number) => void
 }
 
@@ -58,7 +64,8 @@ export class ClientStream extends SendingStream {
 
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
-    // The peer has ended the stream while it was paused, and it will not be resumed: `onClose` is still due.
+    // The peer has ended the stream while it was paused, and it will not be resumed: `onClose` is
+    // still due.
     if (!this.#isReportedAtResume) return
     this.#isReportedAtResume = false
     this.#held = undefined

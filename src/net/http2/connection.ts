@@ -1,6 +1,7 @@
 /**
- * What the client side and the server side of a connection have in common (RFC 9113): receiving frames, assembling and decoding
- * field blocks, flow control, SETTINGS, PING. Streams and the meaning of their headers are left to the side.
+ * What the client side and the server side of a connection have in common (RFC 9113): receiving
+ * frames, assembling and decoding field blocks, flow control, SETTINGS, PING. Streams and the
+ * meaning of their headers are left to the side.
  */
 import type { Duplex } from 'node:stream'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
@@ -30,15 +31,18 @@ import { StreamTable } from './stream-table.ts'
 const CONTINUATIONS_MAX = 256
 /** As nghttp2: there are seven settings, and each entry is work (CVE-2020-11080). */
 const SETTINGS_MAX = 32
-/** DATA with less than this is mostly frame, and a window opened by less makes us send such DATA: both are counted like
- * frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good faith sends many of them. */
+/**
+ * DATA with less than this is mostly frame, and a window opened by less makes us send such DATA:
+ * both are counted like frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good
+ * faith sends many of them.
+ */
 const TINY_BYTES = 32
 /** After a connection error the peer has this long to read GOAWAY. */
 const ERROR_LINGER_MS = 1000
 /**
- * When our last byte is written, the network may still have some of what we sent: closing the socket while the peer goes on sending
- * (WINDOW_UPDATE for what it reads) would reset the connection and lose it. A peer that is silent for this long has received
- * everything.
+ * When our last byte is written, the network may still have some of what we sent: closing the
+ * socket while the peer goes on sending (WINDOW_UPDATE for what it reads) would reset the
+ * connection and lose it. A peer that is silent for this long has received everything.
  */
 const LINGER_MS = 2000
 
@@ -47,8 +51,8 @@ export type Http2ConnectionOptions = Omit<SenderOptions, 'onFinished' | 'hasTabl
   /** Shared by all connections. */
   readonly headerMemory: HeaderMemory
   /**
-   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is kept without a copy. Absent: the socket
-   * has events for it.
+   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is
+   * kept without a copy. Absent: the socket has events for it.
    */
   readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
 }
@@ -57,7 +61,10 @@ type Side = {
   /** The peer is a client, which starts with the connection preface. */
   readonly isServer: boolean
   readonly settings: readonly (readonly [id: number, value: number])[]
-  /** The receive window of the connection. It is given back as data comes, so that no stream blocks the others. */
+  /**
+   * The receive window of the connection. It is given back as data comes, so that no stream blocks
+   * the others.
+   */
   readonly window: number
 }
 
@@ -188,7 +195,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   /** All frames of a chunk have been handled. */
   protected onRead(): void {}
 
-  /** Gives window back to the peer: WINDOW_UPDATE is sent when half of the window is to be given back. */
+  /**
+   * Gives window back to the peer: WINDOW_UPDATE is sent when half of the window is to be given
+   * back.
+   */
   protected updateWindow(stream: Stream, bytes: number, window: number): void {
     if (stream.isRemoteEnded || stream.isClosed) return
     stream.returnedBytes += bytes
@@ -198,7 +208,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     stream.returnedBytes = 0
   }
 
-  /** Closes the connection when everything has been sent, however long the peer takes to read it. */
+  /**
+   * Closes the connection when everything has been sent, however long the peer takes to read it.
+   */
   protected end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
@@ -399,7 +411,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     if (id === SETTING.INITIAL_WINDOW_SIZE && value > WINDOW_MAX) throw windowTooLarge()
   }
 
-  /** Called once for each frame, however often it has the setting: this walks through all streams. */
+  /**
+   * Called once for each frame, however often it has the setting: this walks through all streams.
+   */
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow
     this.initialSendWindow = window

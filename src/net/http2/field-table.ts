@@ -1,11 +1,16 @@
 /**
- * The table of HPACK that the peer of one connection keeps of our fields (RFC 7541, 2.3.2): a field that is in it is sent as one byte. Fields are
- * added until it is full, and none is ever taken out: what answers repeat is the same from the first to the last, and what has been added keeps its place.
+ * The table of HPACK that the peer of one connection keeps of our fields (RFC 7541, 2.3.2): a field
+ * that is in it is sent as one byte. Fields are added until it is full, and none is ever taken out:
+ * what answers repeat is the same from the first to the last, and what has been added keeps its
+ * place.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { staticTable } from './static-table.ts'
 
-/** The default of SETTINGS_HEADER_TABLE_SIZE. A peer that has less gets no table, one that has more this one. */
+/**
+ * The default of SETTINGS_HEADER_TABLE_SIZE. A peer that has less gets no table, one that has more
+ * this one.
+ */
 export const TABLE_BYTES = 4096
 /** What an entry takes beside its text (RFC 7541, 4.1). */
 const ENTRY_BYTES = 32
@@ -23,7 +28,10 @@ export class FieldTable {
   #sentCount = 0
   #sentLeftBytes = TABLE_BYTES
 
-  /** A new block begins. If the last one was not sent, its stream is over, and the peer knows nothing of what it would have added. */
+  /**
+   * A new block begins. If the last one was not sent, its stream is over, and the peer knows
+   * nothing of what it would have added.
+   */
   begin(): void {
     if (this.#count === this.#sentCount) return
     for (const entries of this.#entries) {

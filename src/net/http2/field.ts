@@ -1,4 +1,7 @@
-/** One header field, and whether HTTP allows it, which is checked once: fields of HPACK's dynamic table come again with every request. */
+/**
+ * One header field, and whether HTTP allows it, which is checked once: fields of HPACK's dynamic
+ * table come again with every request.
+ */
 import { SPACE } from '../../lib/bytes/ascii.ts'
 
 export type HeaderField = {
@@ -35,7 +38,9 @@ function isName(name: string): boolean {
 const TAB = 0x09
 const DELETE = 0x7f
 
-/** Leading and trailing spaces are malformed by RFC 9113; Go's server accepts them, and so do we. */
+/**
+ * Leading and trailing spaces are malformed by RFC 9113; Go's server accepts them, and so do we.
+ */
 function isValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

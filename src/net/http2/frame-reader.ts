@@ -1,6 +1,7 @@
 /**
- * Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others are read in place. DATA is not assembled:
- * a frame of 16 KB never fits into a TLS record of that size, so that all frames of a long body would be copied to new memory.
+ * Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others
+ * are read in place. DATA is not assembled: a frame of 16 KB never fits into a TLS record of that
+ * size, so that all frames of a long body would be copied to new memory.
  */
 import { assert } from '../../lib/errors.ts'
 import {
@@ -15,7 +16,10 @@ import {
   readUint32,
 } from './protocol.ts'
 
-/** The same object for every frame, valid until the next one. To keep its payload, copy it or take a subarray of `bytes`. */
+/**
+ * The same object for every frame, valid until the next one. To keep its payload, copy it or take a
+ * subarray of `bytes`.
+ */
 export type Frame = {
   type: number
   flags: number
@@ -46,10 +50,15 @@ export class FrameReader {
   }
   #prefaceBytes = 0
   #isEmitting = false
-  /** The beginning of a frame whose rest has not come yet, in a buffer of the length known so far. */
+  /**
+   * The beginning of a frame whose rest has not come yet, in a buffer of the length known so far.
+   */
   #begun: Buffer = none
   #begunBytes = 0
-  /** The flags and the stream of a DATA frame that comes in pieces, and how many of its bytes are still to come. */
+  /**
+   * The flags and the stream of a DATA frame that comes in pieces, and how many of its bytes are
+   * still to come.
+   */
   #data = { flags: 0, stream: 0, left: 0 }
 
   /** `hasPreface`: the peer is a client, which starts with the connection preface. */
@@ -58,7 +67,10 @@ export class FrameReader {
     if (!hasPreface) this.#prefaceBytes = preface.length
   }
 
-  /** Fails with a ConnectionError, its own or that of `onFrame`. The chunk is kept for as long as `onFrame` keeps it. */
+  /**
+   * Fails with a ConnectionError, its own or that of `onFrame`. The chunk is kept for as long as
+   * `onFrame` keeps it.
+   */
   read(chunk: Buffer): void {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
     while (at < chunk.length) {
@@ -157,8 +169,9 @@ const isPlainData = (chunk: Buffer, at: number): boolean =>
   byte(chunk, at + 3) === FRAME.DATA && (byte(chunk, at + 4) & FLAG.PADDED) === 0
 
 /**
- * Not from Node's buffer pool: each TLSSocket keeps a few bytes of that, for ALPN, and with them the whole 64 KB slab. Frames would
- * use up slabs so fast that each connection would keep one of its own.
+ * Not from Node's buffer pool: each TLSSocket keeps a few bytes of that, for ALPN, and with them
+ * the whole 64 KB slab. Frames would use up slabs so fast that each connection would keep one of
+ * its own.
  */
 const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 

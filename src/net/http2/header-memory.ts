@@ -1,11 +1,15 @@
 /**
- * The memory that all connections share for headers, so that what anybody can send before authentication is bounded for all
- * of them together: a buffer to decode Huffman codes in, and a budget for requests with large headers.
+ * The memory that all connections share for headers, so that what anybody can send before
+ * authentication is bounded for all of them together: a buffer to decode Huffman codes in, and a
+ * budget for requests with large headers.
  */
 
 /** Requests with less are not counted: clients send one or two KB, with long tokens eight. */
 export const LARGE_HEADER_BYTES: number = 16 * 1024
-/** What all large headers may take together, from when they come until their requests are answered: 32 of the largest. */
+/**
+ * What all large headers may take together, from when they come until their requests are answered:
+ * 32 of the largest.
+ */
 const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
 
 export class HeaderMemory {

@@ -1,4 +1,7 @@
-/** Decodes field blocks (RFC 7541). One for each connection: a block refers to the dynamic table, which is made of earlier ones. */
+/**
+ * Decodes field blocks (RFC 7541). One for each connection: a block refers to the dynamic table,
+ * which is made of earlier ones.
+ */
 import { createField, type HeaderField } from './field.ts'
 import type { HeaderMemory } from './header-memory.ts'
 import { decodeHuffman } from './huffman.ts'
@@ -11,7 +14,10 @@ const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) =>
 
 /** HPACK's default. We announce no other, so that a client's dynamic table never takes more. */
 const TABLE_BYTES_MAX = 4096
-/** A text of a header is at most this many times as long as its Huffman code: the shortest symbols have 5 bits. */
+/**
+ * A text of a header is at most this many times as long as its Huffman code: the shortest symbols
+ * have 5 bits.
+ */
 const EXPANSION_MAX = 8 / 5
 /** No valid length has more bytes than this. */
 const INTEGER_BYTES_MAX = 5
@@ -35,9 +41,9 @@ export class HpackDecoder {
   }
 
   /**
-   * Appends the fields of a block to `into`. Returns their size, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; -1 if they are more
-   * than allowed, and the rest was left out. Fails with a ConnectionError: without one block the following ones cannot be decoded
-   * either.
+   * Appends the fields of a block to `into`. Returns their size, as SETTINGS_MAX_HEADER_LIST_SIZE
+   * counts it; -1 if they are more than allowed, and the rest was left out. Fails with a
+   * ConnectionError: without one block the following ones cannot be decoded either.
    */
   decode(block: Buffer, into: HeaderField[], { headerBytesMax, headersMax }: HeaderLimits): number {
     this.#block = block

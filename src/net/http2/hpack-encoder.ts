@@ -1,6 +1,7 @@
 /**
- * Encodes field blocks (RFC 7541). Fields that come again and again are sent as their places in the table of the connection, if it has one; else
- * they are kept encoded, so that most of a block is copied.
+ * Encodes field blocks (RFC 7541). Fields that come again and again are sent as their places in the
+ * table of the connection, if it has one; else they are kept encoded, so that most of a block is
+ * copied.
  */
 import { assert } from '../../lib/errors.ts'
 import type { FieldTable } from './field-table.ts'
@@ -8,7 +9,10 @@ import { staticTable } from './static-table.ts'
 
 type Value = string | readonly string[]
 
-/** The encoded name, and the encoded field if its value came twice in a row. `misses`: how often it was another one in a row. */
+/**
+ * The encoded name, and the encoded field if its value came twice in a row. `misses`: how often it
+ * was another one in a row.
+ */
 type CachedField = {
   readonly number: number
   readonly prefix: Buffer
@@ -17,11 +21,17 @@ type CachedField = {
   misses: number
 }
 
-/** Answers have few header names, and they are our own; beyond this number a name is encoded each time. */
+/**
+ * Answers have few header names, and they are our own; beyond this number a name is encoded each
+ * time.
+ */
 const KNOWN_MAX = 64
 /** Longer values are not likely to come again. */
 const KNOWN_VALUE_BYTES_MAX = 128
-/** A name whose values differ so often has a new one each time, as `audit-id`: they are compared now and then only, which costs as much as to write them. */
+/**
+ * A name whose values differ so often has a new one each time, as `audit-id`: they are compared now
+ * and then only, which costs as much as to write them.
+ */
 const MISSES_MAX = 1000
 const COMPARED_EVERY = 64
 const INTEGER_BYTES_MAX = 6
@@ -56,8 +66,9 @@ export class HpackEncoder {
   }
 
   /**
-   * `writer`: the connection whose block it is. The encoder is shared, so no other may begin a block before this one is sent. `table`: its
-   * table; undefined: it has none, which the first block must tell.
+   * `writer`: the connection whose block it is. The encoder is shared, so no other may begin a
+   * block before this one is sent. `table`: its table; undefined: it has none, which the first
+   * block must tell.
    */
   begin(isFirst: boolean, writer?: object, table?: FieldTable): void {
     this.#writer = writer

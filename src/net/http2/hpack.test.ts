@@ -115,8 +115,9 @@ test('a block that unpacks to too much is read to its end, and the rest is left 
 })
 
 test('every byte has a Huffman code, and texts come back', () => {
-  // The code of Go's and nghttp2's encoders for all letters of a long text is covered by the clients of the integration
-  // tests; here it is enough that no input reads or writes beyond its bounds.
+  // The code of Go's and nghttp2's encoders for all letters of a long text is covered by the
+  // clients of the integration tests; here it is enough that no input reads or writes beyond its
+  // bounds.
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const into = Buffer.alloc(Math.ceil((bytes.length * 8) / 5))

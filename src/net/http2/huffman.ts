@@ -1,7 +1,8 @@
 /**
- * Decodes the Huffman codes of header strings (RFC 7541, appendix B). Nothing is encoded: what we send is short, and plain text
- * costs less. The code is canonical, so the lengths of all 256 symbols define it. It is decoded by whole bytes: a table of 256
- * entries for the first eight bits, and further tables for the rare symbols that are longer.
+ * Decodes the Huffman codes of header strings (RFC 7541, appendix B). Nothing is encoded: what we
+ * send is short, and plain text costs less. The code is canonical, so the lengths of all 256
+ * symbols define it. It is decoded by whole bytes: a table of 256 entries for the first eight bits,
+ * and further tables for the rare symbols that are longer.
  */
 
 // biome-ignore format: a table of numbers
@@ -19,8 +20,8 @@ const lengths = [
 const PADDING_BITS_MAX = 7
 
 /**
- * For each table and each next byte: `symbol << 8 | bits used of the byte`, or `TABLE | number of the next table`, or -1 (no symbol
- * has this code).
+ * For each table and each next byte: `symbol << 8 | bits used of the byte`, or `TABLE | number of
+ * the next table`, or -1 (no symbol has this code).
  */
 const TABLE = 1 << 30
 /** Built for the first header that is coded: a start has no time for it. */
@@ -54,7 +55,10 @@ function buildTables(): Int32Array {
   return tables
 }
 
-/** Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1 if the code is invalid. */
+/**
+ * Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1
+ * if the code is invalid.
+ */
 export function decodeHuffman(
   from: Buffer,
   { start, end }: { start: number; end: number },

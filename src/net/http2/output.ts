@@ -1,18 +1,23 @@
 /**
- * The output buffer of a connection. All frames of one turn of the event loop are gathered in a block of memory and sent in one
- * write: handing a write to TLS costs more than making most answers. Bytes are copied once, into the block; the caller may reuse
- * its memory.
+ * The output buffer of a connection. All frames of one turn of the event loop are gathered in a
+ * block of memory and sent in one write: handing a write to TLS costs more than making most
+ * answers. Bytes are copied once, into the block; the caller may reuse its memory.
  */
 import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 
-/** With this much waiting for the socket no more DATA is added: four blocks keep any network busy between two turns, … */
+/**
+ * With this much waiting for the socket no more DATA is added: four blocks keep any network busy
+ * between two turns, …
+ */
 const FULL_BYTES = 4 * BLOCK_BYTES
 /** … and one has to be enough while many connections have something to send. */
 const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
-/** Answers to PING and the like are still added then; beyond this the socket is not read any more. */
+/**
+ * Answers to PING and the like are still added then; beyond this the socket is not read any more.
+ */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
 /** With less room than this in a block no DATA frame is begun in it. */
 const SCRAP_BYTES = 512
@@ -43,7 +48,10 @@ export class Output {
   #block: Block
   /** Blocks that were filled while the socket was busy, in their order. */
   #full: Block[] = []
-  /** The block that the socket writes. It has one write at a time: given several, TLS would copy them into one. */
+  /**
+   * The block that the socket writes. It has one write at a time: given several, TLS would copy
+   * them into one.
+   */
   #writing: Block | undefined
   #isAbandoned = false
   /** A turn has ended, and its bytes are still to be handed to the socket. */
@@ -66,7 +74,10 @@ export class Output {
     return this.bytes >= READ_NO_MORE_BYTES
   }
 
-  /** The longest payload that fits into the block that is being filled, or into the next one if that has hardly any room. */
+  /**
+   * The longest payload that fits into the block that is being filled, or into the next one if that
+   * has hardly any room.
+   */
   get room(): number {
     const room = BLOCK_BYTES - this.#block.filled - FRAME_HEAD_BYTES
     return room >= SCRAP_BYTES ? room : BLOCK_BYTES - FRAME_HEAD_BYTES
@@ -86,7 +97,9 @@ export class Output {
     this.wake()
   }
 
-  /** Begins a frame. Its payload is to be written to `memory` at once, from the returned position. */
+  /**
+   * Begins a frame. Its payload is to be written to `memory` at once, from the returned position.
+   */
   frame(head: FrameHead): number {
     const bytes = FRAME_HEAD_BYTES + head.length
     if (this.#block.filled + bytes > this.#block.bytes.length) this.#next()

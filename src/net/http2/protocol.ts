@@ -50,7 +50,9 @@ export const codeName = (code: number): string =>
   Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `${code}`
 
 export const FRAME_HEAD_BYTES = 9
-/** The default of SETTINGS_MAX_FRAME_SIZE. We never announce another value, nor send longer frames. */
+/**
+ * The default of SETTINGS_MAX_FRAME_SIZE. We never announce another value, nor send longer frames.
+ */
 export const FRAME_BYTES_MAX = 16_384
 export const DEFAULT_WINDOW = 65_535
 export const WINDOW_MAX = 0x7fffffff

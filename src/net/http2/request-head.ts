@@ -1,4 +1,7 @@
-/** Reads a request's method, target and headers from its fields, and recognizes malformed requests (RFC 9113, 8). */
+/**
+ * Reads a request's method, target and headers from its fields, and recognizes malformed requests
+ * (RFC 9113, 8).
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { COLON } from '../../lib/bytes/ascii.ts'
 import type { HeaderField } from './field.ts'
@@ -27,7 +30,10 @@ const forbidden: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Of several fields with one of these names the first counts; with other names they are joined. As node:http. */
+/**
+ * Of several fields with one of these names the first counts; with other names they are joined. As
+ * node:http.
+ */
 const single: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
@@ -57,7 +63,10 @@ type Headers = {
 /** Longer headers are not remembered: each connection would keep them for as long as it lasts. */
 const REMEMBERED_BYTES_MAX = 8 * 1024
 
-/** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
+/**
+ * One for each connection: a client's requests differ in their target and hardly ever in their
+ * headers.
+ */
 export class HeadReader {
   readonly #isKeptApart: (name: string) => boolean
   #lastFields: readonly HeaderField[] = []
@@ -85,7 +94,8 @@ export class HeadReader {
       return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
-    // Host and :authority must agree (RFC 9113, 8.3.1): else readers of one would see another server than readers of the other.
+    // Host and :authority must agree (RFC 9113, 8.3.1): else readers of one would see another
+    // server than readers of the other.
     if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase())
       return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }

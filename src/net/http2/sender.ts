@@ -1,6 +1,6 @@
 /**
- * What a connection sends: headers and bodies, as far as the peer's windows and the socket allow, and the frames about the
- * connection. Streams that have to wait take turns.
+ * What a connection sends: headers and bodies, as far as the peer's windows and the socket allow,
+ * and the frames about the connection. Streams that have to wait take turns.
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../../lib/bytes/blocks.ts'
@@ -75,7 +75,10 @@ export class Sender {
     this.#output.raw(preface)
   }
 
-  /** The fields must be written to the returned encoder, then `sendHead` must be called, without anything in between. */
+  /**
+   * The fields must be written to the returned encoder, then `sendHead` must be called, without
+   * anything in between.
+   */
   beginHead(): HpackEncoder {
     this.#encoder.begin(this.#isFirstHead, this, this.#table)
     return this.#encoder
@@ -187,7 +190,10 @@ export class Sender {
     this.#output.abandon()
   }
 
-  /** Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken some. */
+  /**
+   * Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken
+   * some.
+   */
   pauseReadingIfFull(): void {
     if (this.#output.isTooFullToRead) this.#socket.pause()
   }
@@ -208,7 +214,10 @@ export class Sender {
     }
   }
 
-  /** Sends until nothing is left, the share is used up, or the peer's windows or the socket allow no more. */
+  /**
+   * Sends until nothing is left, the share is used up, or the peer's windows or the socket allow no
+   * more.
+   */
   #sendShare(stream: SendingStream, share: number): void {
     let isEnded = false
     for (let left = share; stream.leftBytes > 0 && left > 0; ) {

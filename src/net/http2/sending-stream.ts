@@ -1,4 +1,7 @@
-/** The sending half of a stream. It has no buffer: what is written is copied to the output as far as the peer's windows allow. */
+/**
+ * The sending half of a stream. It has no buffer: what is written is copied to the output as far as
+ * the peer's windows allow.
+ */
 
 /** Makes the connection send what the stream has, as far as possible now, and the rest later. */
 export type Send = (stream: SendingStream) => void
@@ -30,8 +33,8 @@ export class SendingStream {
   }
 
   /**
-   * True: all has been taken, and the parts' memory may be reused. False: `onTaken` will be called when that is so, or when the
-   * stream is closed. Not to be called again before.
+   * True: all has been taken, and the parts' memory may be reused. False: `onTaken` will be called
+   * when that is so, or when the stream is closed. Not to be called again before.
    */
   write(parts: readonly Buffer[], onTaken: () => void): boolean {
     if (this.isClosed) return true
@@ -42,7 +45,10 @@ export class SendingStream {
     return false
   }
 
-  /** Ends the stream after what is being written; then there must be no parts. The parts must not change until they are sent. */
+  /**
+   * Ends the stream after what is being written; then there must be no parts. The parts must not
+   * change until they are sent.
+   */
   end(parts: readonly Buffer[] = nothing): void {
     if (this.isClosed || this.isEnding) return
     if (this.leftBytes === 0) this.#put(parts)
@@ -50,7 +56,10 @@ export class SendingStream {
     this.#send(this)
   }
 
-  /** Copies the next bytes that are to be sent. This method and those below are for the connection only. */
+  /**
+   * Copies the next bytes that are to be sent. This method and those below are for the connection
+   * only.
+   */
   copy(into: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {
       const part = this.#parts[this.#part]

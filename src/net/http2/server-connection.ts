@@ -1,6 +1,7 @@
 /**
- * The server side of a connection: requests come as streams, and are answered. A violation of the protocol ends the stream or the
- * connection; the owner decides how much of what is allowed is too much.
+ * The server side of a connection: requests come as streams, and are answered. A violation of the
+ * protocol ends the stream or the connection; the owner decides how much of what is allowed is too
+ * much.
  */
 import {
   Http2Connection,
@@ -17,11 +18,17 @@ import { areFieldsValid, HeadReader } from './request-head.ts'
 import type { SendingStream } from './sending-stream.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
 
-/** The receive window of a stream. All streams of a connection together hold at most 64 MB of unread bodies. */
+/**
+ * The receive window of a stream. All streams of a connection together hold at most 64 MB of unread
+ * bodies.
+ */
 const STREAM_WINDOW = 256 * 1024
 /** The receive window of the connection, as in Go's server. */
 const CONNECTION_WINDOW = 1024 * 1024
-/** How many streams are remembered that we reset while the client was sending: its frames may still come, and are no error. */
+/**
+ * How many streams are remembered that we reset while the client was sending: its frames may still
+ * come, and are no error.
+ */
 const DROPPED_MAX = 1000
 
 export type ServerLimits = HeaderLimits & { readonly streamsMax: number }
@@ -29,7 +36,10 @@ export type ServerLimits = HeaderLimits & { readonly streamsMax: number }
 export interface ConnectionOwner {
   /** A request has come. The owner sets the stream's `onClose`. */
   readonly onRequest: (stream: ServerStream) => void
-  /** Called for each stream that is reset, and for each frame that costs its sender nothing. False: there were too many. */
+  /**
+   * Called for each stream that is reset, and for each frame that costs its sender nothing. False:
+   * there were too many.
+   */
   readonly mayReset: () => boolean
   readonly mayControl: () => boolean
   /** The connection ends because of an error of the client. */
@@ -48,7 +58,10 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #streamsMax: number
   readonly #owner: ConnectionOwner
   readonly #heads: HeadReader
-  /** Streams of this chunk that the owner does not know of yet: some are reset in the same chunk, and most bodies come with it. */
+  /**
+   * Streams of this chunk that the owner does not know of yet: some are reset in the same chunk,
+   * and most bodies come with it.
+   */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
 
@@ -119,7 +132,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
-    // Trailers of a stream that we have reset. They are counted: there should be one block for each stream, not a flood.
+    // Trailers of a stream that we have reset. They are counted: there should be one block for each
+    // stream, not a flood.
     if (this.#dropped.has(id)) return this.countControl('HEADERS')
     if (id % 2 === 0 || id < this.lastId)
       throw protocolError('a stream identifier is even, or lower than one before')
@@ -195,7 +209,9 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
       throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many streams were reset')
   }
 
-  /** Counts like a reset by the client: making us reset a stream costs it no more (CVE-2025-8671). */
+  /**
+   * Counts like a reset by the client: making us reset a stream costs it no more (CVE-2025-8671).
+   */
   protected streamError(stream: ServerStream, code: Code): void {
     this.reset(stream, code)
     this.#countReset()
@@ -214,7 +230,10 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     for (const oldest of this.#dropped) return void this.#dropped.delete(oldest)
   }
 
-  /** The answer is sent. A client that is still sending its body is asked to stop (RST_STREAM with NO_ERROR). */
+  /**
+   * The answer is sent. A client that is still sending its body is asked to stop (RST_STREAM with
+   * NO_ERROR).
+   */
   protected onSent(id: number): void {
     const stream = this.streams.get(id)
     if (stream === undefined) return

@@ -8,7 +8,9 @@ import { SendingStream } from './sending-stream.ts'
 
 /** The reader of a body. */
 export type BodyListener = {
-  /** May return a promise, which must not reject: until it resolves the client gets no more window. */
+  /**
+   * May return a promise, which must not reject: until it resolves the client gets no more window.
+   */
   readonly onData: (chunk: Buffer) => MaybePromise<void>
   /** The body is complete. */
   readonly onEnd: () => void
@@ -16,10 +18,16 @@ export type BodyListener = {
   readonly onClose: () => void
 }
 
-/** Bytes of a body that wait to be read are not counted up to this: most bodies are shorter, and come with their head. */
+/**
+ * Bytes of a body that wait to be read are not counted up to this: most bodies are shorter, and
+ * come with their head.
+ */
 const UNREAD_BYTES = 16 * 1024
 
-/** Asked before more of a body is kept that nobody reads yet. False: there is no room, and the body is dropped. */
+/**
+ * Asked before more of a body is kept that nobody reads yet. False: there is no room, and the body
+ * is dropped.
+ */
 export interface UnreadHolder {
   readonly holdUnread: (bytes: number) => boolean
 }
@@ -53,12 +61,18 @@ const noHead: RequestHead = { method: '', target: '', headers: {}, contentLength
 export class ServerStream extends SendingStream {
   /** Empty once the answer has begun: it is not read any more then. */
   head: RequestHead
-  /** The owner has it in memory even if the stream is closed, and calls `releaseHead` when that is over. */
+  /**
+   * The owner has it in memory even if the stream is closed, and calls `releaseHead` when that is
+   * over.
+   */
   isHeadInUse = false
   readonly contentLength: number
   #heldBytes: number
   readonly #owner: StreamOwner
-  /** What the client may still send; and what has been read but not given back by WINDOW_UPDATE yet. Updated by the connection. */
+  /**
+   * What the client may still send; and what has been read but not given back by WINDOW_UPDATE yet.
+   * Updated by the connection.
+   */
   receiveWindow: number
   returnedBytes = 0
   /** Bytes of the body that have come, without padding. */
@@ -86,7 +100,10 @@ export class ServerStream extends SendingStream {
     this.receiveWindow = receiveWindow
   }
 
-  /** The fields must be written to the returned encoder, then `sendHead` must be called, without anything in between. */
+  /**
+   * The fields must be written to the returned encoder, then `sendHead` must be called, without
+   * anything in between.
+   */
   beginHead(status: number): HpackEncoder {
     return this.#owner.beginHead(status)
   }

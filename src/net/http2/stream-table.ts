@@ -1,7 +1,8 @@
 /**
- * The open streams of a connection, by ID. A `Map` would do, were it not for V8's garbage collector:
- * whenever the table of a Map is replaced, the old one refers to the new one. Once one of them has
- * become old, all that follow become old as well, together with the requests that were in them.
+ * The open streams of a connection, by ID. A `Map` would do, were it not for V8's garbage
+ * collector: whenever the table of a Map is replaced, the old one refers to the new one. Once one
+ * of them has become old, all that follow become old as well, together with the requests that were
+ * in them.
  */
 export class StreamTable<Stream extends { readonly id: number }> {
   /** In the order of their IDs, which is the order in which they are opened. */

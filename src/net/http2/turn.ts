@@ -1,11 +1,16 @@
 /**
- * What is written to sockets in a turn of the event loop. TLS encrypts what it is given at once, on this thread: a hundred clients that read long lists, each of them sent a quarter of a megabyte, make a
- * turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after the other; short ones always go ahead.
+ * What is written to sockets in a turn of the event loop. TLS encrypts what it is given at once, on
+ * this thread: a hundred clients that read long lists, each of them sent a quarter of a megabyte,
+ * make a turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after
+ * the other; short ones always go ahead.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { type Defer, turnEnd } from '../../lib/time/turn-end.ts'
 
-/** About half a millisecond, copies and system calls included. Each connection has one write of 64 KB in a turn: this is as much as four clients take. */
+/**
+ * About half a millisecond, copies and system calls included. Each connection has one write of 64
+ * KB in a turn: this is as much as four clients take.
+ */
 const TURN_BYTES = 256 * 1024
 /** Most answers are shorter. A connection that has more to send waits for its turn. */
 const SHORT_BYTES = 16 * 1024
@@ -42,7 +47,10 @@ export class Turn {
     this.#end()
   }
 
-  /** Whether so many bytes may be written now; then they count. Otherwise the caller is to wait by `later`. */
+  /**
+   * Whether so many bytes may be written now; then they count. Otherwise the caller is to wait by
+   * `later`.
+   */
   takes(bytes: number): boolean {
     if (bytes <= SHORT_BYTES) return true
     if (this.#left <= 0 || (this.#late.length > 0 && !this.#isGoingOn)) return false

@@ -1,7 +1,7 @@
 /**
- * Why a call had no usable answer. `answered`: the server did, with the status of an error. `busy`: it was not sent, or its answer not
- * read, as too many are under way. `too-large`: an answer of this length is not read. The last two are limits of ours, which must open
- * nothing.
+ * Why a call had no usable answer. `answered`: the server did, with the status of an error. `busy`:
+ * it was not sent, or its answer not read, as too many are under way. `too-large`: an answer of
+ * this length is not read. The last two are limits of ours, which must open nothing.
  */
 export type CallFailure =
   | 'answered'

@@ -1,6 +1,7 @@
 /**
- * How many calls of one webhook are under way at a time. Further ones wait for their turn, in the order in which they came. A call that had
- * to wait and then ran out of time is `busy`: others used up its time, so nothing is known about the webhook.
+ * How many calls of one webhook are under way at a time. Further ones wait for their turn, in the
+ * order in which they came. A call that had to wait and then ran out of time is `busy`: others used
+ * up its time, so nothing is known about the webhook.
  */
 export class BusyError extends Error {
   override readonly name = 'BusyError'
@@ -26,7 +27,10 @@ export class CallLimit {
     this.#limits = limits
   }
 
-  /** Fails with a BusyError if the signal is aborted before its turn, or during a call that had to wait. */
+  /**
+   * Fails with a BusyError if the signal is aborted before its turn, or during a call that had to
+   * wait.
+   */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const mustWait = this.#calls >= this.#limits.callsMax
     if (mustWait) await this.#turn(signal)

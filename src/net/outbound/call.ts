@@ -22,8 +22,8 @@ import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
 import { type Address, addressOf, endpointOf, type ServiceReference } from './service-address.ts'
 
 /**
- * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that is raised, no call waits for those of
- * others.
+ * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that
+ * is raised, no call waits for those of others.
  */
 const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
 
@@ -38,7 +38,9 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   /** Of an answer that was an error; undefined: there was none. */
   readonly status: number | undefined
-  /** Which limit of this server ended the call: it says nothing about the webhook. Undefined: none. */
+  /**
+   * Which limit of this server ended the call: it says nothing about the webhook. Undefined: none.
+   */
   readonly limit: OwnLimit | undefined
 
   constructor(
@@ -51,7 +53,10 @@ export class WebhookError extends Error {
   }
 }
 
-/** `busy`: of all calls together, so that it may pass the next time. `answer`: the answer is too large. */
+/**
+ * `busy`: of all calls together, so that it may pass the next time. `answer`: the answer is too
+ * large.
+ */
 export type OwnLimit = 'busy' | 'answer'
 
 function limitOf(cause: unknown): OwnLimit | undefined {
@@ -74,7 +79,10 @@ export type EndpointRouting = {
 /** How this server shows a webhook who it is. May be renewed: it is asked for with each call. */
 export type ClientCredentials = Pick<KubeconfigCredentials, 'headers' | 'certificate'>
 
-/** By the host and port that a configuration names; for a Service the host is `name.namespace.svc`. Undefined: it calls without any. */
+/**
+ * By the host and port that a configuration names; for a Service the host is `name.namespace.svc`.
+ * Undefined: it calls without any.
+ */
 export type CredentialsFor = (host: string, port: number) => ClientCredentials | undefined
 
 export type WebhookClientOptions = {
@@ -85,7 +93,9 @@ export type WebhookClientOptions = {
   readonly credentialsFor?: CredentialsFor | undefined
   /** Shared by all webhooks. */
   readonly received: ReceivedAnswers
-  /** How webhooks behind a Service and those given by a URL are connected to. Undefined: straight. */
+  /**
+   * How webhooks behind a Service and those given by a URL are connected to. Undefined: straight.
+   */
   readonly dials?: { readonly cluster?: Dial; readonly controlplane?: Dial } | undefined
   /** Undefined: the limit of `received`. */
   readonly answerBytesMax?: number
@@ -265,15 +275,18 @@ export class Webhook {
   }
 }
 
-/** A URL has its host in lower case. Users of a kubeconfig are looked up, as upstream does it, by the host as it was written. */
+/**
+ * A URL has its host in lower case. Users of a kubeconfig are looked up, as upstream does it, by
+ * the host as it was written.
+ */
 function hostAsWritten(text: string, { hostname }: URL): string {
   const at = text.toLowerCase().indexOf(hostname)
   return at < 0 ? hostname : text.slice(at, at + hostname.length)
 }
 
 /**
- * As client-go joins it: slashes that follow each other are one, and none is at the end. Go's own servers answer other paths with a redirect, which
- * nobody follows.
+ * As client-go joins it: slashes that follow each other are one, and none is at the end. Go's own
+ * servers answer other paths with a redirect, which nobody follows.
  */
 const cleanPath = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 

@@ -1,4 +1,7 @@
-/** Why the certificate of a server is refused, with the messages of Go's client, which operators search for. */
+/**
+ * Why the certificate of a server is refused, with the messages of Go's client, which operators
+ * search for.
+ */
 import { isIP } from 'node:net'
 
 /** An error of Node's TLS. `cert` and `host`: where the certificate is for other names. */

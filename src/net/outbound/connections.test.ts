@@ -86,7 +86,10 @@ const settings = frame(FRAME.SETTINGS)
 /** `:status: 200` is entry 8 of the static table (RFC 7541, appendix A). */
 const okHead = frame(FRAME.HEADERS, { flags: END_HEADERS, stream: 1, payload: Buffer.from([0x88]) })
 
-/** Sends these frames as soon as it has the body of the first call: DATA with END_STREAM on stream 1. */
+/**
+ * Sends these frames as soon as it has the body of the first call: DATA with END_STREAM on stream
+ * 1.
+ */
 const answering = (socket: TLSSocket, frames: readonly Buffer[]): void => {
   const body = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })
   let received = Buffer.alloc(0)

@@ -1,9 +1,10 @@
 /**
- * The connections to one webhook. They are kept open between calls, but only for calls with the same client certificate: one that was
- * renewed needs new connections.
+ * The connections to one webhook. They are kept open between calls, but only for calls with the
+ * same client certificate: one that was renewed needs new connections.
  *
- * As upstream, HTTP/2 is offered only to a webhook on this host: behind a Service or another name there may be several
- * servers, and all calls on one connection would come to the same of them (k/k#75791).
+ * As upstream, HTTP/2 is offered only to a webhook on this host: behind a Service or another name
+ * there may be several servers, and all calls on one connection would come to the same of them
+ * (k/k#75791).
  */
 import { Agent } from 'node:https'
 import { isIP } from 'node:net'
@@ -83,7 +84,8 @@ class Pool {
     this.#secureContext = secureContext
     this.#timeoutMs = timeoutMs
     this.#dial = dial
-    // A resumed session would not show whether the certificate of the webhook is still valid, so none is cached.
+    // A resumed session would not show whether the certificate of the webhook is still valid, so
+    // none is cached.
     const options = { keepAlive: true, timeout: timeoutMs, maxCachedSessions: 0, secureContext }
     this.#agent = dial === undefined ? new Agent(options) : new DialedTlsAgent(dial, options)
   }
@@ -108,7 +110,10 @@ class Pool {
       for (const socket of sockets ?? []) socket.destroy()
   }
 
-  /** Has a stream for the call. Undefined: the call is to be sent over HTTP/1.1. Fails with a FailedCall or a LostConnection. */
+  /**
+   * Has a stream for the call. Undefined: the call is to be sent over HTTP/1.1. Fails with a
+   * FailedCall or a LostConnection.
+   */
   async #session({
     target: { host, port, servername },
     signal,
@@ -128,7 +133,8 @@ class Pool {
         // It is opened for many calls, each of which may give up.
         if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
       } catch (error) {
-        // Only the time of the call that began to open it is over. Passed on, a failurePolicy would ignore a webhook that had no time to answer.
+        // Only the time of the call that began to open it is over. Passed on, a failurePolicy would
+        // ignore a webhook that had no time to answer.
         if (isOwn || signal.aborted || !isAbort(error)) throw error
       }
     }
@@ -159,7 +165,8 @@ class Pool {
       session.close()
       throw new Error('http2: the webhook takes no streams')
     }
-    // GOAWAY came with SETTINGS: whoever waits would open connections without pause for as long as it has time.
+    // GOAWAY came with SETTINGS: whoever waits would open connections without pause for as long as
+    // it has time.
     if (session.isSpent) throw new LostConnection()
     this.#sessions = [...this.#sessions, session]
     if (this.#isClosed) session.close()

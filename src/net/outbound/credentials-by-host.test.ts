@@ -10,7 +10,9 @@ const userOf = (token: string): KubeconfigUser => ({
   impersonate: null,
 })
 
-/** The token with which a webhook is called, by the names of users; the token of each is its name. */
+/**
+ * The token with which a webhook is called, by the names of users; the token of each is its name.
+ */
 async function tokenFor(
   names: readonly string[],
   host: string,

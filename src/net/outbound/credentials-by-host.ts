@@ -1,6 +1,7 @@
 /**
- * Which user of a kubeconfig calls a webhook: users are named after hosts, as `host:port`, `*.suffix:port`, both without the port for 443,
- * or `*`. Otherwise it is the user of the current context, if there is one.
+ * Which user of a kubeconfig calls a webhook: users are named after hosts, as `host:port`,
+ * `*.suffix:port`, both without the port for 443, or `*`. Otherwise it is the user of the current
+ * context, if there is one.
  */
 import type { KubeconfigUser, KubeconfigUsers } from './kubeconfig.ts'
 import type { Clock } from '../../lib/time/clock.ts'

@@ -1,4 +1,7 @@
-/** One HTTP/2 connection to a webhook or an aggregated server, on which many calls are under way at a time. */
+/**
+ * One HTTP/2 connection to a webhook or an aggregated server, on which many calls are under way at
+ * a time.
+ */
 import type { TLSSocket } from 'node:tls'
 import { ClientConnection } from '../http2/client-connection.ts'
 import type { Http2ConnectionOptions } from '../http2/connection.ts'
@@ -21,7 +24,10 @@ import {
 
 /** An answer of some KB comes without waiting for us to open its window. */
 const STREAM_WINDOW_BYTES = 1 << 20
-/** It is given back as data comes, whoever reads it: a stream that is paused does not hold up the others. */
+/**
+ * It is given back as data comes, whoever reads it: a stream that is paused does not hold up the
+ * others.
+ */
 const CONNECTION_WINDOW_BYTES = 16 << 20
 /** An answer has a handful of short headers. */
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
@@ -57,8 +63,9 @@ export class Http2Session {
   readonly #settings = Promise.withResolvers<void>()
 
   /**
-   * `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. `streamWindow`: what comes of one answer while it is
-   * paused. `readTo`: see Http2ConnectionOptions.
+   * `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it.
+   * `streamWindow`: what comes of one answer while it is paused. `readTo`: see
+   * Http2ConnectionOptions.
    */
   constructor(
     socket: TLSSocket,
@@ -107,7 +114,10 @@ export class Http2Session {
     return this.#isClosed || this.#connection.isSpent
   }
 
-  /** Fulfilled when the peer has said how many streams it takes. Fails with a FailedCall, an AbortError if it says nothing in time. */
+  /**
+   * Fulfilled when the peer has said how many streams it takes. Fails with a FailedCall, an
+   * AbortError if it says nothing in time.
+   */
   get ready(): Promise<void> {
     return this.#settings.promise
   }
@@ -134,14 +144,18 @@ export class Http2Session {
     if (this.#streams === 0) this.#destroyLater()
   }
 
-  /** A stream has to be acquired for it. Fails with a FailedCall, or with a LostConnection if the call is to be sent again. */
+  /**
+   * A stream has to be acquired for it. Fails with a FailedCall, or with a LostConnection if the
+   * call is to be sent again.
+   */
   send(call: Http2Call): Promise<Answer> {
     return this.#send(call).finally(() => this.release())
   }
 
   /**
-   * A stream has to be acquired for it, which is given back when the answer has ended. Not to be called once the session is spent. A listener
-   * that fails ends its stream alone: what it failed on came from the peer.
+   * A stream has to be acquired for it, which is given back when the answer has ended. Not to be
+   * called once the session is spent. A listener that fails ends its stream alone: what it failed
+   * on came from the peer.
    */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const { onHead, onData, onTrailers, onClose, returnsWindow = false } = listener
@@ -181,7 +195,10 @@ export class Http2Session {
     else this.#waitIdle()
   }
 
-  /** Nothing more is expected: a peer that does not read, or goes on sending, must not keep the connection open. */
+  /**
+   * Nothing more is expected: a peer that does not read, or goes on sending, must not keep the
+   * connection open.
+   */
   #destroyLater(): void {
     this.#closing ??= setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()
     this.#socket.destroySoon()
@@ -239,7 +256,10 @@ export class Http2Session {
     })
   }
 
-  /** Why a stream ended with this code: a LostConnection if the peer closed the connection just when it was used again. */
+  /**
+   * Why a stream ended with this code: a LostConnection if the peer closed the connection just when
+   * it was used again.
+   */
   lostBy(code: number, hasHead: boolean): Error {
     if (code === CODE.REFUSED_STREAM) return new UnprocessedCall()
     if (this.#isClosed && this.#isAnswered && !hasHead) return new LostConnection()
@@ -260,7 +280,9 @@ export class Http2Session {
 const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 type Field = { readonly name: string; readonly value: string }
-/** `length`: the content-length; undefined: none. NaN, which nothing equals, if it cannot be read. */
+/**
+ * `length`: the content-length; undefined: none. NaN, which nothing equals, if it cannot be read.
+ */
 type Head = Parameters<typeof answerOf>[0] & { readonly length: number | undefined }
 
 function headOf(fields: readonly Field[]): Head {

@@ -297,7 +297,9 @@ test('it calls through a proxy', async () => {
   proxy.close()
 })
 
-/** Connects, and answers what is not for a tunnel itself; `asked`: for what, with which credentials. */
+/**
+ * Connects, and answers what is not for a tunnel itself; `asked`: for what, with which credentials.
+ */
 async function startProxy(status = 200) {
   const asked: (string | undefined)[][] = []
   const note = ({ method, url, headers }: IncomingMessage): number =>

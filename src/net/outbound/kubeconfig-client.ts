@@ -1,4 +1,7 @@
-/** Calls the server that a kubeconfig names, with its credentials: reviews of tokens and of access, audit events. */
+/**
+ * Calls the server that a kubeconfig names, with its credentials: reviews of tokens and of access,
+ * audit events.
+ */
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { quote } from '../../api/quote.ts'
@@ -18,7 +21,10 @@ import { type Answer, type FailedCall, reasonOf, send, TooLargeError } from './s
 
 /** Concurrent calls of one client; further ones wait, within their own time. */
 const SOCKETS_MAX = 64
-/** Calls of one client that are sent or wait. Requests may make more, since watches and impersonation are in no limit: those are `busy`. */
+/**
+ * Calls of one client that are sent or wait. Requests may make more, since watches and
+ * impersonation are in no limit: those are `busy`.
+ */
 const CALLS_MAX = 2_000
 /** An answer is parsed in one turn of the event loop; a review has some KB. */
 const ANSWER_BYTES_MAX = 1 << 20
@@ -68,8 +74,8 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Go's client dials the proxy. Node's agent does the same if it can. A proxy with TLS needs a Dial, because
-   * the agent does not trust the roots of the system.
+   * Go's client dials the proxy. Node's agent does the same if it can. A proxy with TLS needs a
+   * Dial, because the agent does not trust the roots of the system.
    */
   #dialProxy(given: Dial | undefined, proxy: URL): Dial | undefined {
     if (given === undefined && proxy.protocol !== 'https:') return undefined
@@ -115,7 +121,10 @@ export class KubeconfigClient implements Disposable {
     }
   }
 
-  /** A server that is busy may say when to call again. The sleep is bounded like a call: who waits must not wait for as long as it says. */
+  /**
+   * A server that is busy may say when to call again. The sleep is bounded like a call: who waits
+   * must not wait for as long as it says.
+   */
   async #callPatiently(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     let sleptMs = 0
     for (let retries = 0; ; retries++) {

@@ -1,4 +1,7 @@
-/** How a client of a kubeconfig shows who it is: headers, and a client certificate. Files are read again as they are renewed. */
+/**
+ * How a client of a kubeconfig shows who it is: headers, and a client certificate. Files are read
+ * again as they are renewed.
+ */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 // Does not fail with escapes that are not UTF-8, as Go's does not.

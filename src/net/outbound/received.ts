@@ -1,18 +1,22 @@
 /**
- * Answers of webhooks that are being received, all within one budget. When it is exceeded the longest of them fails, so that a
- * webhook that answers without end does not fail the calls of others.
+ * Answers of webhooks that are being received, all within one budget. When it is exceeded the
+ * longest of them fails, so that a webhook that answers without end does not fail the calls of
+ * others.
  */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 /**
- * Limit of one answer, which is parsed in one turn of the event loop: a review has some 288 KB of objects, or one larger object, of
- * which etcd takes 1.5 MB.
+ * Limit of one answer, which is parsed in one turn of the event loop: a review has some 288 KB of
+ * objects, or one larger object, of which etcd takes 1.5 MB.
  */
 const ANSWER_BYTES_MAX = 16 << 20
 /** Limit of all answers together; the buffers that they are collected in may be twice as large. */
 const BYTES_MAX = 64 << 20
 
-/** `answer`: it is too large by itself. `all`: it is the longest of all answers, which are too large together. */
+/**
+ * `answer`: it is too large by itself. `all`: it is the longest of all answers, which are too large
+ * together.
+ */
 export type TooLarge = 'answer' | 'all'
 
 export type ReceivedLimits = { readonly answerBytesMax: number; readonly bytesMax: number }
@@ -31,7 +35,10 @@ export class ReceivedAnswers {
     return this.#bytes
   }
 
-  /** `giveUp`: fails the call. `bytesMax`: a lower limit of this answer. The caller must take the answer or close it. */
+  /**
+   * `giveUp`: fails the call. `bytesMax`: a lower limit of this answer. The caller must take the
+   * answer or close it.
+   */
   begin(giveUp: (why: TooLarge) => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
     const answer = new ReceivedAnswer(this, giveUp, bytesMax)
     this.#open.add(answer)

@@ -1,6 +1,6 @@
 /**
- * The error for a webhook that answered with another status than success: the messages are those of upstream's client, which
- * operators search for.
+ * The error for a webhook that answered with another status than success: the messages are those of
+ * upstream's client, which operators search for.
  */
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,7 +9,9 @@ import type { Answer } from './send.ts'
 
 /** Upstream's limit of a text. */
 const TEXT_LENGTH_MAX = 2048
-/** The body is parsed in one turn of the event loop, so it must be short: any Status is far smaller. */
+/**
+ * The body is parsed in one turn of the event loop, so it must be short: any Status is far smaller.
+ */
 const STATUS_LENGTH_MAX = 64 << 10
 
 const messages: Readonly<Record<number, string>> = {

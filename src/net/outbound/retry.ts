@@ -1,4 +1,7 @@
-/** Repeats calls that failed, with a delay that grows exponentially, as upstream repeats calls to webhooks. */
+/**
+ * Repeats calls that failed, with a delay that grows exponentially, as upstream repeats calls to
+ * webhooks.
+ */
 import { sleep, type Timers } from '../../lib/time/timers.ts'
 import { CallError } from './call-error.ts'
 
@@ -6,7 +9,9 @@ export type Backoff = {
   readonly initialMs: number
   /** Each delay is that many times the one before. */
   readonly factor: number
-  /** Up to this part of a delay is added to it at random, so that clients do not come back together. */
+  /**
+   * Up to this part of a delay is added to it at random, so that clients do not come back together.
+   */
   readonly jitter: number
   /** The number of calls, with the first one. */
   readonly calls: number
@@ -51,7 +56,10 @@ const TOO_MANY = 429
 const INTERNAL = 500
 const UNAVAILABLE = 503
 
-/** Upstream takes each status from 500 on that it does not know for an internal error; 503 it knows, and does not try again. */
+/**
+ * Upstream takes each status from 500 on that it does not know for an internal error; 503 it knows,
+ * and does not try again.
+ */
 const isTransientStatus = (status: number): boolean =>
   status === TOO_MANY || (status >= INTERNAL && status !== UNAVAILABLE)
 

@@ -1,4 +1,7 @@
-/** What a webhook answered to a review, decoded as upstream's client does it, with the messages of Go's decoder. */
+/**
+ * What a webhook answered to a review, decoded as upstream's client does it, with the messages of
+ * Go's decoder.
+ */
 import { type Fields, isFields, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { fieldsIn } from './body.ts'
@@ -25,7 +28,10 @@ export function readReview(text: string, { kind, group, version }: ReviewKind): 
 const headType =
   'type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** Upstream's client knows the kinds of Kubernetes alone: their groups have no domain, or one of k8s.io. */
+/**
+ * Upstream's client knows the kinds of Kubernetes alone: their groups have no domain, or one of
+ * k8s.io.
+ */
 function otherKindFault(kind: string, apiVersion: string, wanted: string): string {
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   if (!group.includes('.') || group.endsWith('.k8s.io')) {
@@ -35,7 +41,10 @@ function otherKindFault(kind: string, apiVersion: string, wanted: string): strin
   return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`
 }
 
-/** Why a field of a review has not this type; undefined: it has, or it is absent. `field`: `Struct.path`. */
+/**
+ * Why a field of a review has not this type; undefined: it has, or it is absent. `field`:
+ * `Struct.path`.
+ */
 export function typeFault(
   value: Json | undefined,
   type: 'object' | 'bool' | 'string',

@@ -35,7 +35,10 @@ export type Call = {
   readonly answerBytesMax?: number | undefined
 }
 
-/** The answer ended before, or went on after, the length that it had announced (RFC 9113, 8.1.1; RFC 9112, 8). The message is upstream's. */
+/**
+ * The answer ended before, or went on after, the length that it had announced (RFC 9113, 8.1.1; RFC
+ * 9112, 8). The message is upstream's.
+ */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer'
 
@@ -72,8 +75,8 @@ export class TooLargeError extends Error {
 }
 
 /**
- * Fails with a FailedCall. The server may have closed a kept-alive connection just when it was reused: then the call is sent again, until
- * it fails on a new one.
+ * Fails with a FailedCall. The server may have closed a kept-alive connection just when it was
+ * reused: then the call is sent again, until it fails on a new one.
  */
 export async function send(call: Call): Promise<Answer> {
   for (;;) {
@@ -113,7 +116,8 @@ function sendOnce({
         )
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
-        // Node says of a connection that was closed within the body only that it was reset, by whomever.
+        // Node says of a connection that was closed within the body only that it was reset, by
+        // whomever.
         response.on('error', (error: FailedCall) => {
           if (signal.aborted) fail(callAborted())
           else fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error)
@@ -132,12 +136,14 @@ function sendOnce({
       if (sent.socket === null) reject(callAborted())
     }
     signal.addEventListener('abort', onAbort)
-    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    // Nobody asked for another protocol. Without this, Node would close the connection and say
+    // nothing.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // It holds the body, and a signal with a timeout lives until then. Whatever closed it, the call is over.
+    // It holds the body, and a signal with a timeout lives until then. Whatever closed it, the call
+    // is over.
     sent.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())
@@ -173,7 +179,9 @@ export const bodyHeaders = (body: string): BodyHeaders => ({
 /** A reused connection was lost before there was an answer: the call is to be sent again. */
 export class LostConnection extends Error {}
 
-/** … and the peer has certainly not begun with it, so that it may be sent again whatever it does. */
+/**
+ * … and the peer has certainly not begun with it, so that it may be sent again whatever it does.
+ */
 export class UnprocessedCall extends LostConnection {}
 
 /** Why a call failed, with the messages of Go's client. */

@@ -1,4 +1,7 @@
-/** The address of a webhook that is given as a Service, without a DNS lookup: its cluster IP, or one of its endpoints. */
+/**
+ * The address of a webhook that is given as a Service, without a DNS lookup: its cluster IP, or one
+ * of its endpoints.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -33,13 +36,18 @@ export function addressOf(
 }
 
 export type Endpoints = {
-  /** The Endpoints object of the Service: v1.33 does not read EndpointSlices here. Undefined: there is none. */
+  /**
+   * The Endpoints object of the Service: v1.33 does not read EndpointSlices here. Undefined: there
+   * is none.
+   */
   readonly endpoints: KubeObject | undefined
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 
-/** A ready endpoint (`--enable-aggregator-routing`). A string: why the Service cannot be reached. */
+/**
+ * A ready endpoint (`--enable-aggregator-routing`). A string: why the Service cannot be reached.
+ */
 export function endpointOf(
   service: KubeObject | undefined,
   { name, port }: ServiceReference,

@@ -1,7 +1,8 @@
 /**
- * Server-side apply: the applied configuration is merged into the object, and the applier owns its fields. Fields that it applied before
- * and no longer does are removed unless another manager owns them. A field of another manager may only be set to its current value, unless
- * the apply is forced.
+ * Server-side apply: the applied configuration is merged into the object, and the applier owns its
+ * fields. Fields that it applied before and no longer does are removed unless another manager owns
+ * them. A field of another manager may only be set to its current value, unless the apply is
+ * forced.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { inParts, once } from '../../lib/scheduling/parts.ts'
@@ -41,11 +42,17 @@ export type Application = {
   readonly now: string
   /** Present if the object is large: each step is divided then. */
   readonly slices?: Slices | undefined
-  /** The type in the version of a manager; undefined if the kind has no such version: the fields owned in it cannot be found. */
+  /**
+   * The type in the version of a manager; undefined if the kind has no such version: the fields
+   * owned in it cannot be found.
+   */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /** Converts a wire form to another version; absent if only a webhook could convert it. */
   readonly convert?: Convert
-  /** The object before and after, in the version of a manager; undefined if there is no such version. */
+  /**
+   * The object before and after, in the version of a manager; undefined if there is no such
+   * version.
+   */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
 
@@ -107,7 +114,10 @@ type Pruning = {
   readonly application: Application
 }
 
-/** Removes the fields that the applier applied before, does not apply now, and that no other manager owns. */
+/**
+ * Removes the fields that the applier applied before, does not apply now, and that no other manager
+ * owns.
+ */
 function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
   const { type, typeIn, convert, writer } = application
   if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
@@ -115,7 +125,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
     ({ apiVersion }) => apiVersion !== writer.apiVersion,
   )
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
-    // Includes fields that are applied but never owned, such as the name, so that they are kept, too.
+    // Includes fields that are applied but never owned, such as the name, so that they are kept,
+    // too.
     const owners = new Map(all).set(identityOf(writer), {
       ...before,
       apiVersion: writer.apiVersion,

@@ -47,7 +47,8 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
 
 /**
- * A map compared with another type: all its fields are added or removed, and the field itself is modified unless one of the two is null.
+ * A map compared with another type: all its fields are added or removed, and the field itself is
+ * modified unless one of the two is null.
  */
 function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   const modified = before === null || after === null ? noFields : ownedLeaf

@@ -11,7 +11,10 @@ export type Versions = {
   readonly type: StructMerge
   readonly before: Fields
   readonly after: Fields
-  /** Whether fields that the path does not write count, too: for custom kinds, upstream ignores them only in the version of the request. */
+  /**
+   * Whether fields that the path does not write count, too: for custom kinds, upstream ignores them
+   * only in the version of the request.
+   */
   readonly isWhole?: boolean
 }
 
@@ -22,10 +25,15 @@ export class Differences {
   readonly #ignored: FieldSet
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
-  /** Cached, since it is the same for all managers of a version, of which there may be thousands. */
+  /**
+   * Cached, since it is the same for all managers of a version, of which there may be thousands.
+   */
   readonly #taken = new Map<Comparison, FieldSet>()
 
-  /** `versions`: undefined if the kind has no such version. `ignored`: fields that this path does not write. */
+  /**
+   * `versions`: undefined if the kind has no such version. `ignored`: fields that this path does
+   * not write.
+   */
   constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
     this.#versions = versions
     this.#ignored = ignored
@@ -80,7 +88,10 @@ export class Differences {
     })
   }
 
-  /** The managers without the fields that the write takes from them, and without those whose version no longer exists. */
+  /**
+   * The managers without the fields that the write takes from them, and without those whose version
+   * no longer exists.
+   */
   release(owners: Owners, writer?: string): Map<string, Owner> {
     const left = new Map<string, Owner>()
     for (const [identity, owner] of owners) {

@@ -1,6 +1,6 @@
 /**
- * A cache of field sets and their texts. Programs write objects of a kind in the same way again and again, so most entries have one of a
- * few texts: each is parsed once, and its set is shared.
+ * A cache of field sets and their texts. Programs write objects of a kind in the same way again and
+ * again, so most entries have one of a few texts: each is parsed once, and its set is shared.
  */
 import { type FieldSet, isSameSet } from './field-set.ts'
 
@@ -20,7 +20,10 @@ export class FieldSetCache {
     return this.#sets.get(text)
   }
 
-  /** The text of this set, or of an equal one: comparing two sets costs a small part of printing one. */
+  /**
+   * The text of this set, or of an equal one: comparing two sets costs a small part of printing
+   * one.
+   */
   text(set: FieldSet): string | undefined {
     const own = this.#texts.get(set)
     if (own !== undefined) return own
@@ -33,7 +36,10 @@ export class FieldSetCache {
     if (!this.#sets.has(text)) this.#texts.set(set, text)
   }
 
-  /** The same, to be shared. Neither the text nor an element of the set may be a slice of a larger string, which it would keep in memory. */
+  /**
+   * The same, to be shared. Neither the text nor an element of the set may be a slice of a larger
+   * string, which it would keep in memory.
+   */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return
     this.#texts.set(set, text)

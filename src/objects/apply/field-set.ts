@@ -1,7 +1,8 @@
 /**
- * A set of fields of an object, as a tree: each node is a field, known by the path elements that lead to it (path-element.ts). It is in the
- * set itself, or only has descendants that are. Sets are immutable; operations return the same node where nothing changes, so that its text
- * need not be printed again.
+ * A set of fields of an object, as a tree: each node is a field, known by the path elements that
+ * lead to it (path-element.ts). It is in the set itself, or only has descendants that are. Sets are
+ * immutable; operations return the same node where nothing changes, so that its text need not be
+ * printed again.
  */
 import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 

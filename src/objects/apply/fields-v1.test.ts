@@ -159,7 +159,8 @@ test('what nobody can have written is refused, what a later version may write is
 })
 
 test('a key with escapes is itself, whatever was read before', () => {
-  // What V8 13.6 would take the second for: of its length, in the characters that it is written with.
+  // What V8 13.6 would take the second for: of its length, in the characters that it is written
+  // with.
   parseFieldsV1(String.raw`{"f:x":{},"f:\\":{}}`)
   const set = parseFieldsV1(String.raw`{"f:x":{},"f:\"":{}}`)
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])

@@ -1,5 +1,6 @@
 /**
- * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that is in the set and has others below it.
+ * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that
+ * is in the set and has others below it.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -20,13 +21,17 @@ export function parseFieldsV1(text: string): FieldSet | undefined {
   const found = known.set(text)
   if (found !== undefined) return found
   if (text.length > SHARED_CHARACTERS_MAX) return readFieldsV1(text)
-  // The text may be a slice of the object's JSON, which the elements of the set would keep in memory.
+  // The text may be a slice of the object's JSON, which the elements of the set would keep in
+  // memory.
   const set = readFieldsV1(ownText(text))
   if (set !== undefined && known.text(set) === undefined) addKnown(set, set)
   return set
 }
 
-/** Parsed by our own scanner: keys of lists have escapes, which V8 13.6 misreads (`api/json-value.ts`). */
+/**
+ * Parsed by our own scanner: keys of lists have escapes, which V8 13.6 misreads
+ * (`api/json-value.ts`).
+ */
 function readFieldsV1(text: string): FieldSet | undefined {
   const scanner = new JsonScanner(text)
   try {
@@ -113,7 +118,10 @@ export function printFieldsV1(set: FieldSet): string {
   return known.text(set) ?? addKnown(set, undefined)
 }
 
-/** Returns the text. `own`: the set, if it has a text of its own; undefined: a copy of the set is shared. */
+/**
+ * Returns the text. `own`: the set, if it has a text of its own; undefined: a copy of the set is
+ * shared.
+ */
 function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   const printed = printChildren(set, '')
   if (printed.length > SHARED_CHARACTERS_MAX) {
@@ -128,7 +136,10 @@ function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   return text
 }
 
-/** A copy whose elements are not slices of a larger string. It has their order, by which the next equal set is recognized. */
+/**
+ * A copy whose elements are not slices of a larger string. It has their order, by which the next
+ * equal set is recognized.
+ */
 function ownSet({ isOwned, children }: FieldSet): FieldSet {
   const copies = new Map<string, FieldSet>()
   for (const [element, child] of children) copies.set(ownText(element), ownSet(child))

@@ -1,6 +1,7 @@
 /**
- * Adapts managers to a schema that changed after they got their fields. If a list, a map or a struct has become atomic, each manager that
- * owned a part of it owns it as a whole; if it has become granular, its managers stay as they are.
+ * Adapts managers to a schema that changed after they got their fields. If a list, a map or a
+ * struct has become atomic, each manager that owned a part of it owns it as a whole; if it has
+ * become granular, its managers stay as they are.
  */
 import { type FieldSet, ownedLeaf } from './field-set.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'

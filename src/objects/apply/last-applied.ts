@@ -1,6 +1,7 @@
 /**
- * kubectl's client-side apply stores its configuration in an annotation of the object. The server reads it, so that kubectl can move to
- * server-side apply and back: fields that were set by it, and not changed since, do not conflict, and the annotation is kept up to date.
+ * kubectl's client-side apply stores its configuration in an annotation of the object. The server
+ * reads it, so that kubectl can move to server-side apply and back: fields that were set by it, and
+ * not changed since, do not conflict, and the annotation is kept up to date.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'

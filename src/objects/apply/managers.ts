@@ -1,6 +1,6 @@
 /**
- * The field managers of an object: the entries of metadata.managedFields. An unchanged entry is written back as the same object with the
- * same text.
+ * The field managers of an object: the entries of metadata.managedFields. An unchanged entry is
+ * written back as the same object with the same text.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -58,7 +58,10 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
   return owners
 }
 
-/** Field sets of long entries: decoded entries are shared by all readers of an object, and needed again in each write of it. */
+/**
+ * Field sets of long entries: decoded entries are shared by all readers of an object, and needed
+ * again in each write of it.
+ */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 
 function fieldsOfEntry(entry: Fields): FieldSet | undefined {

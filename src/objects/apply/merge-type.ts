@@ -1,6 +1,6 @@
 /**
- * How values of a type are owned and merged: as atomic values, by field, by key, as associative lists or as sets. Derived from the schema
- * once; nothing else in this folder reads the schema.
+ * How values of a type are owned and merged: as atomic values, by field, by key, as associative
+ * lists or as sets. Derived from the schema once; nothing else in this folder reads the schema.
  */
 import type { Json } from '../../api/object.ts'
 import type { Field, Schema, Struct, Topology } from '../schema/schema.ts'
@@ -15,7 +15,10 @@ export type ScalarMerge = {
 /** The type is unknown: maps are merged by key, anything else is atomic. */
 export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
 
-/** `whole`: the list is atomic. `value`: a set. `keys`: an associative list, whose items are identified by these fields. */
+/**
+ * `whole`: the list is atomic. `value`: a set. `keys`: an associative list, whose items are
+ * identified by these fields.
+ */
 export type ListMerge = {
   readonly form: 'list'
   readonly by: 'whole' | 'value' | 'keys'
@@ -109,7 +112,8 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'microTime':
     case 'quantity':
       return { form: 'scalar', scalar: 'untyped' }
-    // Its published schema has no type: a list or a map fits here, and is refused only when the object is decoded.
+    // Its published schema has no type: a list or a map fits here, and is refused only when the
+    // object is decoded.
     case 'intOrString':
       return anything
   }
@@ -124,8 +128,8 @@ function listKey(item: Schema, name: string): ListKey {
 }
 
 /**
- * Published schemas of built-in kinds have the zero value as the default of fields that are always serialized, and of `name` in
- * LocalObjectReference (imagePullSecrets).
+ * Published schemas of built-in kinds have the zero value as the default of fields that are always
+ * serialized, and of `name` in LocalObjectReference (imagePullSecrets).
  */
 function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
   const isOptional =

@@ -1,6 +1,6 @@
 /**
- * Merges an applied value into a live one: applied fields win, all others are kept. Where nothing changes the result is the live value
- * itself, so that a comparison can skip it.
+ * Merges an applied value into a live one: applied fields win, all others are kept. Where nothing
+ * changes the result is the live value itself, so that a comparison can skip it.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
@@ -76,7 +76,8 @@ const copyOf = (live: Fields): JsonMap =>
   )
 
 /**
- * Items that both lists have are in the applied order; items of the live list alone keep their place before the next item that both have.
+ * Items that both lists have are in the applied order; items of the live list alone keep their
+ * place before the next item that both have.
  */
 function mergeItems(
   live: readonly Json[],

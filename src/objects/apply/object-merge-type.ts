@@ -1,4 +1,7 @@
-/** The merge type of whole objects: by their Go type for built-in kinds, by the schema of their definition for custom kinds. */
+/**
+ * The merge type of whole objects: by their Go type for built-in kinds, by the schema of their
+ * definition for custom kinds.
+ */
 import type { Struct } from '../schema/schema.ts'
 import { mergeTypeOf, type StructMerge } from './merge-type.ts'
 import { objectMergeType } from './structural-merge-type.ts'

@@ -1,4 +1,7 @@
-/** The field sets of a value: the fields that its applier owns, and the fields that are added with it. */
+/**
+ * The field sets of a value: the fields that its applier owns, and the fields that are added with
+ * it.
+ */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { eachItem, eachKey, isDivided } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
@@ -7,8 +10,8 @@ import { fieldElement, itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * The fields that an applier of this value owns: scalars, empty maps, list items and map keys; but not a struct or a list because of its
- * contents.
+ * The fields that an applier of this value owns: scalars, empty maps, list items and map keys; but
+ * not a struct or a list because of its contents.
  */
 export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf

@@ -1,6 +1,7 @@
 /**
- * Path elements of field sets, as FieldsV1 writes them: `f:name` is a field or a key, `k:{"name":"a"}` an item by its keys, `v:"a"` an item
- * of a set by its value, `i:3` an item by its index.
+ * Path elements of field sets, as FieldsV1 writes them: `f:name` is a field or a key,
+ * `k:{"name":"a"}` an item by its keys, `v:"a"` an item of a set by its value, `i:3` an item by its
+ * index.
  */
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import { parseText } from '../../api/json-value.ts'
@@ -84,8 +85,8 @@ export function compareElements(one: string, other: string): number {
 }
 
 /**
- * Elements that can be compared as text: ASCII field names, and a single key or value that is a string without characters below the closing
- * quote.
+ * Elements that can be compared as text: ASCII field names, and a single key or value that is a
+ * string without characters below the closing quote.
  */
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
@@ -135,7 +136,10 @@ function compareRead(one: ReadElement, other: ReadElement): number {
   }
 }
 
-/** The same as `compareItemKeys` without parsing, for keys of the same names: the first difference of the texts decides. */
+/**
+ * The same as `compareItemKeys` without parsing, for keys of the same names: the first difference
+ * of the texts decides.
+ */
 function comparePlainKeys(one: string, other: string): number {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++

@@ -1,6 +1,7 @@
 /**
- * Prunes if managers use different versions. The fields that the applier had are removed in the version in which it applied them; then the
- * object is converted to each other version, and fields that are owned there, or that the conversion always sets, are added back.
+ * Prunes if managers use different versions. The fields that the applier had are removed in the
+ * version in which it applied them; then the object is converted to each other version, and fields
+ * that are owned there, or that the conversion always sets, are added back.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'

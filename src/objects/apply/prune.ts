@@ -1,4 +1,6 @@
-/** Removes the fields that an applier had and no longer applies, unless another manager owns them. */
+/**
+ * Removes the fields that an applier had and no longer applies, unless another manager owns them.
+ */
 import { JsonMap } from '../../api/json-map.ts'
 import { isFields, type Json } from '../../api/object.ts'
 import { type FieldSet, isEmptySet, noFields } from './field-set.ts'
@@ -8,9 +10,9 @@ import { itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * `before` is what the applier owned, `owned` what all managers own now, including the applier. A struct or a list that is in `before` is
- * removed as a whole if nothing in it is owned, including defaults that never had an owner. A map or a list that becomes empty becomes
- * null.
+ * `before` is what the applier owned, `owned` what all managers own now, including the applier. A
+ * struct or a list that is in `before` is removed as a whole if nothing in it is owned, including
+ * defaults that never had an owner. A map or a list that becomes empty becomes null.
  */
 export function prune(
   value: Json,

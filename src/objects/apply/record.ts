@@ -1,6 +1,6 @@
 /**
- * The field managers of an object after a create, an update or a patch: the writer owns the fields that it changed, and no other manager
- * does; removed fields have no owner.
+ * The field managers of an object after a create, an update or a patch: the writer owns the fields
+ * that it changed, and no other manager does; removed fields have no owner.
  */
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'
@@ -9,7 +9,10 @@ import { difference, type FieldSet, isEmptySet, noFields, union, unionOf } from 
 import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 
-/** How many entries of operation Update an object may have, as upstream; beyond that the oldest are merged into one. */
+/**
+ * How many entries of operation Update an object may have, as upstream; beyond that the oldest are
+ * merged into one.
+ */
 const UPDATE_OWNERS_MAX = 10
 const ancientManager = 'ancient-changes'
 
@@ -31,7 +34,10 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
   return capped(left)
 }
 
-/** Merges the oldest Update entries of an apiVersion into one, ancient-changes, until UPDATE_OWNERS_MAX are left. */
+/**
+ * Merges the oldest Update entries of an apiVersion into one, ancient-changes, until
+ * UPDATE_OWNERS_MAX are left.
+ */
 function capped(owners: Map<string, Owner>): Owners {
   if (owners.size <= UPDATE_OWNERS_MAX) return owners
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
@@ -67,7 +73,8 @@ function capped(owners: Map<string, Owner>): Owners {
     merged.set(ancient, sets)
     count--
   }
-  // One union at the end: there may be thousands of sets, and a running union would be copied for each.
+  // One union at the end: there may be thousands of sets, and a running union would be copied for
+  // each.
   for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })

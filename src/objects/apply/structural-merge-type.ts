@@ -25,7 +25,10 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
   return made
 }
 
-/** `keepsUnknown`: x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to all that it contains. */
+/**
+ * `keepsUnknown`: x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to
+ * all that it contains.
+ */
 type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 
 function typeOf(schema: Structural, around: EnclosingSchema): MergeType {

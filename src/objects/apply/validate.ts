@@ -1,4 +1,7 @@
-/** Validates an applied value against its type. The messages are upstream's, which prints values as Go does. */
+/**
+ * Validates an applied value against its type. The messages are upstream's, which prints values as
+ * Go does.
+ */
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import { goPlain, goSyntax } from '../../api/go-value.ts'
 import { type Fields, isFields, isNumber, type Json } from '../../api/object.ts'
@@ -32,7 +35,9 @@ type ListPresence = WeakMap<MergeType, boolean>
 const omitting: ListPresence = new WeakMap()
 const objectSets: ListPresence = new WeakMap()
 
-/** Whether there are lists whose items may omit their key, such as `secrets` of a ServiceAccount. */
+/**
+ * Whether there are lists whose items may omit their key, such as `secrets` of a ServiceAccount.
+ */
 export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
 
 /** Whether there are sets whose items may be maps or lists, which custom kinds can have. */
@@ -75,7 +80,9 @@ export const formatFaults = (faults: readonly string[]): string =>
     ? (faults[0] ?? '')
     : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
-/** The position of a value. Most values are valid, so the path is only built for one that is not. */
+/**
+ * The position of a value. Most values are valid, so the path is only built for one that is not.
+ */
 type ValuePosition = {
   readonly above: ValuePosition | undefined
   readonly element: string
@@ -135,7 +142,9 @@ function visitField(value: Fields, key: string, { type, place }: VisitedValue): 
   return true
 }
 
-/** Upstream uses this message as a format string: a percent sign begins a verb without an argument. */
+/**
+ * Upstream uses this message as a format string: a percent sign begins a verb without an argument.
+ */
 const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>
     verb === '%' ? '%' : `%!${verb}(MISSING)`,

@@ -37,7 +37,10 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
   )
 }
 
-/** Whether two decoded values are certain to be serialized differently: an empty or zero value may be omitted, so it is not certain. */
+/**
+ * Whether two decoded values are certain to be serialized differently: an empty or zero value may
+ * be omitted, so it is not certain.
+ */
 export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return false
   if (Array.isArray(one) && Array.isArray(other)) {

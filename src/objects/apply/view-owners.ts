@@ -1,6 +1,6 @@
 /**
- * The managers of a view that shows one field of an object, as Scale shows the replicas: the managers of the field own it in the view, and
- * changes of ownership there apply to the object.
+ * The managers of a view that shows one field of an object, as Scale shows the replicas: the
+ * managers of the field own it in the view, and changes of ownership there apply to the object.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
@@ -14,7 +14,8 @@ export type ViewField = {
 }
 
 /**
- * The identity of an updater includes its version, so it is another one in the view: as upstream, any write there moves the field to it.
+ * The identity of an updater includes its version, so it is another one in the view: as upstream,
+ * any write there moves the field to it.
  */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
   const shown = [...owners.values()].filter(({ fields }) => intersects(fields, inObject))
@@ -24,7 +25,10 @@ export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: 
   return new Map(inVersion.map((owner) => [identityOf(owner), owner]))
 }
 
-/** The managers of the object after a write through the view. Entries that were written through the view have no time. */
+/**
+ * The managers of the object after a write through the view. Entries that were written through the
+ * view have no time.
+ */
 export function ownersInObject(owners: Owners, viewOwners: Owners, field: ViewField): Owners {
   const { inObject, inView, objectVersion } = field
   const after = new Map<string, Owner>()

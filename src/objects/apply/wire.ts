@@ -1,6 +1,7 @@
 /**
- * The wire form: an object as the values of its JSON, with zero values that are always serialized and without empty ones that are omitted.
- * Ownership is determined by this, not by the object in memory.
+ * The wire form: an object as the values of its JSON, with zero values that are always serialized
+ * and without empty ones that are omitted. Ownership is determined by this, not by the object in
+ * memory.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -11,7 +12,10 @@ import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { eachKey, isDivided, mapEach, once } from '../../lib/scheduling/parts.ts'
 import { isNothing } from './value.ts'
 
-/** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */
+/**
+ * For a stored object. The database does not distinguish an empty list or map from an absent one,
+ * if it is always serialized.
+ */
 export const storedWire = (object: KubeObject, struct: Struct): Fields =>
   once('stored wire', () => structWire(tracked(object), struct, null))
 
@@ -26,13 +30,16 @@ export const wholeField = (given: Json, field: Field): Json | undefined =>
 /** An item of a list in the whole wire form. */
 export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
 
-/** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
+/**
+ * For an object that a client sent. `stored`: the object it was made from; a value that is
+ * identical there was not sent.
+ */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))
 
 /**
- * Both wire forms, of a stored object and one that was made from it, without the fields that are identical: a comparison need not visit
- * those.
+ * Both wire forms, of a stored object and one that was made from it, without the fields that are
+ * identical: a comparison need not visit those.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
   once('changed wires', () => changedStructs(tracked(stored), tracked(given), struct))
@@ -59,7 +66,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If one side has no other fields than the common ones, only its whole value tells whether the field is serialized at all.
+    // If one side has no other fields than the common ones, only its whole value tells whether the
+    // field is serialized at all.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)
@@ -75,14 +83,17 @@ function tracked(object: KubeObject): KubeObject {
   return managedFields === undefined ? object : { ...object, metadata }
 }
 
-/** For an object that was converted from another version. There Go compares values that are not serialized yet: empty lists are kept. */
+/**
+ * For an object that was converted from another version. There Go compares values that are not
+ * serialized yet: empty lists are kept.
+ */
 export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
   structWire(tracked(object), struct, 'kept')
 
 /**
- * What an empty list or map that is always serialized becomes; undefined and 'given': itself; 'kept': itself, even if it is never
- * serialized. 'listed': likewise, within an atomic list of a given object. There Go compares items in memory, where an empty list or map
- * is not an absent one.
+ * What an empty list or map that is always serialized becomes; undefined and 'given': itself;
+ * 'kept': itself, even if it is never serialized. 'listed': likewise, within an atomic list of a
+ * given object. There Go compares items in memory, where an empty list or map is not an absent one.
  */
 type Empty = null | undefined | 'given' | 'listed' | 'kept'
 

@@ -1,6 +1,6 @@
 /**
- * The CEL variables of authentication and authorization configurations: the claims of a token, the user that they are mapped to, and
- * the request as the spec of a SubjectAccessReview.
+ * The CEL variables of authentication and authorization configurations: the claims of a token, the
+ * user that they are mapped to, and the request as the spec of a SubjectAccessReview.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
@@ -22,7 +22,10 @@ export const userType: StructType = struct('kubernetes.UserInfo', {
 export const userEnvironment = (version: KubernetesVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { user: userType })
 
-/** `hasSelectors`: whether authorization attributes include field and label selectors (gate AuthorizeWithSelectors). */
+/**
+ * `hasSelectors`: whether authorization attributes include field and label selectors (gate
+ * AuthorizeWithSelectors).
+ */
 export const accessReviewEnvironment = (
   version: KubernetesVersion,
   { hasSelectors }: { readonly hasSelectors: boolean },

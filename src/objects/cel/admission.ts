@@ -1,6 +1,6 @@
 /**
- * The variables of expressions in webhooks and policies: the object, the request and its context. The types of objects are unknown; the
- * variables of a policy have the types of their expressions.
+ * The variables of expressions in webhooks and policies: the object, the request and its context.
+ * The types of objects are unknown; the variables of a policy have the types of their expressions.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion, patchEnvironment } from './kubernetes.ts'
@@ -55,7 +55,10 @@ export type TypedNames = {
   readonly variables: StructType
 }
 
-/** For the type check of stored expressions: the types of objects are known. `authorizer.requestResource` is not, as upstream. */
+/**
+ * For the type check of stored expressions: the types of objects are known.
+ * `authorizer.requestResource` is not, as upstream.
+ */
 export const typedEnvironment = ({ object, params, variables }: TypedNames): Environment =>
   withVariables(kubernetesEnvironment('1.33'), {
     object,

@@ -1,4 +1,7 @@
-/** Arithmetic operators, which also concatenate strings and lists and add times. Overflow is an error. */
+/**
+ * Arithmetic operators, which also concatenate strings and lists and add times. Overflow is an
+ * error.
+ */
 import type { Meter } from './functions.ts'
 import { durationOf, timestampOf } from './time.ts'
 import {
@@ -64,7 +67,10 @@ const ITEM_NANOS = 100
 export const MERGED_NANOS = 600
 export const MERGED_CHARACTER_NANOS = 5
 
-/** Items of the second list replace those of the first with the same identity; the others are appended. */
+/**
+ * Items of the second list replace those of the first with the same identity; the others are
+ * appended.
+ */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
   // Charged first, so that too much work is not begun.

@@ -69,7 +69,9 @@ export type Comprehension = {
   readonly kind: 'comprehension'
   readonly offset: number
   readonly range: Expr
-  /** The item of a list or the key of a map; if there is a second variable, the index or the key. */
+  /**
+   * The item of a list or the key of a map; if there is a second variable, the index or the key.
+   */
   readonly variable: string
   readonly variable2: string | undefined
   readonly accumulator: string
@@ -109,7 +111,10 @@ export function partsOf(expr: Expr): readonly Expr[] {
   }
 }
 
-/** Whether an expression reads this field, of this variable where one is named. `a.?b` and `has(a.b)` read it, `a["b"]` does not. */
+/**
+ * Whether an expression reads this field, of this variable where one is named. `a.?b` and
+ * `has(a.b)` read it, `a["b"]` does not.
+ */
 export function readsField(expr: Expr, field: string, variable?: string): boolean {
   const selected = selectedBy(expr)
   if (selected?.field === field) {

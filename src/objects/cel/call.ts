@@ -27,7 +27,10 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
 
 type Costing = (args: readonly Value[], result: Result) => number
 
-/** If the checker leaves several overloads open, upstream charges a cost of one, unless they all belong to one library's function. */
+/**
+ * If the checker leaves several overloads open, upstream charges a cost of one, unless they all
+ * belong to one library's function.
+ */
 export function costOf(
   overload: Overload | undefined,
   overloads: readonly Overload[],
@@ -87,7 +90,8 @@ export function callStep(
 function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
-  // A list that the expression made was already paid for by its items, and most calls only append one more.
+  // A list that the expression made was already paid for by its items, and most calls only append
+  // one more.
   if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration)
     return false
   return !isList(value) || value.size > LARGE_ITEMS

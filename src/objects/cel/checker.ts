@@ -95,7 +95,10 @@ class Checker {
     return this.#bindings.resolve(this.#types.get(expr) ?? dyn, true)
   }
 
-  /** A macro may use a subexpression twice, and nested macros multiply that: each is checked once, to avoid exponential time. */
+  /**
+   * A macro may use a subexpression twice, and nested macros multiply that: each is checked once,
+   * to avoid exponential time.
+   */
   *check(expr: Expr): Turns<Type> {
     const known = this.#types.get(expr)
     if (known !== undefined) return known
@@ -117,7 +120,9 @@ class Checker {
     )
   }
 
-  /** The message has the types as they were first inferred, with the names of free type parameters. */
+  /**
+   * The message has the types as they were first inferred, with the names of free type parameters.
+   */
   #mismatch(expr: Expr, wanted: Type, found: Type): Type {
     return this.#fault(expr, `expected type '${nameOf(wanted)}' but found '${nameOf(found)}'`)
   }
@@ -332,7 +337,10 @@ class Checker {
     }
   }
 
-  /** Constructs an object of a type of the environment. If the type is unknown, its fields are not checked. */
+  /**
+   * Constructs an object of a type of the environment. If the type is unknown, its fields are not
+   * checked.
+   */
   *#struct(expr: StructExpr): Turns<Type> {
     const named = this.#name(expr, expr.name)
     if (named === undefined) return this.#undeclared(expr, expr.name)

@@ -1,4 +1,7 @@
-/** Equality, which is defined for all values, and order, which is defined for numbers, strings, times and a few more. */
+/**
+ * Equality, which is defined for all values, and order, which is defined for numbers, strings,
+ * times and a few more.
+ */
 import { MERGED_CHARACTER_NANOS, MERGED_NANOS } from './arithmetic.ts'
 import type { Meter } from './functions.ts'
 import {
@@ -31,8 +34,9 @@ export const isEqual = (one: Value, other: Value, meter: WorkMeter): boolean =>
   equal(one, other, meter) === true
 
 /**
- * Values of different types are not equal, except for numbers, which are compared by value. Values of libraries, and lists and maps of an
- * object, are an error if the right operand has another type.
+ * Values of different types are not equal, except for numbers, which are compared by value. Values
+ * of libraries, and lists and maps of an object, are an error if the right operand has another
+ * type.
  */
 export function equal(one: Value, other: Value, meter: WorkMeter): boolean | CelError {
   meter.work(VALUE_NANOS)
@@ -136,7 +140,9 @@ const numberOf = (value: Value): bigint | number | undefined =>
       ? value.value
       : undefined
 
-/** Negative, zero or positive; NaN: a double is NaN. Undefined: values of these types have no order. */
+/**
+ * Negative, zero or positive; NaN: a double is NaN. Undefined: values of these types have no order.
+ */
 export function compare(one: Value, other: Value): number | undefined {
   const left = numberOf(one)
   if (left !== undefined) {
@@ -156,7 +162,10 @@ export function compare(one: Value, other: Value): number | undefined {
   return undefined
 }
 
-/** An int and a double are compared as doubles, as upstream does, although that is not exact; NaN has no order. */
+/**
+ * An int and a double are compared as doubles, as upstream does, although that is not exact; NaN
+ * has no order.
+ */
 function compareNumbers(one: bigint | number, other: bigint | number): number {
   if (typeof one === typeof other)
     return one < other ? -1 : one > other ? 1 : one === other ? 0 : Number.NaN

@@ -1,5 +1,6 @@
 /**
- * The entry point: compiles a text to a program. Faults are returned as one text, with cel-go's messages.
+ * The entry point: compiles a text to a program. Faults are returned as one text, with cel-go's
+ * messages.
  *
  *     const environment = withVariables(kubernetesEnvironment('1.32'), { self: typeOfSchema(schema, { name: 'self' }) })
  *     const compiled = compile('self.minReplicas <= self.replicas', environment)
@@ -29,7 +30,10 @@ import { CelError, type Value } from './values.ts'
 
 export type CompileResult =
   | { readonly program: Program; readonly type: Type }
-  /** `stage`: upstream has different messages for an invalid text and for a program that cannot be planned. */
+  /**
+   * `stage`: upstream has different messages for an invalid text and for a program that cannot be
+   * planned.
+   */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {
       readonly fault: string
@@ -83,7 +87,10 @@ export class Program {
     return begun instanceof Evaluation ? yield* begun.finish(slice) : begun
   }
 
-  /** The result, if it is there before the slice is over and without an answer; else what is to be finished. */
+  /**
+   * The result, if it is there before the slice is over and without an answer; else what is to be
+   * finished.
+   */
   begin(activation: Activation, costMax: number, slice: Slice): EvaluationResult | Evaluation {
     const evaluation = this.start(activation, costMax)
     const turn = evaluation.goOn(slice)
@@ -100,7 +107,10 @@ export class Program {
     return this.#names.has(variable)
   }
 
-  /** Whether the expression reads this field, of this variable where one is named, by `.`, `.?` or `has`. */
+  /**
+   * Whether the expression reads this field, of this variable where one is named, by `.`, `.?` or
+   * `has`.
+   */
   readsField(field: string, variable?: string): boolean {
     return readsField(this.#checked.expr, field, variable)
   }

@@ -1,4 +1,7 @@
-/** Runs a comprehension, one iteration at a time, so that a paused evaluation can resume where it stopped. */
+/**
+ * Runs a comprehension, one iteration at a time, so that a paused evaluation can resume where it
+ * stopped.
+ */
 import { ComprehensionFrame, type Run, type Step } from './run.ts'
 import { CelError, isList, isMap, notIterable } from './values.ts'
 

@@ -26,7 +26,10 @@ function runOver(rule: string, items: Fields, values: Json[]): string {
   return 'error' in result ? result.error : String(result.value === true)
 }
 
-/** Found by trial on the reference: the longest list that a rule gets through within its budget of a million. */
+/**
+ * Found by trial on the reference: the longest list that a rule gets through within its budget of a
+ * million.
+ */
 const boundaries: readonly (readonly [string, number, 'numbers' | 'texts'])[] = [
   ['self.all(x, self.all(y, x + y >= 0))', 377, 'numbers'],
   ['self.map(x, self.filter(y, y > x).size()).size() >= 0', 323, 'numbers'],

@@ -1,4 +1,7 @@
-/** The variables of device selectors (DRA): the driver of a device, and its attributes and capacities by domain and name. */
+/**
+ * The variables of device selectors (DRA): the driver of a device, and its attributes and
+ * capacities by domain and name.
+ */
 import { type Environment, withVariables } from './environment.ts'
 import { deviceLibraries, type KubernetesVersion } from './kubernetes.ts'
 import { opaque, type FieldType, type StructType, type Type } from './types.ts'

@@ -1,6 +1,7 @@
 /**
- * The variables, functions and macros that an expression may use. An environment is made once and compiles many expressions; one for a
- * schema is derived from another by adding variables, which is cheap.
+ * The variables, functions and macros that an expression may use. An environment is made once and
+ * compiles many expressions; one for a schema is derived from another by adding variables, which is
+ * cheap.
  */
 import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
 import type { Macro, Macros } from './macros.ts'
@@ -36,7 +37,10 @@ export type Environment = {
   readonly functions: ReadonlyMap<string, CelFunction>
   readonly macros: Macros
   readonly types: ReadonlyMap<string, Type>
-  /** Types of objects that expressions may construct, by name; undefined: there is no type of this name. */
+  /**
+   * Types of objects that expressions may construct, by name; undefined: there is no type of this
+   * name.
+   */
   readonly objects?: (name: string) => StructType | undefined
   /** Whether the items of list and map literals must have one type, as Kubernetes demands. */
   readonly isHomogeneous: boolean

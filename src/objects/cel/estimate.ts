@@ -1,6 +1,7 @@
 /**
- * Estimates the worst-case cost of an expression from the size bounds of its declared types. Sizes are known for values that are reached
- * from a variable by fields, items and values, for literals, and for results of functions that estimate them.
+ * Estimates the worst-case cost of an expression from the size bounds of its declared types. Sizes
+ * are known for values that are reached from a variable by fields, items and values, for literals,
+ * and for results of functions that estimate them.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -11,13 +12,19 @@ import type { Slice } from './run.ts'
 import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
-/** `root`: the type of every variable, since upstream looks at the steps of a path and not at its first name. */
+/**
+ * `root`: the type of every variable, since upstream looks at the steps of a path and not at its
+ * first name.
+ */
 export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)
 
 /** What is known of a subexpression besides its type. */
 type SubexpressionFacts = {
-  /** The declared type at the end of the path, which has the size bounds; null if the path leads to nothing that is declared. */
+  /**
+   * The declared type at the end of the path, which has the size bounds; null if the path leads to
+   * nothing that is declared.
+   */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined
   /** The sizes of its keys, and of its values or items. */
@@ -124,7 +131,10 @@ class Estimator {
       : sum
   }
 
-  /** The first step from an expression without a path, such as a literal or a call, leads to the root, as if it were a variable. */
+  /**
+   * The first step from an expression without a path, such as a literal or a call, leads to the
+   * root, as if it were a variable.
+   */
   #step(from: Expr, step: (place: Type) => Type | undefined): Type | null {
     const place = this.#known.get(from)?.place
     if (place === undefined) return this.#root

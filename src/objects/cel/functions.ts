@@ -1,6 +1,7 @@
 /**
- * Functions as libraries declare them. A function has overloads, for the checker, and one implementation for all of them, which checks the
- * types of its arguments: arguments of type dyn need that anyway.
+ * Functions as libraries declare them. A function has overloads, for the checker, and one
+ * implementation for all of them, which checks the types of its arguments: arguments of type dyn
+ * need that anyway.
  */
 import type { Expr } from './ast.ts'
 import type { Question } from './question.ts'
@@ -31,11 +32,15 @@ export type RunCost = (
 ) => number | undefined
 
 /**
- * Functions charge it, before they start, for work that their costs do not cover, in nanoseconds. It ends evaluations that take too long.
+ * Functions charge it, before they start, for work that their costs do not cover, in nanoseconds.
+ * It ends evaluations that take too long.
  */
 export interface Meter {
   work(nanos: number): void
-  /** Like `work`, for work that the cost covers: it counts for the duration of the call, not for that of the evaluation. */
+  /**
+   * Like `work`, for work that the cost covers: it counts for the duration of the call, not for
+   * that of the evaluation.
+   */
   last(nanos: number): void
   /** Compiles a pattern once in an evaluation. */
   pattern(text: string): Pattern | CelError
@@ -56,11 +61,15 @@ export type FunctionPart = {
   readonly name: string
   readonly overloads: readonly Signature[]
   readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
-  /** Whether it may take much longer than its cost says: it charges the meter, and the evaluation may pause after it. */
+  /**
+   * Whether it may take much longer than its cost says: it charges the meter, and the evaluation
+   * may pause after it.
+   */
   readonly isLong?: boolean
   /**
-   * Called at compile time for a call with constant arguments. Returns an implementation that has done a part of the work, such as
-   * compiling a pattern, or the error that every call would return.
+   * Called at compile time for a call with constant arguments. Returns an implementation that has
+   * done a part of the work, such as compiling a pattern, or the error that every call would
+   * return.
    */
   readonly prepare?: (
     args: readonly (Value | undefined)[],

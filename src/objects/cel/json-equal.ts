@@ -1,6 +1,6 @@
 /**
- * Equality of two JSON values of one declared type, or of none: a whole object may be compared with its old version, without making CEL values of its
- * hundred thousand parts.
+ * Equality of two JSON values of one declared type, or of none: a whole object may be compared with
+ * its old version, without making CEL values of its hundred thousand parts.
  */
 import { type Fields, isFields, isNumber, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -9,12 +9,18 @@ import { dyn, type StructType, type Type } from './types.ts'
 
 type WorkMeter = Pick<Meter, 'work'>
 
-/** To visit a value, to list the names of an object, and to look up a value by its name, in the worst case. */
+/**
+ * To visit a value, to list the names of an object, and to look up a value by its name, in the
+ * worst case.
+ */
 const VALUE_NANOS = 20
 const OBJECT_NANOS = 300
 const FIELD_NANOS = 600
 
-/** Undefined: the JSON alone does not decide, as for times, sets, and values that do not have the declared type. */
+/**
+ * Undefined: the JSON alone does not decide, as for times, sets, and values that do not have the
+ * declared type.
+ */
 export function isEqualJson(
   one: Json,
   other: Json,
@@ -60,7 +66,10 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
   return isSameInteger(one, other)
 }
 
-/** Without a type a value has that of its JSON. A list or a map that is compared with something else is an error, and left to the caller. */
+/**
+ * Without a type a value has that of its JSON. A list or a map that is compared with something else
+ * is an error, and left to the caller.
+ */
 function isSameDyn(one: Json, other: Json, meter: WorkMeter): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)
   if (typeof one !== 'object' || one === null || other === null) return one === other

@@ -1,6 +1,6 @@
 /**
- * CEL values of JSON, by its type. Nothing is converted before an expression accesses it. Without a type, numbers without a fraction are
- * ints.
+ * CEL values of JSON, by its type. Nothing is converted before an expression accesses it. Without a
+ * type, numbers without a fraction are ints.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -18,7 +18,9 @@ import {
   type Value,
 } from './values.ts'
 
-/** The value does not have the type of the schema. Validation comes before rules, so this is rare. */
+/**
+ * The value does not have the type of the schema. Validation comes before rules, so this is rare.
+ */
 const mismatch = (type: string): CelError => new CelError(`invalid data, expected ${type}`)
 const otherType = (type: string, json: Json): CelError => mismatch(`${type}, got ${goTypeOf(json)}`)
 

@@ -1,6 +1,6 @@
 /**
- * The CEL environments of Kubernetes, by version. New expressions may use what the previous minor version had, so that they survive a
- * rollback; stored ones may use everything.
+ * The CEL environments of Kubernetes, by version. New expressions may use what the previous minor
+ * version had, so that they survive a rollback; stored ones may use everything.
  */
 import { createEnvironment, type Environment, type Library } from './environment.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
@@ -43,7 +43,10 @@ const environments = new Map<string, Environment>()
 export const kubernetesEnvironment = (version: KubernetesVersion): Environment =>
   once(version, version, [])
 
-/** For device selectors, which may use cel.bind. They had semantic versions before other expressions did. */
+/**
+ * For device selectors, which may use cel.bind. They had semantic versions before other expressions
+ * did.
+ */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
   once(`${version} device`, version, [
     { macros: bindingMacros },

@@ -92,6 +92,7 @@ test('a field that fails is an error; one that is absent is no such key', async 
 test('for a caller that cannot wait, a field that fails later is an error', async () => {
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
-  // A rejection that nobody awaits is reported to the test in the next turn, and would end a server.
+  // A rejection that nobody awaits is reported to the test in the next turn, and would end a
+  // server.
   await setImmediate()
 })

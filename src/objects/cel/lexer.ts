@@ -1,6 +1,6 @@
 /**
- * Splits the text into tokens; the longest match wins. If no token matches, the text up to the character that excluded the last candidate
- * is reported and skipped, as cel-go does.
+ * Splits the text into tokens; the longest match wins. If no token matches, the text up to the
+ * character that excluded the last candidate is reported and skipped, as cel-go does.
  */
 import type { Slice } from './run.ts'
 import type { Fault, Source } from './source.ts'
@@ -52,7 +52,10 @@ const shown = (points: readonly string[], from: number, to: number): string =>
     .replaceAll('\r', '\\r')
     .replaceAll('\t', '\\t')
 
-/** `kind` is undefined if no token matches; `to` is then after the character that excluded the last candidate. */
+/**
+ * `kind` is undefined if no token matches; `to` is then after the character that excluded the last
+ * candidate.
+ */
 type TokenMatch = { readonly kind: TokenKind | undefined; readonly to: number }
 
 function blankEnd(points: readonly string[], from: number): number {
@@ -75,7 +78,8 @@ function longestAt(points: readonly string[], at: number): TokenMatch {
   const two = `${first}${points[at + 1] ?? ''}`
   if (marks.includes(two)) return { kind: kindOf(two), to: at + 2 }
   if (marks.includes(first)) return { kind: kindOf(first), to: at + 1 }
-  // `=`, `&` and `|` begin a token of two characters, so the character after them is the one that does not match.
+  // `=`, `&` and `|` begin a token of two characters, so the character after them is the one that
+  // does not match.
   const isHalf = marks.some((mark) => mark.length === 2 && mark.startsWith(first))
   return { kind: undefined, to: Math.min(at + (isHalf ? 2 : 1), points.length) }
 }

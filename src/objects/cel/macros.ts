@@ -78,7 +78,10 @@ type Folding = {
   readonly result?: Expr
 }
 
-/** What macros with one and with two variables share: the names, the range and the remaining arguments. */
+/**
+ * What macros with one and with two variables share: the names, the range and the remaining
+ * arguments.
+ */
 type Loop = {
   readonly range: Expr
   readonly variable: string

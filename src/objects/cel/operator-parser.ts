@@ -1,4 +1,7 @@
-/** The part of the grammar that is built around primary expressions: operators, fields, indexes and calls. */
+/**
+ * The part of the grammar that is built around primary expressions: operators, fields, indexes and
+ * calls.
+ */
 import type { Call, Expr } from './ast.ts'
 import {
   end,
@@ -119,7 +122,8 @@ export abstract class OperatorParser {
   }
 
   *#relation(after: Next, isRight = false): Turns<Expr> {
-    // Whatever can be long, such as a list, the operands of an operator or arguments, consists of these.
+    // Whatever can be long, such as a list, the operands of an operator or arguments, consists of
+    // these.
     if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {

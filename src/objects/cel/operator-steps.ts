@@ -32,7 +32,10 @@ export const selectStep =
     return found === undefined ? new CelError(`no such key: ${field}`) : found
   }
 
-/** Numbered as a long call is: after a pause, the expression gets the result where it waited for it. Undefined: there is no such field. */
+/**
+ * Numbered as a long call is: after a pause, the expression gets the result where it waited for it.
+ * Undefined: there is no such field.
+ */
 function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefined {
   const { frame } = run
   const place = run.startCall()

@@ -1,4 +1,7 @@
-/** Parses tokens to a tree: one method per rule of the grammar, with the name of the rule. Macros are expanded on the way. */
+/**
+ * Parses tokens to a tree: one method per rule of the grammar, with the name of the rule. Macros
+ * are expanded on the way.
+ */
 import { type Entry, type Expr, partsOf, type FieldInitializer } from './ast.ts'
 import { end, exprStart, optionalStart, sets } from './grammar.ts'
 import { lex } from './lexer.ts'
@@ -15,7 +18,10 @@ import type { Value } from './values.ts'
 /** Far more than any rule needs. Clients see the number in a message. */
 const CODE_POINTS_MAX = 100_000
 
-/** Chains of operators in nested parentheses make a deep tree from a short text, and later passes recurse. */
+/**
+ * Chains of operators in nested parentheses make a deep tree from a short text, and later passes
+ * recurse.
+ */
 const TREE_DEPTH_MAX = 600
 
 export type ParseResult =
@@ -98,7 +104,9 @@ class Parser extends OperatorParser {
     return inner
   }
 
-  /** A variable, a call or, before a brace, an object. A leading dot only makes the name absolute. */
+  /**
+   * A variable, a call or, before a brace, an object. A leading dot only makes the name absolute.
+   */
   *#name(): Turns<Expr> {
     const dot = this.tokens.kind === '.'
     if (dot && this.tokens.peek(1) !== 'identifier') this.tokens.noViable(1)

@@ -1,6 +1,6 @@
 /**
- * The types that expressions of mutating policies may construct: `Object`, `Object.spec`, …, whose fields are not declared, and operations
- * of a JSON patch.
+ * The types that expressions of mutating policies may construct: `Object`, `Object.spec`, …, whose
+ * fields are not declared, and operations of a JSON patch.
  */
 import { sizeOf, TEXT_FACTOR, traversal } from './cost.ts'
 import type { Environment, Library } from './environment.ts'

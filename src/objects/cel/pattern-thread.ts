@@ -1,6 +1,6 @@
 /**
- * Matches long-running patterns on a worker thread, which is started on demand and terminated when it is idle for a while. Questions are
- * answered one at a time: they are rare, and may wait.
+ * Matches long-running patterns on a worker thread, which is started on demand and terminated when
+ * it is idle for a while. Questions are answered one at a time: they are rare, and may wait.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../../api/errors.ts'
@@ -9,8 +9,8 @@ import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 /**
- * CPU time of one question, so that a busy machine does not decide whether a rule holds. Upstream has no limit: costs bound the text and the
- * pattern, and Go is several times as fast.
+ * CPU time of one question, so that a busy machine does not decide whether a rule holds. Upstream
+ * has no limit: costs bound the text and the pattern, and Go is several times as fast.
  */
 const ANSWER_CPU_MS_MAX = 2_000
 /** A thread that gets no CPU for so long is not waited for: others may be waiting for theirs. */
@@ -128,7 +128,10 @@ function limitOf(worker: Worker, stop: () => void): { close(): void } {
   }
 }
 
-/** Of the thread, since it was started. One that does not run yet has used none; who owns it hears of one that has exited. */
+/**
+ * Of the thread, since it was started. One that does not run yet has used none; who owns it hears
+ * of one that has exited.
+ */
 async function cpuMsOf(worker: Worker): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage()

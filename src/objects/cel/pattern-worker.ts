@@ -12,7 +12,10 @@ port.on('message', ({ pattern, text, use }: PatternQuestion) => {
   port.postMessage(answer(new PatternQuestion(pattern, text, use)))
 })
 
-/** Compiled patterns that are cached: the rules of one object match the same pattern against many texts. */
+/**
+ * Compiled patterns that are cached: the rules of one object match the same pattern against many
+ * texts.
+ */
 const PATTERNS_MAX = 16
 const compiled = new Map<string, ReturnType<typeof compilePattern>>()
 

@@ -1,8 +1,9 @@
 /**
- * Compiles a checked expression to closures (steps). Each evaluates one subexpression and charges its cost; names are resolved here, so
- * that the evaluation only indexes into arrays. The steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for
- * functions, in call.ts. Costs are counted as in upstream's interpreter: a chain of fields costs one per link, and in a chain that is a
- * branch of a conditional, an index or a presence test the first link is free.
+ * Compiles a checked expression to closures (steps). Each evaluates one subexpression and charges
+ * its cost; names are resolved here, so that the evaluation only indexes into arrays. The steps are
+ * in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for functions, in call.ts.
+ * Costs are counted as in upstream's interpreter: a chain of fields costs one per link, and in a
+ * chain that is a branch of a conditional, an index or a presence test the first link is free.
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -137,7 +138,8 @@ class Planner {
   }
 
   /**
-   * The operand of a field or an index: it continues the chain or, if it is another expression, begins a new one, for the cost of a name.
+   * The operand of a field or an index: it continues the chain or, if it is another expression,
+   * begins a new one, for the cost of a name.
    */
   *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain =

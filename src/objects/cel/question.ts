@@ -1,4 +1,7 @@
-/** What an evaluation may have to wait for: a pattern that takes long to match, or a result that comes later. */
+/**
+ * What an evaluation may have to wait for: a pattern that takes long to match, or a result that
+ * comes later.
+ */
 import type { PatternQuestion } from './regex.ts'
 import { CelError, type Result } from './values.ts'
 

@@ -1,11 +1,15 @@
 /**
- * Error recovery of the parser, which reports the same faults with the same messages as cel-go: it drops one extraneous token, inserts a
- * missing one, or skips to a token that an enclosing rule can continue with.
+ * Error recovery of the parser, which reports the same faults with the same messages as cel-go: it
+ * drops one extraneous token, inserts a missing one, or skips to a token that an enclosing rule can
+ * continue with.
  */
 import { type Fault, NOWHERE, type Source } from './source.ts'
 import { describeKinds, type Token, type TokenKind } from './tokens.ts'
 
-/** The tokens that may come next. `mayEnd`: the rule may end here, so that any token that follows the rule may come, too. */
+/**
+ * The tokens that may come next. `mayEnd`: the rule may end here, so that any token that follows
+ * the rule may come, too.
+ */
 export type Next = { readonly kinds: ReadonlySet<TokenKind>; readonly mayEnd: boolean }
 
 export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({
@@ -70,8 +74,9 @@ export class Recognizer {
   }
 
   /**
-   * Begins a rule of the grammar; `after` is what may follow it in the calling rule. The three parts of a rule are separate calls and not
-   * one call with a callback, since deep nesting would overflow the stack.
+   * Begins a rule of the grammar; `after` is what may follow it in the calling rule. The three
+   * parts of a rule are separate calls and not one call with a callback, since deep nesting would
+   * overflow the stack.
    */
   enter(name: string, after: Next): number {
     const depth = this.#depths.get(name) ?? 0
@@ -112,7 +117,10 @@ export class Recognizer {
     return token
   }
 
-  /** Called before a choice: a token that fits none of the alternatives is dropped, or ends the rule. */
+  /**
+   * Called before a choice: a token that fits none of the alternatives is dropped, or ends the
+   * rule.
+   */
   sync(choices: Next): void {
     if (this.#isRecovering || choices.mayEnd || choices.kinds.has(this.kind)) return
     if (this.#dropOne(choices.kinds)) return

@@ -1,6 +1,7 @@
 /**
- * Patterns of users, matched by RE2: its time is linear in the text and in the size of the pattern. That may still be long: a match that
- * could take more than some milliseconds becomes a `PatternQuestion`, to be answered on another thread.
+ * Patterns of users, matched by RE2: its time is linear in the text and in the size of the pattern.
+ * That may still be long: a match that could take more than some milliseconds becomes a
+ * `PatternQuestion`, to be answered on another thread.
  */
 import { RE2JS, RE2JSException } from 're2js'
 import { ArrayList, CelError, type Result } from './values.ts'
@@ -10,7 +11,10 @@ export type Pattern = RE2JS
 /** What is done with a pattern. `limit`: the maximum number of matches, negative for all. */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
-/** Compiling takes 3 to 6 µs per instruction, and cannot pause: larger patterns are compiled on the worker thread, too. */
+/**
+ * Compiling takes 3 to 6 µs per instruction, and cannot pause: larger patterns are compiled on the
+ * worker thread, too.
+ */
 const LONG_PATTERN_SIZE = 2_000
 
 export const isLongPattern = (pattern: string): boolean => longPatternSize(pattern) !== undefined
@@ -22,7 +26,9 @@ export function longPatternSize(pattern: string): number | undefined {
   return isLong ? Math.max(size, pattern.length) : undefined
 }
 
-/** Quoted text may look like operators, and a case-insensitive class has as many ranges as letters. */
+/**
+ * Quoted text may look like operators, and a case-insensitive class has as many ranges as letters.
+ */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
 
 const repeat = /\{(\d+)(?:,(\d*))?\}/y
@@ -30,7 +36,8 @@ const repeat = /\{(\d+)(?:,(\d*))?\}/y
 const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
 
 /**
- * An upper estimate of the number of instructions: a repeated part counts as often as it may be repeated. For a long pattern, its length.
+ * An upper estimate of the number of instructions: a repeated part counts as often as it may be
+ * repeated. For a long pattern, its length.
  */
 export function patternSize(pattern: string): number {
   if (pattern.length > LONG_PATTERN_SIZE) return pattern.length
@@ -95,8 +102,8 @@ export class PatternQuestion {
 }
 
 /**
- * Limit of steps: characters times instructions, of 300 ns each in the worst case, which is some seconds. A pattern of 20 instructions may
- * match a megabyte, one of 200 a hundred kilobytes.
+ * Limit of steps: characters times instructions, of 300 ns each in the worst case, which is some
+ * seconds. A pattern of 20 instructions may match a megabyte, one of 200 a hundred kilobytes.
  */
 export const STEPS_MAX = 20_000_000
 /** Some 8 ms in the worst case. */

@@ -24,12 +24,15 @@ export type Activation = { readonly [variable: string]: Result | undefined }
 /** In units of cost, about 50 µs: how often a loop checks the clock. */
 const LOOK_COST = 1_000
 /**
- * Results below these limits are not remembered but computed again: in units of cost for loops, in nanoseconds for calls. A long expression
- * may have thousands of them.
+ * Results below these limits are not remembered but computed again: in units of cost for loops, in
+ * nanoseconds for calls. A long expression may have thousands of them.
  */
 const KEPT_COST = 20
 const KEPT_NANOS = 2_000
-/** Limits of one call, which cannot pause, and of one evaluation. Upstream has none: its costs do not cover this work. */
+/**
+ * Limits of one call, which cannot pause, and of one evaluation. Upstream has none: its costs do
+ * not cover this work.
+ */
 const CALL_NANOS_MAX = 30_000_000
 const RUN_NANOS_MAX = 1_000_000_000
 /** Limits of the compiled patterns of one evaluation: their number, and their characters. */
@@ -201,7 +204,10 @@ type MemoEntry = {
   readonly isUnpaid: boolean
 }
 
-/** Loops and long calls are numbered as they are entered: they have the same numbers when an expression is evaluated again. */
+/**
+ * Loops and long calls are numbered as they are entered: they have the same numbers when an
+ * expression is evaluated again.
+ */
 class Frame {
   entered = 0
   known: Map<number, MemoEntry | ComprehensionFrame> | undefined
@@ -241,7 +247,10 @@ export class ComprehensionFrame extends Frame {
 /** How long an evaluation may run. */
 export type Slice = {
   readonly isOver: () => boolean
-  /** Called when the place of the last pause is reached again: however long that took, the evaluation makes progress after it. */
+  /**
+   * Called when the place of the last pause is reached again: however long that took, the
+   * evaluation makes progress after it.
+   */
   readonly begin?: () => void
 }
 

@@ -1,6 +1,7 @@
 /**
- * The types of a structural schema, with size bounds for cost estimates. Without a bound in the schema, the largest size that fits in a
- * request is used. Structs build the types of their fields on demand.
+ * The types of a structural schema, with size bounds for cost estimates. Without a bound in the
+ * schema, the largest size that fits in a request is used. Structs build the types of their fields
+ * on demand.
  */
 import {
   type Fields,
@@ -78,7 +79,10 @@ function mapOf(schema: Fields, name: string): Type | undefined {
   return { kind: 'map', key: string, value, sizeMax }
 }
 
-/** `instead`: fields with another schema than in `properties`. There may be tens of thousands of fields, of which few are used. */
+/**
+ * `instead`: fields with another schema than in `properties`. There may be tens of thousands of
+ * fields, of which few are used.
+ */
 function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
   return lazyStruct(name, {

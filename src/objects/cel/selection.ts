@@ -34,7 +34,9 @@ export function selectIfThere(value: Value, field: string): Result | undefined {
 
 const nameInList = new CelError("unsupported index type 'string' in list")
 
-/** A value without fields does not have this one; a list is an error, since it would need an index. */
+/**
+ * A value without fields does not have this one; a list is an error, since it would need an index.
+ */
 export function hasField(value: Value, field: string): Result {
   const operand = value instanceof Optional ? value.value : value
   if (operand === undefined) return false

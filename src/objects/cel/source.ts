@@ -1,6 +1,6 @@
 /**
- * The text of an expression, and the messages of its faults. Positions count code points, as in cel-go; a message shows the line, with a
- * mark below the position.
+ * The text of an expression, and the messages of its faults. Positions count code points, as in
+ * cel-go; a message shows the line, with a mark below the position.
  */
 
 export type Fault = { readonly offset: number; readonly message: string }

@@ -1,4 +1,7 @@
-/** Timestamps and durations: parsing, printing, limits. Nanoseconds as a bigint are exact for all their values. */
+/**
+ * Timestamps and durations: parsing, printing, limits. Nanoseconds as a bigint are exact for all
+ * their values.
+ */
 import { CelError, Duration, Timestamp } from './values.ts'
 
 const SECOND = 1_000_000_000n
@@ -137,7 +140,10 @@ const wordedUnits: readonly (readonly [RegExp, bigint])[] = [
   [/^(?:w|wk|week.*)$/, 7n * 24n * HOUR],
 ]
 
-/** The `duration` format of a schema: as Go writes it, or amounts with units in words, of which at least one must be known: `3 days`. */
+/**
+ * The `duration` format of a schema: as Go writes it, or amounts with units in words, of which at
+ * least one must be known: `3 days`.
+ */
 export function parseWordedDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
   if (plain !== undefined || text.length > DURATION_CHARACTERS_MAX) return plain

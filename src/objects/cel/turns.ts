@@ -19,7 +19,10 @@ export type TurnTools = {
 export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnTools): Promise<T> =>
   nowOrInTurns(work, tools)
 
-/** A promise only if the work takes more than one turn. `slices`: those of a larger work that this is a part of. */
+/**
+ * A promise only if the work takes more than one turn. `slices`: those of a larger work that this
+ * is a part of.
+ */
 export function nowOrInTurns<T>(
   work: (slice: Slice) => Turns<T>,
   tools: TurnTools = {},

@@ -1,12 +1,12 @@
 /**
- * The types of values. Structs look up their fields on demand, so that a schema costs nothing before a rule uses it. Strings, bytes, lists
- * and maps may have a size bound for cost estimates.
+ * The types of values. Structs look up their fields on demand, so that a schema costs nothing
+ * before a rule uses it. Strings, bytes, lists and maps may have a size bound for cost estimates.
  */
 
 export type Type =
   /**
-   * `isIntOrString`: the value has one of two types, so the checker knows neither. `isAny`: the type `any`, which is dynamic, but cannot
-   * be the range of a macro.
+   * `isIntOrString`: the value has one of two types, so the checker knows neither. `isAny`: the
+   * type `any`, which is dynamic, but cannot be the range of a macro.
    */
   | {
       readonly kind: Simple
@@ -19,7 +19,10 @@ export type Type =
   | StructType
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   | { readonly kind: 'type'; readonly of: Type }
-  /** A type parameter, which the arguments determine; only in declarations and during the type check. */
+  /**
+   * A type parameter, which the arguments determine; only in declarations and during the type
+   * check.
+   */
   | { readonly kind: 'parameter'; readonly name: string }
 
 export type Simple =
@@ -33,14 +36,19 @@ export type Simple =
   | 'timestamp'
   | 'duration'
   | 'dyn'
-  /** The type of an expression with a fault: it fits everywhere, so that a fault is reported once. */
+  /**
+   * The type of an expression with a fault: it fits everywhere, so that a fault is reported once.
+   */
   | 'error'
 
 export type ListType = {
   readonly kind: 'list'
   readonly element: Type
   readonly sizeMax?: number
-  /** For lists of type set and map, which are equal in any order, and whose addition merges. The keys are names of fields, not escaped. */
+  /**
+   * For lists of type set and map, which are equal in any order, and whose addition merges. The
+   * keys are names of fields, not escaped.
+   */
   readonly keys?: 'whole' | readonly string[]
 }
 

@@ -1,4 +1,7 @@
-/** Type unification: whether a type fits where another is wanted. `Bindings` records what type parameters are bound to. */
+/**
+ * Type unification: whether a type fits where another is wanted. `Bindings` records what type
+ * parameters are bound to.
+ */
 import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
 
 export class Bindings {

@@ -1,6 +1,6 @@
 /**
- * Checks that Kubernetes adds to the type check: list and map literals must be homogeneous, and literal durations, timestamps, patterns and
- * formats must be valid.
+ * Checks that Kubernetes adds to the type check: list and map literals must be homogeneous, and
+ * literal durations, timestamps, patterns and formats must be valid.
  */
 import { type Call, type Expr, partsOf } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'

@@ -1,6 +1,6 @@
 /**
- * Values during an evaluation. An int is a bigint, a double is a number; other JSON scalars are themselves. Errors are values, too: `false
- * && error` is false.
+ * Values during an evaluation. An int is a bigint, a double is a number; other JSON scalars are
+ * themselves. Errors are values, too: `false && error` is false.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
@@ -95,7 +95,10 @@ export interface JsonBacked {
 export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
-  /** Whether it is part of an object, not made by an expression: comparing it with a value of another type is an error. */
+  /**
+   * Whether it is part of an object, not made by an expression: comparing it with a value of
+   * another type is an error.
+   */
   readonly isOfObject?: boolean
   at(index: number): Value
   /** For lists of type set and map: items with the same text are the same item. */
@@ -126,14 +129,18 @@ export interface StructValue extends JsonBacked {
   fields(): Iterable<string>
 }
 
-/** A struct whose fields are evaluated when an expression reads them, and may take long: the variables of a policy. */
+/**
+ * A struct whose fields are evaluated when an expression reads them, and may take long: the
+ * variables of a policy.
+ */
 export abstract class LazyStruct implements StructValue {
   readonly isStruct = true
   abstract readonly typeName: string
   abstract fields(): Iterable<string>
   /**
-   * Undefined: there is no such field. A promise: the evaluation of the expression waits for it. A field that takes long to evaluate is one
-   * when the slice is over; what was evaluated is remembered, since the expression reads it again after each pause.
+   * Undefined: there is no such field. A promise: the evaluation of the expression waits for it. A
+   * field that takes long to evaluate is one when the slice is over; what was evaluated is
+   * remembered, since the expression reads it again after each pause.
    */
   abstract read(field: string): MaybePromise<Result> | undefined
 
@@ -168,8 +175,8 @@ export class ConstructedStruct implements StructValue {
 }
 
 /**
- * A list of values. Lists that are made by appending share their items: each sees only as many as it had when it was made, so that a loop
- * which collects n items takes n steps and not n².
+ * A list of values. Lists that are made by appending share their items: each sees only as many as
+ * it had when it was made, so that a loop which collects n items takes n steps and not n².
  */
 export class ArrayList implements ListValue {
   readonly isList = true
@@ -186,7 +193,10 @@ export class ArrayList implements ListValue {
     return this.#items[index] ?? null
   }
 
-  /** Whether it is the longest list that shares these items: another item can be appended without a copy. */
+  /**
+   * Whether it is the longest list that shares these items: another item can be appended without a
+   * copy.
+   */
   get isLast(): boolean {
     return this.size > 0 && this.#items.length === this.size
   }

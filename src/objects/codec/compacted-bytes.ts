@@ -1,4 +1,7 @@
-/** Compacts JSON byte by byte, in one pass: without whitespace between tokens, and escaped where Go escapes. */
+/**
+ * Compacts JSON byte by byte, in one pass: without whitespace between tokens, and escaped where Go
+ * escapes.
+ */
 import { BACKSLASH, NEWLINE, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
 import { repeat } from '../../lib/scheduling/parts.ts'
 

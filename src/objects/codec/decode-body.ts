@@ -63,11 +63,17 @@ export type DecodedBody = {
   readonly object: KubeObject
   /** Warnings for the client; empty unless `fieldValidation` is Warn. */
   readonly warnings: readonly string[]
-  /** Why the object is not acceptable for this path although it can be decoded; the client gets the warnings as well. */
+  /**
+   * Why the object is not acceptable for this path although it can be decoded; the client gets the
+   * warnings as well.
+   */
   readonly refusal?: Error
 }
 
-/** A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a BadRequest on anything that does not fit. */
+/**
+ * A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a
+ * BadRequest on anything that does not fit.
+ */
 export function decodeBody(
   body: Body,
   expected: Expected,
@@ -87,7 +93,8 @@ export function decodeBody(
       : undefined
   if (other?.what === 'version')
     return otherVersionBody(body, expected, { head, other, fieldValidation })
-  // A body of another kind is decoded as that kind, too: its errors are reported before the wrong kind.
+  // A body of another kind is decoded as that kind, too: its errors are reported before the wrong
+  // kind.
   const unreadable =
     other?.what === 'kind' &&
     other.struct &&
@@ -238,7 +245,10 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
   }
 }
 
-/** A number that is out of range is an error of the object, not of the syntax: the kind is determined first. */
+/**
+ * A number that is out of range is an error of the object, not of the syntax: the kind is
+ * determined first.
+ */
 function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {
     return decodeStruct(text, shape.struct)
@@ -249,7 +259,9 @@ function decodeObjectText(text: string, { shape }: Expected): Decoding {
   }
 }
 
-/** The error for a body that begins with a non-ASCII byte. Go reports the byte, not the character. */
+/**
+ * The error for a body that begins with a non-ASCII byte. Go reports the byte, not the character.
+ */
 function leadingFault(bytes: Buffer): string | undefined {
   const [byte = 0] = bytes
   if (byte < 0x80) return undefined
@@ -269,7 +281,8 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
 }
 
 function headOf(text: string, { value, fault, strictFaults }: Decoding): LocatedHead {
-  // Only then can kind or apiVersion be written in other letter case, or be something other than strings.
+  // Only then can kind or apiVersion be written in other letter case, or be something other than
+  // strings.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
   return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
@@ -293,7 +306,10 @@ const refusing =
 
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
-/** A custom object must state its kind. Upstream's strict and lenient decoders reject one that does not with different messages. */
+/**
+ * A custom object must state its kind. Upstream's strict and lenient decoders reject one that does
+ * not with different messages.
+ */
 function namedKind(
   head: Head,
   body: Body,
@@ -314,7 +330,10 @@ function otherCustomKind(head: Head, expected: Expected, name: string): Error | 
   return head.kind === expected.kind ? undefined : otherType(head, expected, name)
 }
 
-/** The error identifies the object by the group and kind that it states, and by its name, which is the same in all versions. */
+/**
+ * The error identifies the object by the group and kind that it states, and by its name, which is
+ * the same in all versions.
+ */
 function otherType({ kind, apiVersion }: Head, expected: Expected, name: string): Error {
   const slash = apiVersion.indexOf('/')
   const faults =
@@ -327,7 +346,10 @@ function otherType({ kind, apiVersion }: Head, expected: Expected, name: string)
 const otherVersion = (given: string, wanted: string): string =>
   `the API version in the data (${given}) does not match the expected API version (${wanted})`
 
-/** What the body omits is taken from the path. The core group has an empty name, so `/v1` is valid, too. */
+/**
+ * What the body omits is taken from the path. The core group has an empty name, so `/v1` is valid,
+ * too.
+ */
 function namedBy(head: Head, expected: Expected): Head {
   const kind = head.kind === '' ? expected.kind : head.kind
   const apiVersion =
@@ -376,8 +398,9 @@ export type DecodeResult =
 export type PatchedBy = 'patch' | 'apply' | 'webhook'
 
 /**
- * Decodes the result of a patch. If the patch changed the kind, the object is decoded as one of that kind first, as upstream does.
- * Without an apiVersion nothing can be decoded, and the object is empty.
+ * Decodes the result of a patch. If the patch changed the kind, the object is decoded as one of
+ * that kind first, as upstream does. Without an apiVersion nothing can be decoded, and the object
+ * is empty.
  */
 export function decodePatched(
   text: string,
@@ -452,7 +475,10 @@ function unreadFields(text: string): string[] {
     .map((name) => `unknown field ${quote(name)}`)
 }
 
-/** A patch may change the apiVersion to another version of the kind; the object is then decoded in that version. */
+/**
+ * A patch may change the apiVersion to another version of the kind; the object is then decoded in
+ * that version.
+ */
 function decodeOther(
   text: string,
   { struct, fromStored }: ReadForm,

@@ -1,7 +1,8 @@
 /**
- * Decodes JSON into an object of a known schema, in one pass over the text. Reports what Go's strict decoder reports, with its messages
- * and in its order: a syntax error first, then the first value of a wrong type, and, for callers that want them, each unknown and each
- * duplicate field. A duplicate field is merged, as Go does.
+ * Decodes JSON into an object of a known schema, in one pass over the text. Reports what Go's
+ * strict decoder reports, with its messages and in its order: a syntax error first, then the first
+ * value of a wrong type, and, for callers that want them, each unknown and each duplicate field. A
+ * duplicate field is merged, as Go does.
  */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -37,7 +38,9 @@ export type Decoding = {
 /** As many as Go reports. */
 const STRICT_FAULTS_MAX = 100
 
-/** How deep structs may nest: only the schemas in CRDs are recursive, and none is nearly as deep. */
+/**
+ * How deep structs may nest: only the schemas in CRDs are recursive, and none is nearly as deep.
+ */
 const DEPTH_MAX = 500
 
 export type Target = { [name: string]: Json }
@@ -48,8 +51,8 @@ export function decodeStruct(text: string, struct: Struct): Decoding {
 }
 
 /**
- * The same for stored JSON, in which a null time behind a pointer is Go's zero time: kube-apiserver stores protobuf, which distinguishes
- * it from an absent time, and prints it as null.
+ * The same for stored JSON, in which a null time behind a pointer is Go's zero time: kube-apiserver
+ * stores protobuf, which distinguishes it from an absent time, and prints it as null.
  */
 export function decodeStoredStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined
@@ -80,8 +83,8 @@ function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decodi
 }
 
 /**
- * Decodes an object of a custom kind: fields that have a type here are decoded by it, others as any JSON. Nulls are kept, since some
- * schemas want them.
+ * Decodes an object of a custom kind: fields that have a type here are decoded by it, others as any
+ * JSON. Nulls are kept, since some schemas want them.
  */
 function decodeOpen(text: string, struct: Struct): Decoding {
   const scanner = new JsonScanner(text)
@@ -154,14 +157,17 @@ type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 const MAP_KEY = '\0'
 
 /**
- * What is wrong with a value: a message, or a type mismatch, which an enclosing type with an UnmarshalJSON of its own reports with its
- * own path.
+ * What is wrong with a value: a message, or a type mismatch, which an enclosing type with an
+ * UnmarshalJSON of its own reports with its own path.
  */
 type ValueFault =
   | string
   | { readonly shown: string; readonly goName: string; readonly text: string }
 
-/** Types in the schemas of CRDs that have an UnmarshalJSON of their own in Go, and contain schemas of the enclosing type. */
+/**
+ * Types in the schemas of CRDs that have an UnmarshalJSON of their own in Go, and contain schemas
+ * of the enclosing type.
+ */
 const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrArray',
   'v1.JSONSchemaPropsOrBool',
@@ -181,7 +187,10 @@ export const readsItself = (schema: Schema): boolean =>
 type Findings = {
   /** The first value of a wrong type. */
   readonly mismatch: ValueFault | undefined
-  /** An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead of an earlier mismatch. */
+  /**
+   * An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead
+   * of an earlier mismatch.
+   */
   readonly refusal: ValueFault | undefined
   readonly strictFaults: readonly string[]
   /** The length of the paths in `strictFaults`. */
@@ -214,7 +223,10 @@ class Decoder {
   /** The struct whose fields are being decoded. */
   #struct: Struct | undefined
   #depth = 0
-  /** How many types with an UnmarshalJSON of their own are open: unknown and duplicate fields inside of them are not reported. */
+  /**
+   * How many types with an UnmarshalJSON of their own are open: unknown and duplicate fields inside
+   * of them are not reported.
+   */
   #selfReadingDepth = 0
 
   constructor(text: string, { path = [], isStored = false }: Origin) {
@@ -319,20 +331,23 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
-      // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the object.
+      // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the
+      // object.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
         into[name] = zeroTime
       else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
       // For a field that cannot be nil in Go, null changes nothing.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
-      // An empty port name is not the same as no port, and Go's messages distinguish empty bytes from nil.
+      // An empty port name is not the same as no port, and Go's messages distinguish empty bytes
+      // from nil.
       const isKept =
         schema.type === 'intOrString' ||
         (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
       const isEmpty =
         (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
-      // Inside of types with an UnmarshalJSON of their own, empty objects and lists are dropped here.
+      // Inside of types with an UnmarshalJSON of their own, empty objects and lists are dropped
+      // here.
       const isVoid =
         this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
       if (!isPointer && (isEmpty || isVoid)) delete into[name]
@@ -467,7 +482,10 @@ class Decoder {
     return read.into
   }
 
-  /** A value of another JSON type leaves a schema-or-list empty, and is an error for a schema-or-boolean. */
+  /**
+   * A value of another JSON type leaves a schema-or-list empty, and is an error for a
+   * schema-or-boolean.
+   */
   #selfReading(type: JsonType, goName: string): Json | undefined {
     const { scanner } = this
     const schema = this.#struct
@@ -480,11 +498,15 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // False: given, but neither a schema nor a list. Outside of these types, validation of the CRD checks whether it was given.
+    // False: given, but neither a schema nor a list. Outside of these types, validation of the CRD
+    // checks whether it was given.
     return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 
-  /** As Go calls UnmarshalJSON for this value alone: only its first mismatch is reported, with the path of the value itself. */
+  /**
+   * As Go calls UnmarshalJSON for this value alone: only its first mismatch is reported, with the
+   * path of the value itself.
+   */
   #alone(read: () => Json): Json | undefined {
     const [path, struct, found] = [this.#path, this.#struct, this.#found]
     this.#path = []
@@ -551,7 +573,10 @@ class Decoder {
     }
   }
 
-  /** Bytes may be given as an array of numbers as well. One that is invalid becomes zero, and the first of those is reported. */
+  /**
+   * Bytes may be given as an array of numbers as well. One that is invalid becomes zero, and the
+   * first of those is reported.
+   */
   #byteList(): Json {
     const { scanner } = this
     const bytes: number[] = []

@@ -1,4 +1,7 @@
-/** Finds duplicate keys anywhere in a JSON text: the one thing about patches that decoding them does not show. */
+/**
+ * Finds duplicate keys anywhere in a JSON text: the one thing about patches that decoding them does
+ * not show.
+ */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { DEPTH_MAX } from '../../api/json-value.ts'
 import { quote } from '../../api/quote.ts'
@@ -8,7 +11,10 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 
 /** As many as Go reports. */
 const FAULTS_MAX = 100
-/** The length of the paths of all errors of a request together: a key may be as long as a body, and contain many others. */
+/**
+ * The length of the paths of all errors of a request together: a key may be as long as a body, and
+ * contain many others.
+ */
 export const PATHS_CHARACTERS_MAX = 8 << 20
 
 export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
@@ -18,7 +24,10 @@ const VALUES_PER_STEP = 256
 /** A list with more values is not skipped as one value. */
 const SHORT_VALUES = 16
 
-/** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be divided. */
+/**
+ * `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be
+ * divided.
+ */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
   const begin = (): Search => new Search(text, path, room)
   return repeat('duplicate fields', begin, (search) => search.advance(VALUES_PER_STEP)).faults

@@ -1,6 +1,7 @@
 /**
- * Indents JSON that is printed already, without reading its values: numbers keep their digits, fields their order. The indented form of
- * deeply nested JSON is hundreds of times as long, so its length can be computed first, and it is made piece by piece.
+ * Indents JSON that is printed already, without reading its values: numbers keep their digits,
+ * fields their order. The indented form of deeply nested JSON is hundreds of times as long, so its
+ * length can be computed first, and it is made piece by piece.
  */
 import {
   BACKSLASH,
@@ -20,8 +21,9 @@ const SPACES_PER_LEVEL = 2
 const SHORT_BYTES = 32
 
 /**
- * `compact` has no whitespace between its tokens; a newline at its end is dropped, as upstream's indented JSON has none. `startDepth`: the
- * depth of the value in a larger document, by which all lines but the first are indented.
+ * `compact` has no whitespace between its tokens; a newline at its end is dropped, as upstream's
+ * indented JSON has none. `startDepth`: the depth of the value in a larger document, by which all
+ * lines but the first are indented.
  */
 export class JsonIndenter {
   readonly #json: Buffer
@@ -29,7 +31,10 @@ export class JsonIndenter {
   #depth: number
   /** Where the search for the next break goes on. */
   #at = 0
-  /** The bytes to copy before the next break, and the break itself: a newline and spaces, or a single space. */
+  /**
+   * The bytes to copy before the next break, and the break itself: a newline and spaces, or a
+   * single space.
+   */
   #from = 0
   #to = 0
   #hasNewline = false
@@ -41,7 +46,10 @@ export class JsonIndenter {
     this.#depth = startDepth
   }
 
-  /** Writes the next bytes into the target, from `start` to its end. Returns where it stopped: before the end of the target if nothing is left. */
+  /**
+   * Writes the next bytes into the target, from `start` to its end. Returns where it stopped:
+   * before the end of the target if nothing is left.
+   */
   fill(target: Buffer, start = 0): number {
     let used = start
     for (;;) {
@@ -63,7 +71,9 @@ export class JsonIndenter {
     }
   }
 
-  /** Returns the indented length of the rest of the JSON, or of about the given number of its bytes. */
+  /**
+   * Returns the indented length of the rest of the JSON, or of about the given number of its bytes.
+   */
   measure(compactBytes = Infinity): number {
     const until = this.#at + compactBytes
     let bytes = 0
@@ -106,7 +116,9 @@ export class JsonIndenter {
   }
 }
 
-/** Indents a whole document at once: for those of the server itself, which are not nested deeply. */
+/**
+ * Indents a whole document at once: for those of the server itself, which are not nested deeply.
+ */
 export function indentJson(compact: string, startDepth = 0): string {
   const json = Buffer.from(compact)
   const indented = Buffer.allocUnsafe(new JsonIndenter(json, startDepth).measure())

@@ -1,4 +1,7 @@
-/** Finds values in the bytes of JSON, without decoding them. If the JSON is malformed, a result may be past its end. */
+/**
+ * Finds values in the bytes of JSON, without decoding them. If the JSON is malformed, a result may
+ * be past its end.
+ */
 import {
   BACKSLASH,
   BRACE_CLOSE,
@@ -9,7 +12,10 @@ import {
   QUOTE,
 } from '../../lib/bytes/ascii.ts'
 
-/** `start` is after the opening quote; returns the position after the closing one, or one past the end of the JSON. */
+/**
+ * `start` is after the opening quote; returns the position after the closing one, or one past the
+ * end of the JSON.
+ */
 export function endOfString(json: Buffer, start: number): number {
   let at = start
   for (let byte = json[at++]; byte !== QUOTE; byte = json[at++]) {

@@ -1,4 +1,7 @@
-/** JSON as Go writes it: `<`, `>`, `&`, U+2028 and U+2029 are written escaped, and a lone surrogate becomes U+FFFD. */
+/**
+ * JSON as Go writes it: `<`, `>`, `&`, U+2028 and U+2029 are written escaped, and a lone surrogate
+ * becomes U+FFFD.
+ */
 import { badRequest } from '../../api/errors.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -19,7 +22,10 @@ export function jsonTypeOf(value: Json): JsonType {
   return typeof value === 'number' ? 'number' : 'object'
 }
 
-/** The text of the value at the scanner's position, as Go would write it: without whitespace, and escaped where Go escapes. */
+/**
+ * The text of the value at the scanner's position, as Go would write it: without whitespace, and
+ * escaped where Go escapes.
+ */
 export function readRaw(scanner: JsonScanner): string {
   scanner.peekType()
   const start = scanner.at
@@ -47,7 +53,10 @@ function compactedLong(text: string): string {
   return bytes === undefined ? text : compactedBytes(bytes).toString()
 }
 
-/** Longer texts are compacted byte by byte: a callback for each of millions of characters, or of tokens, holds up the event loop. */
+/**
+ * Longer texts are compacted byte by byte: a callback for each of millions of characters, or of
+ * tokens, holds up the event loop.
+ */
 const LONG_CHARACTERS = 16 * 1024
 
 const needsEscape = /[<>&\u2028\u2029\ud800-\udfff]/
@@ -96,14 +105,17 @@ function printLongString(text: string): string {
   return `"${printed}"`
 }
 
-/** Keys in UTF-8 byte order, which is the order of code points, not that of JavaScript's strings. */
+/**
+ * Keys in UTF-8 byte order, which is the order of code points, not that of JavaScript's strings.
+ */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at++) {
     const one = a.charCodeAt(at)
     const other = b.charCodeAt(at)
     if (one === other) continue
-    // Surrogates stand for code points above all others, yet their numbers lie below U+E000 to U+FFFF.
+    // Surrogates stand for code points above all others, yet their numbers lie below U+E000 to
+    // U+FFFF.
     const isOneSurrogate = one >= 0xd800 && one <= 0xdfff
     const isOtherSurrogate = other >= 0xd800 && other <= 0xdfff
     if (isOneSurrogate !== isOtherSurrogate) return isOneSurrogate ? 1 : -1
@@ -125,7 +137,10 @@ export function printSorted(value: Json): string {
   return text.replace(escaped, (character) => escapes[character] ?? character)
 }
 
-/** Copies values whose keys are not sorted, so that JSON.stringify can print them: that takes half the time of printing them by hand. */
+/**
+ * Copies values whose keys are not sorted, so that JSON.stringify can print them: that takes half
+ * the time of printing them by hand.
+ */
 class Sorting {
   /** False: JSON.stringify would print something else. */
   isExact = true
@@ -224,7 +239,10 @@ export function printQuickly(value: Json): string {
   return text.replace(escaped, (character) => escapes[character] ?? character)
 }
 
-/** Undefined if there is a bigint, which JSON.stringify refuses. Without a replacer, which takes most of the time. */
+/**
+ * Undefined if there is a bigint, which JSON.stringify refuses. Without a replacer, which takes
+ * most of the time.
+ */
 function stringified(value: Json): string | undefined {
   try {
     return JSON.stringify(value)
@@ -234,8 +252,8 @@ function stringified(value: Json): string | undefined {
 }
 
 /**
- * As JSON.stringify, which is many times faster than our own code but knows no integers beyond 2^53. Only a value with some is printed by
- * us.
+ * As JSON.stringify, which is many times faster than our own code but knows no integers beyond
+ * 2^53. Only a value with some is printed by us.
  */
 export function printFast(value: Json): string {
   let isExact = true

@@ -1,4 +1,7 @@
-/** Long strings and deep values are read and printed in time that grows with their length, in short parts. */
+/**
+ * Long strings and deep values are read and printed in time that grows with their length, in short
+ * parts.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JsonScanner } from '../../api/json-scanner.ts'

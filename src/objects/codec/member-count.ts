@@ -1,6 +1,7 @@
 /**
- * Limits how many members the objects of a body have. Each step of a write iterates over all members of a map, and V8 puts their keys in
- * order first, in one go: 300,000 labels would block the event loop for 100 ms each time.
+ * Limits how many members the objects of a body have. Each step of a write iterates over all
+ * members of a map, and V8 puts their keys in order first, in one go: 300,000 labels would block
+ * the event loop for 100 ms each time.
  */
 import { tooManyMembers } from '../../api/errors.ts'
 import {
@@ -17,7 +18,8 @@ import { repeat } from '../../lib/scheduling/parts.ts'
 
 /**
  * Members of one JSON object. Each takes 20 bytes at least with its owner in managedFields, so that
- * the 1.5 MiB that etcd accepts have room for 78,643. A quarter more is a margin for maps without owners.
+ * the 1.5 MiB that etcd accepts have room for 78,643. A quarter more is a margin for maps without
+ * owners.
  */
 export const MEMBERS_MAX = 98_304
 
@@ -69,7 +71,8 @@ function countPart(json: Buffer, counts: Counts): void {
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
     else if (byte === COLON) {
-      // Members are compared here and not where the object ends: in a text that is cut off it does not end.
+      // Members are compared here and not where the object ends: in a text that is cut off it does
+      // not end.
       if (++members > membersMax) membersMax = members
     } else if (byte === BRACKET_OPEN) {
       if (json[at + 1] !== BRACKET_CLOSE) values++

@@ -1,6 +1,7 @@
 /**
- * Which representation of a response the client accepts. Upstream decides in two steps, and so do we: its router first checks whether any
- * clause of Accept names a type that it knows, then the parameters of each clause are evaluated.
+ * Which representation of a response the client accepts. Upstream decides in two steps, and so do
+ * we: its router first checks whether any clause of Accept names a type that it knows, then the
+ * parameters of each clause are evaluated.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptable, notAcceptableHere } from '../../api/errors.ts'
@@ -20,7 +21,10 @@ export type Form = {
   readonly as?: Conversion
 }
 
-/** Objects converted to rows of a table, or to nothing but their metadata. The two versions differ only in their name. */
+/**
+ * Objects converted to rows of a table, or to nothing but their metadata. The two versions differ
+ * only in their name.
+ */
 export type Conversion = {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
@@ -40,7 +44,9 @@ type RegisteredType = {
   readonly hasTable: boolean
 }
 
-/** The media types of a server, in its order: those that its router knows, and what each of them is. */
+/**
+ * The media types of a server, in its order: those that its router knows, and what each of them is.
+ */
 type ServerMediaTypes = {
   readonly routed: readonly string[]
   readonly routedStreams: readonly string[]
@@ -77,13 +83,22 @@ export const spokenTo = ({ takesCbor }: NegotiatedHeaders): ServerMediaTypes =>
 export type Offer = {
   /** The router offers streams too, where a watch is possible. */
   readonly onCollection?: boolean
-  /** The router offers plain text before all else, though the handler rejects a client that accepts nothing else. */
+  /**
+   * The router offers plain text before all else, though the handler rejects a client that accepts
+   * nothing else.
+   */
   readonly isText?: boolean
   /** Whether the response can be converted to a table: not for kinds that can only be created. */
   readonly hasTable?: boolean
-  /** Custom kinds have protobuf only for their metadata, and their router leaves negotiation to the handler. */
+  /**
+   * Custom kinds have protobuf only for their metadata, and their router leaves negotiation to the
+   * handler.
+   */
   readonly isCustom?: boolean
-  /** Fails for requests that upstream's handler rejects before it checks Accept, and that its router does not check. */
+  /**
+   * Fails for requests that upstream's handler rejects before it checks Accept, and that its router
+   * does not check.
+   */
   readonly refuseFirst?: () => void
 }
 
@@ -104,7 +119,10 @@ export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
   return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
 }
 
-/** For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be streamed. */
+/**
+ * For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be
+ * streamed.
+ */
 export function negotiateStream(
   asked: NegotiatedHeaders,
   { isCustom = false, hasTable = true }: Offer = {},
@@ -119,7 +137,10 @@ export function negotiateStream(
   return form.isIndented ? { ...form, isIndented: false } : form
 }
 
-/** For an error: it is never converted, and a client that accepts no known type gets indented JSON all the same. */
+/**
+ * For an error: it is never converted, and a client that accepts no known type gets indented JSON
+ * all the same.
+ */
 export function negotiateError(asked: NegotiatedRequest): Form & { readonly isAccepted: boolean } {
   const { headers, query } = asked
   const accept = firstHeader(headers, 'accept') ?? ''
@@ -142,7 +163,10 @@ const routesOf = (
   onCollection: boolean,
 ): readonly string[] => (onCollection ? [...routed, ...routedStreams] : routed)
 
-/** The router understands no wildcard but the full one (any type, any subtype), and ignores parameters. */
+/**
+ * The router understands no wildcard but the full one (any type, any subtype), and ignores
+ * parameters.
+ */
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
     const type = clause.split(';', 1)[0]?.trim() ?? ''
@@ -236,8 +260,8 @@ function parseClause(text: string): Clause {
 }
 
 /**
- * Upstream's comparison is not an order (a may come before b and b before a), so its sorting algorithm is part of the result. It is
- * quadratic.
+ * Upstream's comparison is not an order (a may come before b and b before a), so its sorting
+ * algorithm is part of the result. It is quadratic.
  */
 function sortClauses(clauses: Clause[]): readonly Clause[] {
   for (let i = 1; i < clauses.length; i++) {

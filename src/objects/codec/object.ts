@@ -1,4 +1,6 @@
-/** Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored. */
+/**
+ * Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored.
+ */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import {
@@ -36,13 +38,18 @@ export type Wire = {
   readonly bytes: Buffer
   /** The length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds omit. */
   readonly headBytes: number
-  /** The position of the first digit of metadata.resourceVersion: a DELETED event has another one. */
+  /**
+   * The position of the first digit of metadata.resourceVersion: a DELETED event has another one.
+   */
   readonly versionAt: number
 }
 
 const versionKey = '"resourceVersion":"'
 
-/** Items of lists of custom kinds have kind and apiVersion. Annotations precede resourceVersion, and may have the same name. */
+/**
+ * Items of lists of custom kinds have kind and apiVersion. Annotations precede resourceVersion, and
+ * may have the same name.
+ */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
   const { text, metadataEnd } = printOpen(object, struct)
   const keyAt = text.lastIndexOf(versionKey, metadataEnd)
@@ -58,13 +65,17 @@ const OPEN_HEAD_BYTES = 1
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
-  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
+  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could
+  // have this name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
 }
 
-/** The same for an object that is never stored, so that no event will have it with another resourceVersion. */
+/**
+ * The same for an object that is never stored, so that no event will have it with another
+ * resourceVersion.
+ */
 export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
   const head = printHead(object)
   const bytes = Buffer.from(`${head}${printBody(object, struct)}}\n`, 'utf8')
@@ -72,8 +83,8 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
 }
 
 /**
- * The wire form of what encodeStored wrote, now that the revision is known: the same bytes with resourceVersion inserted. Undefined if
- * the two forms differ in more than that.
+ * The wire form of what encodeStored wrote, now that the revision is known: the same bytes with
+ * resourceVersion inserted. Undefined if the two forms differ in more than that.
  */
 export function wireOfStored(
   bytes: Buffer,
@@ -89,7 +100,8 @@ export function wireOfStored(
       : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
-  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
+  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could
+  // have this name.
   const uidAt =
     stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
@@ -110,7 +122,9 @@ function withVersionAt(
 /** The field before resourceVersion, which every stored object has. */
 const uidKey = '"uid":"'
 
-/** For a response that is not cached: the object may have no resourceVersion, as after a dry run. */
+/**
+ * For a response that is not cached: the object may have no resourceVersion, as after a dry run.
+ */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
   return bytesOf(once('text of an object', () => `${objectText(object, struct)}\n`))
 }
@@ -173,7 +187,10 @@ export function encodeStored(
 /** No store takes values of this length. etcd accepts 1.5 MiB unless it is configured otherwise. */
 const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
 
-/** Defaults can make an object many times as large as the body of its request. Fails with 413 if it is too large. */
+/**
+ * Defaults can make an object many times as large as the body of its request. Fails with 413 if it
+ * is too large.
+ */
 function storable(text: string): string {
   if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
   return text
@@ -185,7 +202,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = bytesOf(`${text}\n`)
   const { uid = '', selfLink = '' } = object.metadata
-  // The fields are sorted by name: uid is the last of the metadata, and resourceVersion comes right before it if there is no selfLink.
+  // The fields are sorted by name: uid is the last of the metadata, and resourceVersion comes right
+  // before it if there is no selfLink.
   if (uid !== '' && selfLink === '') {
     const uidAt = text.lastIndexOf(uidKey, metadataEnd)
     versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
@@ -193,7 +211,10 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   return bytes
 }
 
-/** Where resourceVersion is inserted in the bytes of custom objects, whose earlier fields may have any name. */
+/**
+ * Where resourceVersion is inserted in the bytes of custom objects, whose earlier fields may have
+ * any name.
+ */
 const versionPlaces = new WeakMap<Buffer, number>()
 
 function withoutVersion(object: KubeObject): KubeObject {
@@ -208,8 +229,8 @@ export class UnreadableError extends Error {
 }
 
 /**
- * Reads what encodeStored writes, what printWire does, and what kube-apiserver stores. Fails with an UnreadableError. The
- * bytes are not kept.
+ * Reads what encodeStored writes, what printWire does, and what kube-apiserver stores. Fails with
+ * an UnreadableError. The bytes are not kept.
  */
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
@@ -224,8 +245,8 @@ function numbered(object: KubeObject, revision: number): KubeObject {
 }
 
 /**
- * Objects that would be stored differently now: they are stored in another version, without some defaults, or with values that clients do
- * not get.
+ * Objects that would be stored differently now: they are stored in another version, without some
+ * defaults, or with values that clients do not get.
  */
 const outdated = new WeakSet<KubeObject>()
 
@@ -251,8 +272,9 @@ function decodeCustom(
 }
 
 /**
- * Upstream stores the empty metadata fields of a custom object that an apply in the stored version left, and drops them when it decodes
- * the object. All other writes of custom kinds decode the metadata first.
+ * Upstream stores the empty metadata fields of a custom object that an apply in the stored version
+ * left, and drops them when it decodes the object. All other writes of custom kinds decode the
+ * metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
   Object.values(metadata).some(isEmpty)
@@ -284,8 +306,8 @@ const withCount = (object: KubeObject): KubeObject =>
     : object
 
 /**
- * Metadata fields of a wrong type, which somebody wrote directly to etcd, are dropped, as upstream does, so that the object can be
- * repaired.
+ * Metadata fields of a wrong type, which somebody wrote directly to etcd, are dropped, as upstream
+ * does, so that the object can be repaired.
  */
 function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   try {
@@ -341,7 +363,9 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
 
 const newMap = (): JsonMap => new JsonMap()
 
-/** Replaces null bytes of a stored object by empty ones; returns the same object if there are none. */
+/**
+ * Replaces null bytes of a stored object by empty ones; returns the same object if there are none.
+ */
 export function withoutNullBytes(
   object: KubeObject,
   { bytesField = '' }: Pick<ObjectSchema, 'bytesField'>,
@@ -400,7 +424,10 @@ function readable<T>(read: () => T): T {
   }
 }
 
-/** Both Keelson and kube-apiserver write kind and apiVersion first. No built-in kind has a longer head. */
+/**
+ * Both Keelson and kube-apiserver write kind and apiVersion first. No built-in kind has a longer
+ * head.
+ */
 const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
 const HEAD_BYTES_MAX = 256
 

@@ -19,7 +19,10 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
   ['application/apply-patch+cbor', 'apply-cbor'],
 ])
 
-/** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router does for a request without a body. */
+/**
+ * Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router does for a request
+ * without a body.
+ */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
   { isCustom }: { readonly isCustom: boolean },
@@ -32,7 +35,8 @@ export function patchForm(
     throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
   }
   if (form !== undefined) return form
-  // The router is less strict about whitespace and lists than the handler, which then rejects the type with its own message.
+  // The router is less strict about whitespace and lists than the handler, which then rejects the
+  // type with its own message.
   const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
   throw Number(headers['content-length'] ?? 0) > 0

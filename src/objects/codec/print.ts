@@ -1,6 +1,7 @@
 /**
- * Prints values as JSON by their schema, byte for byte as Go does: fields in declared order, map keys sorted, empty fields omitted where
- * Go omits them, unknown ones dropped. A schema is compiled to functions once; printing then only calls them.
+ * Prints values as JSON by their schema, byte for byte as Go does: fields in declared order, map
+ * keys sorted, empty fields omitted where Go omits them, unknown ones dropped. A schema is compiled
+ * to functions once; printing then only calls them.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { zeroTime } from '../../api/time.ts'
@@ -77,7 +78,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader distinguishes that from an absent field.
+    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader distinguishes
+    // that from an absent field.
     omitsZero:
       omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
     omitsBraces: omit === 'empty',
@@ -85,8 +87,9 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
 }
 
 /**
- * For a list or a map that is always written: an empty one is printed as null, since protobuf cannot distinguish it from an absent one. The
- * rules of a SelfSubjectRulesReview are never stored, and are never null.
+ * For a list or a map that is always written: an empty one is printed as null, since protobuf
+ * cannot distinguish it from an absent one. The rules of a SelfSubjectRulesReview are never stored,
+ * and are never null.
  */
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
@@ -124,7 +127,9 @@ function isEmpty(value: Json): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** The printer writes null as the zero value of the type. `owner`: the struct that has the field. */
+/**
+ * The printer writes null as the zero value of the type. `owner`: the struct that has the field.
+ */
 function printerOf(schema: Schema, owner: Struct): Print {
   switch (schema.type) {
     case 'string':
@@ -160,7 +165,10 @@ function printerOf(schema: Schema, owner: Struct): Print {
 
 const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
 
-/** JavaScript and Go's JSON print numbers with the same digits, and switch to exponents at the same size; only minus zero differs. */
+/**
+ * JavaScript and Go's JSON print numbers with the same digits, and switch to exponents at the same
+ * size; only minus zero differs.
+ */
 const printNumber: Print = (value) => {
   if (typeof value === 'bigint') return `${value}`
   if (typeof value !== 'number') return '0'
@@ -168,8 +176,8 @@ const printNumber: Print = (value) => {
 }
 
 /**
- * Types in the schemas of CRDs that have more than one JSON representation: a schema inside is of the enclosing type, and any other JSON
- * has its keys sorted.
+ * Types in the schemas of CRDs that have more than one JSON representation: a schema inside is of
+ * the enclosing type, and any other JSON has its keys sorted.
  */
 function openPrinter(goName: string, owner: Struct): Print {
   if (!goName.startsWith('v1.JSONSchemaPropsOr')) return printSorted

@@ -1,7 +1,7 @@
 /**
- * Checks whether JSON is, byte for byte, what print.ts would print for its object: then it can be sent without being decoded and printed
- * again. The check takes a fraction of that time. It says no when in doubt, and if there is a zero value outside of the status that
- * decoding would omit.
+ * Checks whether JSON is, byte for byte, what print.ts would print for its object: then it can be
+ * sent without being decoded and printed again. The check takes a fraction of that time. It says no
+ * when in doubt, and if there is a zero value outside of the status that decoding would omit.
  */
 import {
   BACKSLASH,

@@ -1,4 +1,7 @@
-/** Values that JSON writes as a string or a number, parsed as Go does and normalized to the form that Go prints. */
+/**
+ * Values that JSON writes as a string or a number, parsed as Go does and normalized to the form
+ * that Go prints.
+ */
 import type { Json } from '../../api/object.ts'
 import { canonicalQuantity } from '../../api/quantity.ts'
 import { parseMicroTime, parseTime, zeroTime } from '../../api/time.ts'
@@ -33,7 +36,10 @@ export function readInteger(literal: string, size: 'int32' | 'int64'): number | 
 }
 
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-/** For longer texts there is another search: this expression goes back over the whole text if its end is wrong. */
+/**
+ * For longer texts there is another search: this expression goes back over the whole text if its
+ * end is wrong.
+ */
 const BASE64_FORM_CHARACTERS_MAX = 4096
 
 /** Line breaks are allowed; padding is required. */
@@ -51,7 +57,9 @@ const isLineEnd = (character: string | undefined): boolean =>
 
 const base64Digits = /[A-Za-z0-9+/]*/y
 
-/** Where Go's decoder gives up, counted in the text with its line breaks. Undefined: it does not. */
+/**
+ * Where Go's decoder gives up, counted in the text with its line breaks. Undefined: it does not.
+ */
 function base64FaultAt(text: string): number | undefined {
   let digits = 0
   for (let at = 0; at < text.length; at++) {
@@ -84,7 +92,9 @@ function paddingFaultAt(text: string, at: number, digits: number): number | unde
   return next < text.length ? next : undefined
 }
 
-/** Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer. */
+/**
+ * Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer.
+ */
 export function readTime(given: string, scalar: 'time' | 'microTime'): ScalarResult {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
   if ('fault' in time) return time

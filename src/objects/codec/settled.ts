@@ -1,6 +1,7 @@
 /**
- * Stored objects that need no decoding: JSON that a server such as this one wrote, in the served version and with all defaults. It is the
- * wire form but for its resourceVersion. After a start that is nearly every object, and the first list reads them all.
+ * Stored objects that need no decoding: JSON that a server such as this one wrote, in the served
+ * version and with all defaults. It is the wire form but for its resourceVersion. After a start
+ * that is nearly every object, and the first list reads them all.
  */
 import { hasEscapedKey } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -42,7 +43,10 @@ export function settledWire(
   return wire && { wire, object: numbered }
 }
 
-/** The object in JSON that we printed, without managedFields: for callers that read it once, and no numbers of more than 15 digits. */
+/**
+ * The object in JSON that we printed, without managedFields: for callers that read it once, and no
+ * numbers of more than 15 digits.
+ */
 export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
   if (!isFields(read)) return undefined
@@ -53,8 +57,8 @@ export function readShown(json: Buffer): KubeObject | undefined {
 }
 
 /**
- * managedFields are a third of an object, and nobody needs them here. They are the last field of the metadata; quotes inside strings are
- * escaped, so this finds a key.
+ * managedFields are a third of an object, and nobody needs them here. They are the last field of
+ * the metadata; quotes inside strings are escaped, so this finds a key.
  */
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')

@@ -1,6 +1,7 @@
 /**
- * What is accepted and stored can be read again, and prints the same bytes in every form: of every field of the catalogue that holds a scalar,
- * with values at and beyond the ends of its type, sent as JSON and as protobuf. A refusal is fine.
+ * What is accepted and stored can be read again, and prints the same bytes in every form: of every
+ * field of the catalogue that holds a scalar, with values at and beyond the ends of its type, sent
+ * as JSON and as protobuf. A refusal is fine.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +24,10 @@ import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../lib/bytes/protobuf
 import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml } from './yaml.ts'
 
-/** One step on the way from an object to a scalar in it. `outer`: the field of protobuf whose message has what stands inline in Go. */
+/**
+ * One step on the way from an object to a scalar in it. `outer`: the field of protobuf whose
+ * message has what stands inline in Go.
+ */
 type Step =
   | {
       readonly in: 'field'
@@ -394,7 +398,10 @@ const isIdentity = ({ steps: [first, second] }: SchemaPosition): boolean =>
 const shownPlace = ({ root, steps }: SchemaPosition): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
 
-/** All of them at the first place of a sort; elsewhere the next one in turn, but for texts and booleans, which are most. */
+/**
+ * All of them at the first place of a sort; elsewhere the next one in turn, but for texts and
+ * booleans, which are most.
+ */
 class Turns {
   readonly #next = new Map<string, number>()
 

@@ -1,6 +1,6 @@
 /**
- * Tables as JSON. The row of an object stays the same until the object changes, except for ages: so a row is cached as bytes with
- * timestamps between them, and assembled when it is sent.
+ * Tables as JSON. The row of an object stays the same until the object changes, except for ages: so
+ * a row is cached as bytes with timestamps between them, and assembled when it is sent.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../../api/table.ts'
@@ -46,7 +46,10 @@ function joined(row: readonly (string | number)[]): Row {
   return inOneBuffer(texts)
 }
 
-/** In memory of their own: small Buffers are slices of a pooled one, which cached rows would keep in memory. */
+/**
+ * In memory of their own: small Buffers are slices of a pooled one, which cached rows would keep in
+ * memory.
+ */
 function inOneBuffer(texts: readonly (string | number)[]): Row {
   const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))
   const bytes = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + size, 0))

@@ -1,4 +1,7 @@
-/** Errors in YAML, with the messages of the library that kube-apiserver uses, as far as they follow from js-yaml's reasons. */
+/**
+ * Errors in YAML, with the messages of the library that kube-apiserver uses, as far as they follow
+ * from js-yaml's reasons.
+ */
 import { isUtf8 } from 'node:buffer'
 import { YAMLException } from 'js-yaml'
 
@@ -8,8 +11,8 @@ export class YamlError extends Error {
 }
 
 /**
- * Upstream counts lines from zero in errors of its parser and from one in errors of its scanner; line zero is not reported, nor any line
- * in errors of its reader.
+ * Upstream counts lines from zero in errors of its parser and from one in errors of its scanner;
+ * line zero is not reported, nor any line in errors of its reader.
  */
 type Fault = {
   readonly text: string
@@ -23,7 +26,8 @@ type Position = { readonly line: number; readonly offset: number }
 
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
-    // js-yaml recurses, so a document within the depth that it is given may still overflow the stack.
+    // js-yaml recurses, so a document within the depth that it is given may still overflow the
+    // stack.
     if (error instanceof RangeError)
       return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
     throw error
@@ -113,7 +117,10 @@ function tabFault(text: string, offset: number): Fault {
     : scanner('found a tab character that violates indentation')
 }
 
-/** Why bytes are not UTF-8, with the messages of upstream's reader: the first invalid character counts. */
+/**
+ * Why bytes are not UTF-8, with the messages of upstream's reader: the first invalid character
+ * counts.
+ */
 export function utf8Fault(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; ) {
     const width = utf8Width(bytes[at] ?? 0)

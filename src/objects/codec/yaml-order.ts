@@ -1,6 +1,7 @@
 /**
- * The natural order of keys in printed YAML: digits are compared by the number they form, letters come after all other characters. A map
- * may have thousands of keys, so two are compared in place, by their code points, up to the first difference.
+ * The natural order of keys in printed YAML: digits are compared by the number they form, letters
+ * come after all other characters. A map may have thousands of keys, so two are compared in place,
+ * by their code points, up to the first difference.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 
@@ -76,7 +77,10 @@ function numberIn(text: string, from: number, to: number, start: number): number
   return value
 }
 
-/** The digits before the last 64 are multiples of 2^64, and have no effect. A digit takes up to two code units. */
+/**
+ * The digits before the last 64 are multiples of 2^64, and have no effect. A digit takes up to two
+ * code units.
+ */
 const WRAPPED_UNITS = 128
 
 /** Returns a number if one holds the value exactly, so that it equals what `numberIn` returns. */

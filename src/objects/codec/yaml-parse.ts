@@ -1,7 +1,8 @@
 /**
- * The first document of a YAML text as the value that JSON would give. js-yaml splits the text into events; what they mean is
- * decided here, because it must be what kube-apiserver's library makes of them: YAML 1.1 scalars, exact integers, duplicate keys
- * reported and not rejected, and a limit for what aliases multiply.
+ * The first document of a YAML text as the value that JSON would give. js-yaml splits the text into
+ * events; what they mean is decided here, because it must be what kube-apiserver's library makes of
+ * them: YAML 1.1 scalars, exact integers, duplicate keys reported and not rejected, and a limit for
+ * what aliases multiply.
  */
 import {
   type AliasEvent,
@@ -21,20 +22,32 @@ import { describeFault, utf8Fault, YamlError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { hasUnprintable } from './yaml-text.ts'
 
-/** As deep as JSON may nest here; far above any real object, far below what would overflow the stack. */
+/**
+ * As deep as JSON may nest here; far above any real object, far below what would overflow the
+ * stack.
+ */
 const DEPTH_MAX = 1000
 /** Up to here aliases are not limited; as upstream. */
 const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
-/** The size to which a document may grow through aliases. The largest accepted body has 3 MB, and etcd accepts less. */
+/**
+ * The size to which a document may grow through aliases. The largest accepted body has 3 MB, and
+ * etcd accepts less.
+ */
 const EXPANDED_BYTES_MAX = 16 * 1024 * 1024
 
-/** The length of all reported keys together: more than any response has room for. A body of 3 MB may repeat a million. */
+/**
+ * The length of all reported keys together: more than any response has room for. A body of 3 MB may
+ * repeat a million.
+ */
 const DUPLICATES_CHARACTERS_MAX = 1024 * 1024
 
 export type ParsedYaml = {
   readonly value: Json
-  /** Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set in map`. */
+  /**
+   * Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set
+   * in map`.
+   */
   readonly duplicates: readonly string[]
 }
 
@@ -61,7 +74,10 @@ function readText(bytes: Buffer): string {
   }
 }
 
-/** Only the first document counts; the rest is not even parsed. `---` and `...` in the first column are always document markers. */
+/**
+ * Only the first document counts; the rest is not even parsed. `---` and `...` in the first column
+ * are always document markers.
+ */
 function firstDocument(text: string): string {
   const marker = /^(?:---|\.\.\.)(?=[\s]|$)/gm
   for (let match = marker.exec(text); match !== null; match = marker.exec(text)) {
@@ -149,7 +165,10 @@ class Builder {
     return value
   }
 
-  /** The parser limits the nesting in the text; aliases inside of anchored nodes may nest deeper together. */
+  /**
+   * The parser limits the nesting in the text; aliases inside of anchored nodes may nest deeper
+   * together.
+   */
   #reach(depth: number): void {
     if (depth > DEPTH_MAX) throw new YamlError('yaml: exceeded max depth of 10000')
     this.#deepest = Math.max(this.#deepest, depth)
@@ -246,7 +265,10 @@ class Builder {
     throw new YamlError(`yaml: invalid map key: ${type}`)
   }
 
-  /** Merged keys override those that were set before, and are overridden by those that follow; as upstream. */
+  /**
+   * Merged keys override those that were set before, and are overridden by those that follow; as
+   * upstream.
+   */
   #merge(into: MutableFields, key: Event | undefined): void {
     const before = this.#at
     const source: Json = this.#node()
@@ -279,7 +301,8 @@ class Builder {
   #lineAtStart(event: Event | undefined): number | undefined {
     const offset = startOf(event)
     if (offset === undefined) return undefined
-    // The offset of a block scalar is that of its text, which begins on the line after the indicator.
+    // The offset of a block scalar is that of its text, which begins on the line after the
+    // indicator.
     const isBlock = event?.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK
     return this.#lineOf(offset) - (isBlock ? 1 : 0)
   }
@@ -317,7 +340,10 @@ function startOf(event: Event | undefined): number | undefined {
   return offsets.length === 0 ? undefined : Math.min(...offsets)
 }
 
-/** The larger the document, the smaller the share of it that may come from aliases: upstream interpolates between two points. */
+/**
+ * The larger the document, the smaller the share of it that may come from aliases: upstream
+ * interpolates between two points.
+ */
 function aliasRatioMax(nodes: number): number {
   const [low, high] = [400_000, 4_000_000]
   if (nodes <= low) return 0.99

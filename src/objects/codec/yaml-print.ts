@@ -1,6 +1,7 @@
 /**
- * Values as YAML, byte for byte as kube-apiserver's library prints them: block style, keys in a natural order, strings plain
- * where they would be read back as strings, folded at spaces once a line is longer than 80 characters.
+ * Values as YAML, byte for byte as kube-apiserver's library prints them: block style, keys in a
+ * natural order, strings plain where they would be read back as strings, folded at spaces once a
+ * line is longer than 80 characters.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { BACKSLASH, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
@@ -16,7 +17,8 @@ const SIMPLE_KEY_BYTES_MAX = 128
 
 export type YamlOptions = {
   /**
-   * Reads back as what it was. Not by default: upstream makes spaces of U+0085, and what it prints is what clients compare with.
+   * Reads back as what it was. Not by default: upstream makes spaces of U+0085, and what it prints
+   * is what clients compare with.
    */
   readonly isExact?: boolean
 }
@@ -28,7 +30,10 @@ export function jsonToYaml(value: Json, options: YamlOptions = {}): string {
   return text
 }
 
-/** The pieces of what `jsonToYaml` returns, of some kilobytes each. Undefined: a pause, for work that has nothing to show yet. */
+/**
+ * The pieces of what `jsonToYaml` returns, of some kilobytes each. Undefined: a pause, for work
+ * that has nothing to show yet.
+ */
 export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): Pieces {
   return new Printer(isExact).root(value)
 }
@@ -266,7 +271,10 @@ const noKeys: readonly string[] = []
 const keysOf = (value: Json): readonly string[] =>
   isFields(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : noKeys
 
-/** Upstream reads its own JSON as YAML before it prints it, and there a U+0085 is a line break that is folded with the spaces around it. */
+/**
+ * Upstream reads its own JSON as YAML before it prints it, and there a U+0085 is a line break that
+ * is folded with the spaces around it.
+ */
 function foldNextLines(text: string): string {
   let folded = ''
   for (let at = 0; at < text.length; ) {
@@ -292,7 +300,10 @@ function escaped(character: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
 }
 
-/** What Go's YAML library reads as an integer: 64 bits, with or without a sign. All else is a float to it. */
+/**
+ * What Go's YAML library reads as an integer: 64 bits, with or without a sign. All else is a float
+ * to it.
+ */
 const INTEGER_END = 2 ** 64
 
 /** Go's shortest form: with an exponent from a million on and below a ten-thousandth. */

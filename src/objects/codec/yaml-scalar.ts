@@ -1,6 +1,7 @@
 /**
- * What a plain YAML 1.1 scalar stands for, by the rules of the library that kube-apiserver uses. They are neither those of
- * the YAML 1.1 specification (no base 60) nor those of 1.2 (`yes` and `on` are booleans, `0777` is octal).
+ * What a plain YAML 1.1 scalar stands for, by the rules of the library that kube-apiserver uses.
+ * They are neither those of the YAML 1.1 specification (no base 60) nor those of 1.2 (`yes` and
+ * `on` are booleans, `0777` is octal).
  */
 type Scalar =
   | { readonly kind: 'string' }

@@ -13,7 +13,10 @@ const innerIndicator = /:(?:[\s\u0085\u2028\u2029]|$)|[\s\u0085\u2028\u2029]#/
 const lineBreak = /[\n\r\u0085\u2028\u2029]/
 const spaceBreak = / [\n\r\u0085\u2028\u2029]/
 
-/** Looks for characters that a style does not allow. It pauses between two searches, because a text may have millions of characters. */
+/**
+ * Looks for characters that a style does not allow. It pauses between two searches, because a text
+ * may have millions of characters.
+ */
 export function* analyse(text: string): Generator<undefined, Styles, void> {
   const isLong = text.length > LONG_CHARACTERS
   const hasSpecial = special.test(text)
@@ -40,8 +43,8 @@ export function* analyse(text: string): Generator<undefined, Styles, void> {
 const LONG_CHARACTERS = 64 << 10
 
 /**
- * Characters that are not printable: controls, the byte order mark, and everything beyond the basic plane. Tabs and newlines are checked
- * apart.
+ * Characters that are not printable: controls, the byte order mark, and everything beyond the basic
+ * plane. Tabs and newlines are checked apart.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const special = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|[\ud800-\udfff]/
@@ -79,7 +82,10 @@ export function isBase60(text: string): boolean {
   return text.includes(':') && /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
 
-/** Whether the text has a character that YAML 1.1 does not allow even in quotes. js-yaml accepts some of them. */
+/**
+ * Whether the text has a character that YAML 1.1 does not allow even in quotes. js-yaml accepts
+ * some of them.
+ */
 export const hasUnprintable = (text: string): boolean => unprintable.test(text)
 
 // oxlint-disable-next-line no-control-regex -- these are what is looked for

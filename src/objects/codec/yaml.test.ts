@@ -316,7 +316,8 @@ describe('how YAML is printed', () => {
     fc.assert(
       fc.property(fc.record({ a: value }, { noNullPrototype: true }), (given) => {
         const text = jsonToYaml(given)
-        // Other breaks than newlines are folded: by some readers, and as upstream does it by the printer.
+        // Other breaks than newlines are folded: by some readers, and as upstream does it by the
+        // printer.
         if (/[\u0085\u2028\u2029\r]/.test(`${JSON.stringify(given)}${text}`)) return
         assert.deepEqual(parseJson(convertYaml(Buffer.from(text)).json), given, text)
       }),

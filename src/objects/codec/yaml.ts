@@ -1,6 +1,7 @@
 /**
- * YAML bodies to JSON. Small ones are converted on the main thread; large ones would block the event loop (2.5 MB: a tenth of a second),
- * so a worker thread converts those. It is started for the first one.
+ * YAML bodies to JSON. Small ones are converted on the main thread; large ones would block the
+ * event loop (2.5 MB: a tenth of a second), so a worker thread converts those. It is started for
+ * the first one.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests, yamlTooLarge } from '../../api/errors.ts'
@@ -16,9 +17,15 @@ const INLINE_BYTES_MAX = 256 * 1024
  * the body.
  */
 const ENDING_BYTES = 1 << 20
-/** Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two seconds of work. */
+/**
+ * Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two
+ * seconds of work.
+ */
 const WAITING_MAX = 16
-/** The limit of the worker's heap. Ordinary objects of 3 MB fit into half of it, a million empty ones do not. */
+/**
+ * The limit of the worker's heap. Ordinary objects of 3 MB fit into half of it, a million empty
+ * ones do not.
+ */
 const WORKER_MEGABYTES_MAX = 256
 const WORKER_MEGABYTES_MIN = 64
 /** Of the worker's young generation, which adds three times as much to its resident memory. */
@@ -27,7 +34,10 @@ const WORKER_YOUNG_MEGABYTES = 16
 export type ConvertedYaml = {
   /** The first document; `null` when there is none. */
   readonly json: Buffer
-  /** Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set in map`. */
+  /**
+   * Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set
+   * in map`.
+   */
   readonly duplicates: readonly string[]
 }
 
@@ -67,8 +77,8 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Fails with a YamlError, with TooManyRequests when more large bodies wait than there is room for,
-   * or with RequestEntityTooLarge when the conversion takes too much memory.
+   * Fails with a YamlError, with TooManyRequests when more large bodies wait than there is room
+   * for, or with RequestEntityTooLarge when the conversion takes too much memory.
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
     if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)
@@ -86,10 +96,12 @@ export class YamlConverter implements AsyncDisposable {
     try {
       this.#worker ??= this.#start()
       // Copied, not handed over: the body may be a view of a larger buffer.
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      // The target is a thread, not a window.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
       this.#worker.postMessage({ id, bytes })
     } catch (error) {
-      // No thread can be started. The caller may be a handler of the lost worker, which must not throw.
+      // No thread can be started. The caller may be a handler of the lost worker, which must not
+      // throw.
       this.#waiting.delete(id)
       reject(new Error('the YAML worker cannot be started', { cause: error }))
     }

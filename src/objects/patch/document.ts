@@ -1,7 +1,8 @@
 /**
- * JSON as a patch needs it: what an operation passes through is opened, the rest is kept as text. So a patch costs what it touches, and
- * the document comes out as upstream's does, down to the order of keys that its errors quote: sorted where it was opened, unchanged
- * elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
+ * JSON as a patch needs it: what an operation passes through is opened, the rest is kept as text.
+ * So a patch costs what it touches, and the document comes out as upstream's does, down to the
+ * order of keys that its errors quote: sorted where it was opened, unchanged elsewhere. Keys are in
+ * Maps, where `__proto__` is a key like any other.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
@@ -65,7 +66,10 @@ export class JsonNode {
     )
   }
 
-  /** Whether it is a list without nested lists and non-empty objects, such as a long list of scalars: it need not be opened. */
+  /**
+   * Whether it is a list without nested lists and non-empty objects, such as a long list of
+   * scalars: it need not be opened.
+   */
   get isPlainList(): boolean {
     const text = this.#text
     return text?.startsWith('[') === true && !text.includes(':') && !text.includes('[', 1)
@@ -91,7 +95,10 @@ export class JsonNode {
     return `{${joinedInParts(keys, (key) => `${printString(key)}:${show(members.get(key))}`)}}`
   }
 
-  /** Objects are equal whatever the order of their keys; numbers and strings only when they are written alike. */
+  /**
+   * Objects are equal whatever the order of their keys; numbers and strings only when they are
+   * written alike.
+   */
   *equals(other: JsonNode, depth = 0): Steps<boolean> {
     checkDepth(depth)
     const own = this.members()

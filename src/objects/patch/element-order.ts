@@ -1,4 +1,7 @@
-/** The order of merged lists: the items in the patch have the order of the patch, the others keep their place relative to them. */
+/**
+ * The order of merged lists: the items in the patch have the order of the patch, the others keep
+ * their place relative to them.
+ */
 import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
@@ -17,7 +20,10 @@ export type Ordering = {
   readonly live: readonly Json[]
 }
 
-/** `items` with those in `wanted` in its order, and all others where they were before or after their neighbours. */
+/**
+ * `items` with those in `wanted` in its order, and all others where they were before or after their
+ * neighbours.
+ */
 export function* ordered(
   items: readonly Json[],
   { mergeKey, wanted, live }: Ordering,
@@ -50,7 +56,10 @@ export function identity(item: Json, mergeKey: string | undefined): Identity {
   return valueIdentity(item[mergeKey] ?? null)
 }
 
-/** A scalar itself, or the JSON of another value, marked by a lone surrogate, which no text of a client has. */
+/**
+ * A scalar itself, or the JSON of another value, marked by a lone surrogate, which no text of a
+ * client has.
+ */
 export type Identity = string | number | bigint | boolean
 const MARK = '\ud800'
 

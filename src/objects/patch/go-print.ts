@@ -1,4 +1,7 @@
-/** JSON as Go's `%v` prints it, for errors that quote a patch; and Go's names for the types of its values. */
+/**
+ * JSON as Go's `%v` prints it, for errors that quote a patch; and Go's names for the types of its
+ * values.
+ */
 import { goFloat } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import { compareKeys } from '../codec/json.ts'

@@ -1,6 +1,6 @@
 /**
- * JSON patch, RFC 6902, as upstream's library implements it: negative indices count from the end, an absent member can be replaced and
- * copied (as null), and an omitted value is null.
+ * JSON patch, RFC 6902, as upstream's library implements it: negative indices count from the end,
+ * an absent member can be replaced and copied (as null), and an omitted value is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
@@ -15,7 +15,10 @@ const KEYS_MAX = DEPTH_MAX
 /** Far longer than any real path: to decode one of megabytes takes long. */
 const POINTER_CHARACTERS_MAX = 256 * 1024
 
-/** A member that is omitted or null is undefined, except for `value`, which is null if it was given as null. */
+/**
+ * A member that is omitted or null is undefined, except for `value`, which is null if it was given
+ * as null.
+ */
 export type Operation = {
   readonly op: string | undefined
   readonly path: string | undefined
@@ -82,7 +85,8 @@ class Run {
         return withLocation(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
       case 'copy': {
-        // Both paths are resolved before the copy: that opens the containers on the way, and what is open is copied with its keys sorted.
+        // Both paths are resolved before the copy: that opens the containers on the way, and what
+        // is open is copied with its keys sorted.
         const source = withLocation(`error in copy for from: '${from}'`, () =>
           get(this.#at(from ?? '', op, 'from path')),
         )
@@ -122,7 +126,10 @@ class Run {
     return inside && { inside, key: last }
   }
 
-  /** Opens what the pointer leads through, if it is long. Nothing else: keys are sorted where a document was opened. */
+  /**
+   * Opens what the pointer leads through, if it is long. Nothing else: keys are sorted where a
+   * document was opened.
+   */
   *#opened(pointer: string): Steps<void> {
     if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
     let value: Value = this.root

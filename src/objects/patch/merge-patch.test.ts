@@ -43,7 +43,10 @@ const withoutNull = fc
       JSON.parse(JSON.stringify(value), (_key, inside: unknown) => inside ?? undefined) as unknown,
   )
 
-/** A list with null in an item that takes the place of an object keeps it, and only the next patch takes it out: as upstream. */
+/**
+ * A list with null in an item that takes the place of an object keeps it, and only the next patch
+ * takes it out: as upstream.
+ */
 const change = fc.dictionary(fc.string(), fc.oneof(fc.constant(null), withoutNull))
 
 test('merge patch: a second time it changes nothing', () => {

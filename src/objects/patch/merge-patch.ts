@@ -33,8 +33,9 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 }
 
 /**
- * If there is nothing to remove, null means absent; in a list it is kept, since the items after it keep their places. A patch of some KB
- * may be nested so deeply that this takes long: each value is read again as a part of all that contain it.
+ * If there is nothing to remove, null means absent; in a list it is kept, since the items after it
+ * keep their places. A patch of some KB may be nested so deeply that this takes long: each value is
+ * read again as a part of all that contain it.
  */
 function* withoutNulls(root: JsonNode): Steps<JsonNode> {
   /** The values of the objects and lists that are being visited. */

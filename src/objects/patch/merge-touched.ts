@@ -1,6 +1,6 @@
 /**
- * Applies a merge patch to an object of a built-in kind (whose fields all have types) at the cost of what it touches: only that is
- * printed, merged and decoded again, and the rest stays decoded.
+ * Applies a merge patch to an object of a built-in kind (whose fields all have types) at the cost
+ * of what it touches: only that is printed, merged and decoded again, and the rest stays decoded.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { type Decoding, decodeStruct } from '../codec/decode.ts'
@@ -22,8 +22,8 @@ type MergeContext = {
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
 /**
- * Consumes the patch. Undefined: there is an error, or the kind would change; then the whole object is patched, since errors quote all of
- * it.
+ * Consumes the patch. Undefined: there is an error, or the kind would change; then the whole object
+ * is patched, since errors quote all of it.
  */
 export function* mergeTouched(
   current: KubeObject,

@@ -35,7 +35,10 @@ export type Patched = DecodeResult & {
   readonly shown: () => string
 }
 
-/** The patch is parsed anew each time, since applying it changes it. Fails with the error that the client gets. */
+/**
+ * The patch is parsed anew each time, since applying it changes it. Fails with the error that the
+ * client gets.
+ */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
   const quick = patch.form === 'merge' ? yield* applyQuickly(current, patch, expected) : undefined

@@ -21,8 +21,8 @@ export type JsonPatch = {
 }
 
 /**
- * `isChecked`: all members are checked, with the messages of another of upstream's decoders. Fails with a BadRequest, or
- * RequestEntityTooLarge.
+ * `isChecked`: all members are checked, with the messages of another of upstream's decoders. Fails
+ * with a BadRequest, or RequestEntityTooLarge.
  */
 export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {

@@ -1,7 +1,7 @@
 /**
- * Converts a tree of JSON to an object of a known schema, as Go's converter (FromUnstructured) does: what decode.ts does with a text. Its
- * messages differ, and so does what it accepts: a whole number written as a fraction is an integer, and one that is too large wraps
- * around.
+ * Converts a tree of JSON to an object of a known schema, as Go's converter (FromUnstructured)
+ * does: what decode.ts does with a text. Its messages differ, and so does what it accepts: a whole
+ * number written as a fraction is an integer, and one that is too large wraps around.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../../api/object.ts'
@@ -32,7 +32,10 @@ export type RestoreResult = {
   readonly strictFaults: readonly string[]
 }
 
-/** A value, and the tree that was made from it before the merge: what is identical in both trees need not be restored. */
+/**
+ * A value, and the tree that was made from it before the merge: what is identical in both trees
+ * need not be restored.
+ */
 type OriginalValue = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
 /** Fails with a RestoreError. */
@@ -135,7 +138,10 @@ class Restorer {
   }
 }
 
-/** Types with an UnmarshalJSON of their own are decoded from a text here as well; their errors are about their own fields. */
+/**
+ * Types with an UnmarshalJSON of their own are decoded from a text here as well; their errors are
+ * about their own fields.
+ */
 function reread(name: string, given: Json, struct: Struct): Json | undefined {
   const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)
   if (fault === undefined) return value[name]

@@ -1,7 +1,8 @@
 /**
- * Strategic merge patch: objects are merged field by field, lists as the schema says, and directives (`$patch`, `$retainKeys`,
- * `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest. Both trees are changed on the way, as upstream does and its errors
- * show; the caller has made them for this.
+ * Strategic merge patch: objects are merged field by field, lists as the schema says, and
+ * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the
+ * rest. Both trees are changed on the way, as upstream does and its errors show; the caller has
+ * made them for this.
  */
 import { badRequest, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -96,7 +97,10 @@ function* mergeField(
     yield* take(live, key, value)
 }
 
-/** Sets a value where there is none to merge with: nulls and directives are dropped, since they have nothing to change. */
+/**
+ * Sets a value where there is none to merge with: nulls and directives are dropped, since they have
+ * nothing to change.
+ */
 function* take(live: JsonMap, key: string, value: Json): Steps<void> {
   const plain = yield* withoutDirectives(yield* withoutNulls(value))
   if (plain === undefined) delete live[key]
@@ -199,7 +203,10 @@ function* mergeOrderedList(
   delete patch[key]
 }
 
-/** Fails if the items cannot be ordered: there are none, they are of several types, or maps have no merge key. */
+/**
+ * Fails if the items cannot be ordered: there are none, they are of several types, or maps have no
+ * merge key.
+ */
 function checkItems(
   live: readonly Json[],
   patch: readonly Json[],

@@ -1,6 +1,7 @@
 /**
- * The tree that a strategic merge patch is merged into. Only what the patch touches is made a tree, as it is printed; the rest is in it
- * as the decoded value, which the merge does not look at, and which restore.ts recognizes.
+ * The tree that a strategic merge patch is merged into. Only what the patch touches is made a tree,
+ * as it is printed; the rest is in it as the decoded value, which the merge does not look at, and
+ * which restore.ts recognizes.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner } from '../../api/json-scanner.ts'

@@ -1,6 +1,6 @@
 /**
- * Sets the defaults that a schema declares. Types that have none below them are never traversed, and a value that needs none is returned
- * as it is: most objects come out unchanged.
+ * Sets the defaults that a schema declares. Types that have none below them are never traversed,
+ * and a value that needs none is returned as it is: most objects come out unchanged.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -14,7 +14,10 @@ type SetDefaults = ((value: Json) => Json) | undefined
 /** Types and fields whose feature gate is off have no defaults. */
 export class Defaults {
   readonly #gates: Gates
-  /** The setters of types: whether a type has defaults anywhere depends on nothing but the types and the gates. */
+  /**
+   * The setters of types: whether a type has defaults anywhere depends on nothing but the types and
+   * the gates.
+   */
   readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
 
   constructor(gates: Gates) {

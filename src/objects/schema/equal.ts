@@ -43,9 +43,10 @@ export function identityOf(value: Json | undefined): string {
 }
 
 /**
- * Equality by Go's types. `semantic` is upstream's equality for API objects: empty lists and maps equal nil ones, quantities are compared
- * by value; a pointer to anything never equals a nil pointer. `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil;
- * stored objects have no empty ones.
+ * Equality by Go's types. `semantic` is upstream's equality for API objects: empty lists and maps
+ * equal nil ones, quantities are compared by value; a pointer to anything never equals a nil
+ * pointer. `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil; stored objects
+ * have no empty ones.
  */
 export type Equality = 'semantic' | 'exact'
 

@@ -1,4 +1,7 @@
-/** How objects of one kind are decoded and encoded: the schema of their version, their defaults, and their stored form. */
+/**
+ * How objects of one kind are decoded and encoded: the schema of their version, their defaults, and
+ * their stored form.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import type { Struct } from './schema.ts'
 
@@ -8,19 +11,24 @@ export type ObjectSchema = {
   readonly setDefaults: (object: KubeObject) => KubeObject
   /** Adds what older servers did not store. Objects from clients do not get it. */
   readonly completeStored?: (object: KubeObject) => KubeObject
-  /** Whether a new object gets defaults that are not stored with it, since they depend on generated values, such as its selector. */
+  /**
+   * Whether a new object gets defaults that are not stored with it, since they depend on generated
+   * values, such as its selector.
+   */
   readonly isDefaultedAgain?: boolean
   /** The field that maps keys to bytes: a null among these is read as empty once it is stored. */
   readonly bytesField?: string
   /** Only for custom kinds. */
   readonly custom?: CustomForm
-  /** Why a body cannot be decoded as this kind although each of its fields can; undefined: it can. */
+  /**
+   * Why a body cannot be decoded as this kind although each of its fields can; undefined: it can.
+   */
   readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
   readonly stored: StoredForm | undefined
   /**
-   * How to decode objects that are stored in another version, or in the served one; undefined: the version is unknown. Absent: there is
-   * only one.
+   * How to decode objects that are stored in another version, or in the served one; undefined: the
+   * version is unknown. Absent: there is only one.
    */
   readonly otherForm?: (apiVersion: string) => ReadForm | undefined
   /** The encoding of stored objects. Absent: JSON. */
@@ -33,12 +41,18 @@ export type CustomForm = {
   readonly storedVersion: string
   /** Whether objects may be stored in other versions. */
   readonly hasOldVersions: boolean
-  /** Returns the object without the fields that its schema does not know, and what strict field validation reports about them. */
+  /**
+   * Returns the object without the fields that its schema does not know, and what strict field
+   * validation reports about them.
+   */
   readonly prune: (object: KubeObject) => {
     readonly object: KubeObject
     readonly faults: readonly string[]
   }
-  /** Sets the defaults of an applied object, or of what a webhook made: nulls in fields that are not nullable are left for validation to report. */
+  /**
+   * Sets the defaults of an applied object, or of what a webhook made: nulls in fields that are not
+   * nullable are left for validation to report.
+   */
   readonly setDefaultsAroundNulls: (object: KubeObject) => KubeObject
   /** Converts an object that was stored in any version of its kind to the served version. */
   readonly fromStored: (object: KubeObject) => KubeObject
@@ -67,7 +81,10 @@ export type Scheme = {
   readonly find: (apiVersion: string, kind: string) => RegisteredKind | undefined
 }
 
-/** `v1.Secret`; the internal type that all its versions are converted to, `core.Secret`; and its schema, if the catalogue has one. */
+/**
+ * `v1.Secret`; the internal type that all its versions are converted to, `core.Secret`; and its
+ * schema, if the catalogue has one.
+ */
 export type RegisteredKind = {
   readonly goName: string
   readonly hubName: string

@@ -1,6 +1,7 @@
 /**
- * Reads the types of built-in kinds from the text in registry/catalogue. A package is read when one of its types is first
- * requested, a type when it is first used: a server that serves ConfigMaps never builds the schema of a Pod.
+ * Reads the types of built-in kinds from the text in registry/catalogue. A package is read when one
+ * of its types is first requested, a type when it is first used: a server that serves ConfigMaps
+ * never builds the schema of a Pod.
  *
  *     package core/v1                        the types that follow are core's, version v1
  *
@@ -13,11 +14,13 @@
  *       name string 1                        a field, its type as Go writes it, its number in protobuf (`-`: none)
  *       ports []Port 6 map=name patch=merge key=name default="x"
  *
- * A mark after the name of a field: `!` required and always printed, `+` always printed, `*` required but omitted if it is
- * empty; no mark: optional, and omitted if it is empty. Of a list: `atomic`, `set` or `map=<keys>`; for strategic merge patch
- * `patch=<strategies>` and `key=<field>`; `gate=<name>` if a feature gate that is off drops the field, `gate=<name>:<fields>`
- * if it drops these fields of its value; several gates have a semicolon between them. Types of other packages are written
- * `meta.Time`, `core.Pod` (version v1 of either), those of another version `autoscaling/v2.MetricSpec`.
+ * A mark after the name of a field: `!` required and always printed, `+` always printed, `*`
+ * required but omitted if it is empty; no mark: optional, and omitted if it is empty. Of a list:
+ * `atomic`, `set` or `map=<keys>`; for strategic merge patch `patch=<strategies>` and
+ * `key=<field>`; `gate=<name>` if a feature gate that is off drops the field,
+ * `gate=<name>:<fields>` if it drops these fields of its value; several gates have a semicolon
+ * between them. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
+ * those of another version `autoscaling/v2.MetricSpec`.
  */
 import type { Json } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
@@ -80,7 +83,10 @@ export class TypeCatalogue {
 
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
 
-  /** `texts`: packages by their names; one may be in several files. `defaults`: by package and type, `core/v1 Pod`. */
+  /**
+   * `texts`: packages by their names; one may be in several files. `defaults`: by package and type,
+   * `core/v1 Pod`.
+   */
   constructor(
     texts: Iterable<readonly [string, string]>,
     defaults: ReadonlyMap<string, TypeDefaults>,
@@ -227,7 +233,9 @@ export class TypeCatalogue {
   }
 }
 
-/** Go omits a struct only behind a pointer; and its times, quantities and open types are structs. */
+/**
+ * Go omits a struct only behind a pointer; and its times, quantities and open types are structs.
+ */
 const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
 
 const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([

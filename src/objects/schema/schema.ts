@@ -1,17 +1,24 @@
 /**
- * The schema of a type: which fields it has, in the order in which they are printed, and what each of them may hold. Decoding, printing,
- * pruning and defaulting all use the same schema. Types that occur in many kinds are one object, shared by all.
+ * The schema of a type: which fields it has, in the order in which they are printed, and what each
+ * of them may hold. Decoding, printing, pruning and defaulting all use the same schema. Types that
+ * occur in many kinds are one object, shared by all.
  */
 import type { Fields, Json } from '../../api/object.ts'
 import type { Structural } from './structural/structural.ts'
 
 export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
 
-/** A value that is one string or number in JSON. `goName` is its name in errors: `string`, or `v1.Protocol` for a named type. */
+/**
+ * A value that is one string or number in JSON. `goName` is its name in errors: `string`, or
+ * `v1.Protocol` for a named type.
+ */
 export type Scalar = {
   readonly type: ScalarType
   readonly goName: string
-  /** The enum values that are published; which values are rejected is up to the validation of each kind. */
+  /**
+   * The enum values that are published; which values are rejected is up to the validation of each
+   * kind.
+   */
   readonly values?: readonly string[]
   /** The type parses its text itself, and Go passes null to it as an empty text. */
   readonly isNullEmpty?: true
@@ -36,8 +43,9 @@ export type ScalarType =
 export type Any = { readonly type: 'any'; readonly goName: string }
 
 /**
- * Any JSON, kept as its text (a string in the object) without whitespace: it is printed as it was read, down to the digits of numbers,
- * and costs nothing if nobody looks into it. Sets of owned fields (fieldsV1) are most of what a server stores.
+ * Any JSON, kept as its text (a string in the object) without whitespace: it is printed as it was
+ * read, down to the digits of numbers, and costs nothing if nobody looks into it. Sets of owned
+ * fields (fieldsV1) are most of what a server stores.
  */
 export type Raw = { readonly type: 'raw'; readonly goName: string }
 
@@ -71,11 +79,13 @@ export type Struct = {
   /** In the order in which they are printed, those of embedded structs included. */
   readonly fields: readonly Field[]
   readonly byName: ReadonlyMap<string, Field>
-  /** Embedded structs, whose fields are among `fields`: protobuf has each as a message of its own. */
+  /**
+   * Embedded structs, whose fields are among `fields`: protobuf has each as a message of its own.
+   */
   readonly embedded: readonly Embedded[]
   /**
-   * For a custom kind: the schema of the other fields, built when it is first needed. They are any JSON until then; all fields are
-   * printed in the order of their names.
+   * For a custom kind: the schema of the other fields, built when it is first needed. They are any
+   * JSON until then; all fields are printed in the order of their names.
    */
   readonly open?: () => Structural
 }
@@ -83,9 +93,14 @@ export type Struct = {
 /** `number`: the field number in protobuf; 0 if there is none. */
 export type Embedded = { readonly struct: Struct; readonly number: number }
 
-/** The defaults of a type besides the published defaults of its fields: fixed values, then those that depend on others. */
+/**
+ * The defaults of a type besides the published defaults of its fields: fixed values, then those
+ * that depend on others.
+ */
 export type TypeDefaults = {
-  /** The amounts in its resource lists are not rounded: upstream has no defaulting for this group. */
+  /**
+   * The amounts in its resource lists are not rounded: upstream has no defaulting for this group.
+   */
   readonly keepsAmounts?: true
   readonly fields: Fields
   readonly set?: (value: Fields) => Fields
@@ -99,8 +114,8 @@ export type Field = {
   /** Whether a zero value differs from an absent one. */
   readonly isPointer: boolean
   /**
-   * When the field is omitted: `empty`: if it has the zero value of its type; `absent`: if it was not given; `never`: the zero value is
-   * printed (`null` for what may be absent).
+   * When the field is omitted: `empty`: if it has the zero value of its type; `absent`: if it was
+   * not given; `never`: the zero value is printed (`null` for what may be absent).
    */
   readonly omit: 'empty' | 'absent' | 'never'
   readonly isRequired: boolean
@@ -121,7 +136,10 @@ export type Topology =
   | { readonly type: 'atomic' | 'set' | 'granular' }
   | { readonly type: 'map'; readonly keys: readonly string[] }
 
-/** Strategic merge patch: how lists and structs are merged, and by which field the items of a list are matched. */
+/**
+ * Strategic merge patch: how lists and structs are merged, and by which field the items of a list
+ * are matched.
+ */
 export type PatchStrategy = {
   readonly strategies: readonly string[]
   readonly key: string | undefined

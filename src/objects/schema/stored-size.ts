@@ -1,7 +1,7 @@
 /**
- * A lower bound for the size of a stored object. What exceeds the limit could never be stored, and is
- * refused before it gets its defaults, which may be many times as large: `{}` in a list of containers
- * has two bytes in a body.
+ * A lower bound for the size of a stored object. What exceeds the limit could never be stored, and
+ * is refused before it gets its defaults, which may be many times as large: `{}` in a list of
+ * containers has two bytes in a body.
  */
 import { hasNoKeys, isFields, type Json } from '../../api/object.ts'
 import type { Field, Schema, Struct } from './schema.ts'
@@ -43,7 +43,10 @@ function boundsOf(struct: Struct): Bounds {
   return made
 }
 
-/** Types whose zero value is written in protobuf if the field is not a pointer. JSON writes it unless `omit` says otherwise. */
+/**
+ * Types whose zero value is written in protobuf if the field is not a pointer. JSON writes it
+ * unless `omit` says otherwise.
+ */
 const scalars: ReadonlySet<Schema['type']> = new Set([
   'string',
   'boolean',

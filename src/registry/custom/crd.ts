@@ -23,7 +23,10 @@ export type Crd = {
   readonly storageVersion: string
   /** Versions in which objects may be stored. */
   readonly storedVersions: readonly string[]
-  /** preserveUnknownFields, which old CRDs may have: fields that the schema does not mention are kept. */
+  /**
+   * preserveUnknownFields, which old CRDs may have: fields that the schema does not mention are
+   * kept.
+   */
   readonly keepsUnknown: boolean
   /** The conversion webhook; undefined: versions differ only in their apiVersion. */
   readonly webhook: Fields | undefined
@@ -47,7 +50,10 @@ export type CrdVersion = {
   readonly scale: ScalePaths | undefined
   readonly selectableFields: readonly string[]
   readonly columns: readonly PrinterColumn[]
-  /** The schema of its objects, parsed anew each time: most definitions are never used, and schemas are large. */
+  /**
+   * The schema of its objects, parsed anew each time: most definitions are never used, and schemas
+   * are large.
+   */
   readonly schema: () => Fields
 }
 
@@ -66,7 +72,10 @@ export type PrinterColumn = {
   readonly path: string
 }
 
-/** With the accepted names. `again` returns the object when its schemas are needed, so that it need not be kept in memory. */
+/**
+ * With the accepted names. `again` returns the object when its schemas are needed, so that it need
+ * not be kept in memory.
+ */
 export function readCrd(object: KubeObject, again: () => KubeObject = () => object): Crd {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])

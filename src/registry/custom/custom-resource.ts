@@ -1,6 +1,7 @@
 /**
- * A custom resource in one version: the same type as a built-in one, but derived from a CustomResourceDefinition instead of the catalogue.
- * What costs time or memory is created on first use; there may be ten thousand of them.
+ * A custom resource in one version: the same type as a built-in one, but derived from a
+ * CustomResourceDefinition instead of the catalogue. What costs time or memory is created on first
+ * use; there may be ten thousand of them.
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
@@ -42,7 +43,10 @@ const verbs: readonly Verb[] = [
   'update',
   'watch',
 ]
-/** The verbs in discovery while the CRD is being deleted; updates are still served, so that finalizers can be removed. */
+/**
+ * The verbs in discovery while the CRD is being deleted; updates are still served, so that
+ * finalizers can be removed.
+ */
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
@@ -289,7 +293,9 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
   }
 }
 
-/** Any change increments the generation, except of metadata and of a status that is a subresource. */
+/**
+ * Any change increments the generation, except of metadata and of a status that is a subresource.
+ */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
   // limit: callers ignore a few fields

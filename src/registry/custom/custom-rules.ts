@@ -8,7 +8,10 @@ import { compileRules, type RuleNode } from '../../objects/schema/structural/rul
 import { runRules } from '../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 
-/** Faults with which an object does not match the types that rules expect, so that rules are not evaluated. */
+/**
+ * Faults with which an object does not match the types that rules expect, so that rules are not
+ * evaluated.
+ */
 const blocking: ReadonlySet<FaultReason> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -40,7 +43,10 @@ export type RuleContext = {
 const isAccepted = (): Promise<true> => Promise.resolve(true)
 
 export class CustomRules {
-  /** Compiled in slices of its own, not of the first request that needs it: that one may be cancelled while others still wait. */
+  /**
+   * Compiled in slices of its own, not of the first request that needs it: that one may be
+   * cancelled while others still wait.
+   */
   readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
   constructor(schema: () => Fields, unusedMs: number) {

@@ -52,7 +52,10 @@ export function customScaleView(paths: ScalePaths): View {
   }
 }
 
-/** If the schema has no such field, the change still increments the generation, but is pruned for readers. */
+/**
+ * If the schema has no such field, the change still increments the generation, but is pruned for
+ * readers.
+ */
 function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
   refuseScalarOnWay(object, path)
   const { apiVersion, kind, metadata } = object

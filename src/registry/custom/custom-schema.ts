@@ -1,4 +1,7 @@
-/** How objects of a custom kind are decoded and validated: metadata by its type, the rest by the schema of the CRD. */
+/**
+ * How objects of a custom kind are decoded and validated: metadata by its type, the rest by the
+ * schema of the CRD.
+ */
 import type { Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
@@ -23,7 +26,10 @@ import { CustomRules, type RuleContext } from './custom-rules.ts'
 import type { Crd, CrdVersion } from './crd.ts'
 import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
 
-/** What is derived from a schema is several times its size, so it expires. The first write after that takes some milliseconds more. */
+/**
+ * What is derived from a schema is several times its size, so it expires. The first write after
+ * that takes some milliseconds more.
+ */
 const UNUSED_MS = 5 * 60_000
 
 /** The schema of one version. */
@@ -146,7 +152,9 @@ export class CustomSchema {
     return { object: kept === object ? object : withHead(kept, object), faults }
   }
 
-  /** Defaults may contain metadata of embedded objects, which is coerced to the type of metadata. */
+  /**
+   * Defaults may contain metadata of embedded objects, which is coerced to the type of metadata.
+   */
   setDefaults(object: KubeObject, nulls: Nulls = 'removed'): KubeObject {
     const whole = setDefaults(object, this.structural, nulls)
     return whole === object

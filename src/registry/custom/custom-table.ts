@@ -70,7 +70,10 @@ function columnOf({ name, type, format, description, priority, path }: PrinterCo
 /** How many characters the cells of a row may still have. */
 type CellBudget = { left: number }
 
-/** For the cells of all columns of an object together: one that shows a whole list may be a megabyte. The rest is cut off. */
+/**
+ * For the cells of all columns of an object together: one that shows a whole list may be a
+ * megabyte. The rest is cut off.
+ */
 const ROW_CHARACTERS_MAX = 64 << 10
 
 const firstOf = ([first]: Iterable<Json>): Json | undefined => first
@@ -115,7 +118,10 @@ function textOf(value: Json, room: CellBudget): string {
   return shown
 }
 
-/** As Go's encoding/json: maps sorted by key, with <, > and & escaped. Of a long value only the beginning is printed. */
+/**
+ * As Go's encoding/json: maps sorted by key, with <, > and & escaped. Of a long value only the
+ * beginning is printed.
+ */
 function sortedJson(value: Json, charactersMax: number): string {
   if (!Array.isArray(value) && !isFields(value)) return printSorted(value)
   const [open, close] = Array.isArray(value) ? '[]' : '{}'

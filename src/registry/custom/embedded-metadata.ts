@@ -1,6 +1,7 @@
 /**
- * Embedded resources of custom objects (x-kubernetes-embedded-resource) have metadata like any object: it is decoded by its type, so that
- * unknown fields are dropped and wrong types are refused, whatever the schema of the CRD says.
+ * Embedded resources of custom objects (x-kubernetes-embedded-resource) have metadata like any
+ * object: it is decoded by its type, so that unknown fields are dropped and wrong types are
+ * refused, whatever the schema of the CRD says.
  */
 import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
@@ -21,7 +22,10 @@ export type CoercedMetadata = {
   readonly refusal: string | undefined
 }
 
-/** Whether fields of a wrong type are refused or dropped: an object that is stored with them must still be readable. */
+/**
+ * Whether fields of a wrong type are refused or dropped: an object that is stored with them must
+ * still be readable.
+ */
 export type MalformedHandling = 'refused' | 'dropped'
 
 /** Coerces all embedded resources of a custom object. */
@@ -55,7 +59,10 @@ type MetadataCheckResult = {
   readonly refusals: FieldFault[]
   readonly malformed: MalformedHandling
 }
-/** `at` is the path in refusals, with keys of maps in brackets; `path` is that of unknown fields, without brackets. */
+/**
+ * `at` is the path in refusals, with keys of maps in brackets; `path` is that of unknown fields,
+ * without brackets.
+ */
 type MetadataContext = {
   readonly path: string
   readonly at: string

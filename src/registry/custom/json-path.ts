@@ -1,15 +1,16 @@
 /**
- * The JSON paths of printer columns: `.spec.ports[0].name`, `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed
- * once into steps; each step maps values to values, when they are asked for: a cell shows the first value, and the rest is not looked for.
- * The number of values that all paths may visit in one object is limited.
+ * The JSON paths of printer columns: `.spec.ports[0].name`,
+ * `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed once into steps; each
+ * step maps values to values, when they are asked for: a cell shows the first value, and the rest
+ * is not looked for. The number of values that all paths may visit in one object is limited.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 type Step = (values: Iterable<Json>, budget: PathBudget) => Iterable<Json>
 
 /**
- * `left`: the number of values that may still be visited. `children`: the values of large maps, which several columns of an object
- * ask for.
+ * `left`: the number of values that may still be visited. `children`: the values of large maps,
+ * which several columns of an object ask for.
  */
 export type PathBudget = { left: number; readonly children: Map<Fields, readonly Json[]> }
 
@@ -19,8 +20,9 @@ export type JsonPath = (object: Fields, budget?: PathBudget) => Iterable<Json>
 /** Longer than any real path. */
 const STEPS_MAX = 100
 /**
- * The number of values that the columns of one object may visit: some ten milliseconds, and far more than a real object has. A recursive path visits every depth, and a
- * second one visits inner values once for each outer one. Beyond the limit nothing is found.
+ * The number of values that the columns of one object may visit: some ten milliseconds, and far
+ * more than a real object has. A recursive path visits every depth, and a second one visits inner
+ * values once for each outer one. Beyond the limit nothing is found.
  */
 const LOOKED_MAX = 50_000
 

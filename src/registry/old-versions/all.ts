@@ -1,7 +1,8 @@
 /**
- * Versions that are no longer served and may still be stored in a database: how to convert an object of each to the version that is
- * stored now. Versions that differ only in their name are only in the catalogue. Defaults of an old version are set here if they differ
- * from those of the new one.
+ * Versions that are no longer served and may still be stored in a database: how to convert an
+ * object of each to the version that is stored now. Versions that differ only in their name are
+ * only in the catalogue. Defaults of an old version are set here if they differ from those of the
+ * new one.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { toStored as autoscalerToStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'

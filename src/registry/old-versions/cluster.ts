@@ -38,7 +38,10 @@ export function autoscaler(object: KubeObject): KubeObject {
   }
 }
 
-/** Upstream loses the container of a container metric, and keeps the target value of an object metric. */
+/**
+ * Upstream loses the container of a container metric, and keeps the target value of an object
+ * metric.
+ */
 function newTarget(metric: Fields): Fields {
   const converted = toNewMetric(metric, 'target')
   const container = converted['containerResource']
@@ -51,7 +54,10 @@ function newTarget(metric: Fields): Fields {
   return { ...converted, object: { ...object, target } }
 }
 
-/** `topology` was a map: the zone now has a field, a host name that repeats nodeName is dropped, the rest is deprecatedTopology. */
+/**
+ * `topology` was a map: the zone now has a field, a host name that repeats nodeName is dropped, the
+ * rest is deprecatedTopology.
+ */
 export function endpointSlice(object: KubeObject): KubeObject {
   const { endpoints } = object
   if (!Array.isArray(endpoints)) return object

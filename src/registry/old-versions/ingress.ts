@@ -1,4 +1,7 @@
-/** Ingresses of extensions/v1beta1 and networking.k8s.io/v1beta1: a backend was a serviceName and a servicePort. */
+/**
+ * Ingresses of extensions/v1beta1 and networking.k8s.io/v1beta1: a backend was a serviceName and a
+ * servicePort.
+ */
 import {
   type Fields,
   fieldsOf,

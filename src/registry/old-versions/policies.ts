@@ -1,4 +1,7 @@
-/** PodDisruptionBudgets, RBAC, RuntimeClasses, webhook configurations and CertificateSigningRequests. */
+/**
+ * PodDisruptionBudgets, RBAC, RuntimeClasses, webhook configurations and
+ * CertificateSigningRequests.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -16,7 +19,9 @@ import {
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** An empty selector of policy/v1beta1 selected nothing; to select everything took an expression. */
+/**
+ * An empty selector of policy/v1beta1 selected nothing; to select everything took an expression.
+ */
 export function budget(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { selector } = spec

@@ -1,4 +1,7 @@
-/** Workloads before apps/v1: their selectors and labels defaulted to the labels of their templates, and other defaults were different. */
+/**
+ * Workloads before apps/v1: their selectors and labels defaulted to the labels of their templates,
+ * and other defaults were different.
+ */
 import {
   type Fields,
   fieldsOf,

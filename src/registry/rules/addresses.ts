@@ -1,6 +1,6 @@
 /**
- * IP addresses and CIDRs in fields of objects. Older fields accept any spelling and warn about unusual ones; newer fields accept the
- * canonical form only.
+ * IP addresses and CIDRs in fields of objects. Older fields accept any spelling and warn about
+ * unusual ones; newer fields accept the canonical form only.
  */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import {
@@ -23,7 +23,10 @@ export const checkIp = (text: string): string[] => (parseIp(text) === undefined 
 export const checkCidr = (text: string): string[] =>
   parseCidr(text) === undefined ? [notACidr] : []
 
-/** Accepts any spelling that all parsers read alike. A text that is not an address is reported by other rules. */
+/**
+ * Accepts any spelling that all parsers read alike. A text that is not an address is reported by
+ * other rules.
+ */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return []
@@ -93,8 +96,8 @@ const reserved: readonly (readonly [Cidr | undefined, string])[] = [
 ].map(([text = '', why = '']) => [parseCidr(text), why])
 
 /**
- * An address that traffic can be sent to. A text that is not an address has been reported before, and is reported again in a shorter text,
- * as upstream.
+ * An address that traffic can be sent to. A text that is not an address has been reported before,
+ * and is reported again in a shorter text, as upstream.
  */
 export function validateTarget(path: string, text: string): FieldFault[] {
   const ip = parseIp(text)

@@ -3,7 +3,10 @@ import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from '../../objects/schema/equal.ts'
 import { typeOf } from '../types.ts'
 
-/** `isEqualAs('core/v1 PodSpec', now, stored)`: whether two structs of that type are equal as upstream compares them. */
+/**
+ * `isEqualAs('core/v1 PodSpec', now, stored)`: whether two structs of that type are equal as
+ * upstream compares them.
+ */
 export function isEqualAs(
   type: `${string} ${string}`,
   now: Json | undefined,

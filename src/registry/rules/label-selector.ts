@@ -123,8 +123,9 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
 }
 
 /**
- * An absent or invalid selector selects nothing, an empty one everything. Most selectors are of other objects, so a selector is validated
- * only if it matches: it may have a hundred thousand values.
+ * An absent or invalid selector selects nothing, an empty one everything. Most selectors are of
+ * other objects, so a selector is validated only if it matches: it may have a hundred thousand
+ * values.
  */
 export function selects(selector: Json | undefined, labels: Fields | undefined): boolean {
   if (selector === undefined || selector === null) return false

@@ -9,7 +9,10 @@ export function validateSegment(path: string, value: Json | undefined, missing =
   return text === '' ? [required(path, missing)] : checked(path, text, checkPathSegment)
 }
 
-/** A reference to an object of any kind in the same namespace; the group may be absent, but not empty. */
+/**
+ * A reference to an object of any kind in the same namespace; the group may be absent, but not
+ * empty.
+ */
 export function validateTypedReference(
   path: string,
   { apiGroup, kind, name }: Fields,

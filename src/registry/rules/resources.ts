@@ -173,8 +173,8 @@ export function fractionWarnings(
 }
 
 /**
- * Upstream converts to thousandths, rounded up. If they overflow an int64, as those of 7Ei, it takes the lowest 64 bits; for 10E the result
- * is 0.
+ * Upstream converts to thousandths, rounded up. If they overflow an int64, as those of 7Ei, it
+ * takes the lowest 64 bits; for 10E the result is 0.
  */
 function hasFraction(amount: string): boolean {
   const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n

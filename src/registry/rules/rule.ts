@@ -1,6 +1,7 @@
 /**
- * Validation rules for parts of objects. A rule validates one value and adds its faults to `check.faults`. The rules of a struct are a
- * table from fields to rules, in the order in which clients see the faults; a rule that depends on several fields is a function.
+ * Validation rules for parts of objects. A rule validates one value and adds its faults to
+ * `check.faults`. The rules of a struct are a table from fields to rules, in the order in which
+ * clients see the faults; a rule that depends on several fields is a function.
  */
 import { FAULTS_MAX, faultsOfEach, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'

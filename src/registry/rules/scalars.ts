@@ -21,7 +21,9 @@ export function named(checkName: (name: string) => string[]): Rule {
   }
 }
 
-/** An absent value counts as the empty text, unless the rule is wrapped in `given` or `unlessEmpty`. */
+/**
+ * An absent value counts as the empty text, unless the rule is wrapped in `given` or `unlessEmpty`.
+ */
 export function oneOf(...supported: readonly string[]): Rule {
   return (value, path, { faults }) => {
     const text = textOf(value)

@@ -1,6 +1,6 @@
 /**
- * Gate StrictIPCIDRValidation: fields that accepted any spelling of an address refuse ambiguous ones. Values that are already stored stay
- * valid, except in Pods.
+ * Gate StrictIPCIDRValidation: fields that accepted any spelling of an address refuse ambiguous
+ * ones. Values that are already stored stay valid, except in Pods.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'

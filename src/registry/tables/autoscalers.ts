@@ -1,4 +1,7 @@
-/** The table of HorizontalPodAutoscalers, the same for both versions: `cpu: 45%/60%` is the current value and the target. */
+/**
+ * The table of HorizontalPodAutoscalers, the same for both versions: `cpu: 45%/60%` is the current
+ * value and the target.
+ */
 import {
   type Fields,
   fieldsOf,

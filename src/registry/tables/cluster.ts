@@ -336,7 +336,9 @@ const flowSchemas: TableKind = {
       ]
     },
   ),
-  /** The first schema that matches a request applies, so they are listed in the order of precedence. */
+  /**
+   * The first schema that matches a request applies, so they are listed in the order of precedence.
+   */
   compare: (one, other) => precedenceOf(one) - precedenceOf(other),
 }
 

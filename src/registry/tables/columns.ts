@@ -1,4 +1,7 @@
-/** Helpers that define tables: a line of columns, and a function that computes the cells of an object. */
+/**
+ * Helpers that define tables: a line of columns, and a function that computes the cells of an
+ * object.
+ */
 import {
   entriesOf,
   type Fields,
@@ -15,8 +18,8 @@ import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**
- * `Name | Ready:integer | Node*`: names of columns, a type if it is not string, a star for columns of wide output. `cells` returns one cell
- * per column.
+ * `Name | Ready:integer | Node*`: names of columns, a type if it is not string, a star for columns
+ * of wide output. `cells` returns one cell per column.
  */
 export function table(line: string, cells: (object: KubeObject) => readonly Cell[]): TableKind {
   return { columns: columnsOf(line), cells }
@@ -83,7 +86,9 @@ export const printSelector = (selector: Json | undefined): string =>
 /** How many items of a list are printed. */
 export const SHOWN_MAX = 3
 
-/** The first few items, and how many more there are. `count`: of all items, if not all are given. */
+/**
+ * The first few items, and how many more there are. `count`: of all items, if not all are given.
+ */
 export function shortened(texts: readonly string[], count = texts.length): string {
   const shown = texts.slice(0, SHOWN_MAX).join(',')
   return count > SHOWN_MAX ? `${shown} + ${count - SHOWN_MAX} more...` : shown

@@ -63,7 +63,10 @@ type Summary = {
   readonly restarts: Cell
 }
 
-/** While init containers run, only they count; after that, only the sidecars among them, beside the containers. */
+/**
+ * While init containers run, only they count; after that, only the sidecars among them, beside the
+ * containers.
+ */
 function summary(pod: KubeObject): Summary {
   const spec = specOf(pod)
   const status = statusOf(pod)

@@ -1,7 +1,8 @@
 /**
- * The body of a remote server's answer, on its way to whoever pulls it. It holds what came since the last pull, copied into blocks that are
- * used again: a long answer leaves no garbage, and one that comes byte by byte takes no more than its bytes. How much may come before it is
- * pulled is decided by its origin (the window of a stream), or it pauses that.
+ * The body of a remote server's answer, on its way to whoever pulls it. It holds what came since
+ * the last pull, copied into blocks that are used again: a long answer leaves no garbage, and one
+ * that comes byte by byte takes no more than its bytes. How much may come before it is pulled is
+ * decided by its origin (the window of a stream), or it pauses that.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -48,7 +49,10 @@ export class AnswerBody {
     this.#blocks = blocks
   }
 
-  /** The length that was announced. A body that is longer, or shorter, fails: another answer must not begin where this one should have ended. */
+  /**
+   * The length that was announced. A body that is longer, or shorter, fails: another answer must
+   * not begin where this one should have ended.
+   */
   expect(length: string | readonly string[] | undefined): void {
     if (length !== undefined)
       this.#left = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
@@ -106,7 +110,10 @@ export class AnswerBody {
     return taken
   }
 
-  /** Its memory is reused by the next call. Fails if the remote server ended the answer before its end. */
+  /**
+   * Its memory is reused by the next call. Fails if the remote server ended the answer before its
+   * end.
+   */
   take(): readonly Buffer[] | undefined {
     for (const block of this.#sentBlocks) this.#blocks.give(block)
     this.#sentBlocks = this.#heldBlocks

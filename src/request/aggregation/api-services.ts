@@ -1,6 +1,7 @@
 /**
- * The APIServices, kept current by a watch of the cache, and the remote servers that they lead to. A request is for a remote server if the
- * APIService of its group and version names a Service; without one, or without an APIService, this server answers.
+ * The APIServices, kept current by a watch of the cache, and the remote servers that they lead to.
+ * A request is for a remote server if the APIService of its group and version names a Service;
+ * without one, or without an APIService, this server answers.
  */
 import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
 import type { Informer } from '../../storage/cache/informer.ts'
@@ -28,7 +29,9 @@ export type RegisteredApiService = {
 /** `known`: undefined: the APIService was deleted. */
 export type OnApiService = (name: string, known: RegisteredApiService | undefined) => void
 
-/** Whether a request is for the legacy group. Its APIService stands for all of /api, as upstream. */
+/**
+ * Whether a request is for the legacy group. Its APIService stands for all of /api, as upstream.
+ */
 const legacyName = 'v1.'
 
 export class ApiServicesInformer implements AsyncDisposable {
@@ -43,7 +46,9 @@ export class ApiServicesInformer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves when all APIServices are known. To be awaited before the first request is accepted. */
+  /**
+   * Resolves when all APIServices are known. To be awaited before the first request is accepted.
+   */
   async start(): Promise<void> {
     const [followed] = informByName<KubeObject>(
       {
@@ -89,7 +94,10 @@ export class ApiServicesInformer implements AsyncDisposable {
       : undefined
   }
 
-  /** Called with every change, also of a condition, and first with all that are known. Returns how to end that. */
+  /**
+   * Called with every change, also of a condition, and first with all that are known. Returns how
+   * to end that.
+   */
   onChange(listener: OnApiService): () => void {
     this.#listeners.add(listener)
     for (const [name, known] of this.#known) listener(name, known)
@@ -109,7 +117,8 @@ export class ApiServicesInformer implements AsyncDisposable {
   #set(name: string, object: KubeObject | undefined): void {
     const before = this.#known.get(name)?.remote
     const service = object && readApiService(object)
-    // APIServices themselves are always served here, as upstream: else nobody could take back what leads them elsewhere.
+    // APIServices themselves are always served here, as upstream: else nobody could take back what
+    // leads them elsewhere.
     const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
     const remote = isKept

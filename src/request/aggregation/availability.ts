@@ -1,6 +1,7 @@
 /**
- * Keeps the condition Available of APIServices current. That of a remote server is looked at when the APIService, its Service or its endpoints
- * change, and every half minute: what is between the servers may fail without a change. One of this server is always available.
+ * Keeps the condition Available of APIServices current. That of a remote server is looked at when
+ * the APIService, its Service or its endpoints change, and every half minute: what is between the
+ * servers may fail without a change. One of this server is always available.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'
@@ -23,7 +24,10 @@ import type { Remote, RemoteOptions } from './remote.ts'
 
 /** As upstream. */
 const CHECK_MS = 30_000
-/** The wait before a condition that somebody else wrote is looked at; each one within the time after it doubles that. */
+/**
+ * The wait before a condition that somebody else wrote is looked at; each one within the time after
+ * it doubles that.
+ */
 const CONTESTED_MS = 1_000
 const CALM_MS = 120_000
 /** How many are looked at concurrently, as upstream. */
@@ -56,7 +60,10 @@ export class Availability implements AsyncDisposable {
     string,
     { readonly remote: Remote | undefined; readonly condition: Condition }
   >()
-  /** By name: when somebody else's condition is looked at next, and for how long such are waited with. */
+  /**
+   * By name: when somebody else's condition is looked at next, and for how long such are waited
+   * with.
+   */
   readonly #contested = new Map<
     string,
     { readonly timer: NodeJS.Timeout | undefined; readonly ms: number; readonly atMs: number }

@@ -1,4 +1,7 @@
-/** What this server shows to remote ones, so that they believe it who a user is. Its files may be renewed while the server runs. */
+/**
+ * What this server shows to remote ones, so that they believe it who a user is. Its files may be
+ * renewed while the server runs.
+ */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../lib/errors.ts'
@@ -10,7 +13,9 @@ type Files = { readonly certificatePath: string; readonly keyPath: string }
 export class ClientCertificate {
   #current: RemoteTls['client']
 
-  /** `files`: null: there is none. If they cannot be used yet, which is logged, it shows nothing. */
+  /**
+   * `files`: null: there is none. If they cannot be used yet, which is logged, it shows nothing.
+   */
   constructor(files: Files | null, log: Log) {
     if (files === null) return
     const { certificatePath, keyPath } = files

@@ -1,6 +1,7 @@
 /**
- * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees, else HTTP/1.1. They are kept open between
- * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
+ * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees,
+ * else HTTP/1.1. They are kept open between requests. A request has its own stream or connection
+ * until its answer has ended; upgrades have a connection of their own.
  */
 import { isIP } from 'node:net'
 import {
@@ -53,12 +54,18 @@ export class RemoteConnections {
         : createSecureContext({ ...serverTrustAnchors(caPem), ...own })
   }
 
-  /** Resolves with the head of the answer, while the body of the request may still be sent. Fails with a FailedCall. */
+  /**
+   * Resolves with the head of the answer, while the body of the request may still be sent. Fails
+   * with a FailedCall.
+   */
   async send(address: Address, request: RemoteRequest): Promise<RemoteAnswer> {
     return this.#poolOf(address).send(request)
   }
 
-  /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall, or an UnansweredUpgrade. */
+  /**
+   * Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall, or an
+   * UnansweredUpgrade.
+   */
   async upgrade(
     address: Address,
     request: Omit<RemoteRequest, 'pipeBody'>,

@@ -32,7 +32,10 @@ export class TooLargeDocument extends Error {
   override readonly name = 'TooLargeDocument'
 }
 
-/** Who this server is to remote ones, when it asks for itself. As upstream, any such server lets it read what it serves. */
+/**
+ * Who this server is to remote ones, when it asks for itself. As upstream, any such server lets it
+ * read what it serves.
+ */
 export const aggregatorUser: User = {
   name: 'system:kube-aggregator',
   uid: '',
@@ -41,7 +44,10 @@ export const aggregatorUser: User = {
 
 type Send = (request: RemoteRequest) => Promise<RemoteAnswer>
 
-/** Redirects are not followed: they are answers like any other. Fails as `send` does, with an AbortError or a TooLargeDocument. */
+/**
+ * Redirects are not followed: they are answers like any other. Fails as `send` does, with an
+ * AbortError or a TooLargeDocument.
+ */
 export async function fetchDocument(
   send: Send,
   path: string,

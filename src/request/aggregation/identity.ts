@@ -1,8 +1,14 @@
-/** How a remote server learns who makes a request: by headers, which count because of the client certificate of this server. */
+/**
+ * How a remote server learns who makes a request: by headers, which count because of the client
+ * certificate of this server.
+ */
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 
-/** `hasUid`: the gate RemoteRequestHeaderUID. Fails if the user cannot be named in a header: another name must not get through. */
+/**
+ * `hasUid`: the gate RemoteRequestHeaderUID. Fails if the user cannot be named in a header: another
+ * name must not get through.
+ */
 export function identityHeaders(
   { name, uid, groups, extra = {} }: User,
   { hasUid }: { readonly hasUid: boolean },
@@ -20,7 +26,9 @@ export function identityHeaders(
   return headers
 }
 
-/** Headers are written as Latin-1: so their bytes are those of UTF-8, which servers read them as. */
+/**
+ * Headers are written as Latin-1: so their bytes are those of UTF-8, which servers read them as.
+ */
 function written(header: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value))
@@ -29,7 +37,10 @@ function written(header: string, value: string): string {
   return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
 }
 
-/** Bytes that a header's name may not contain, and the percent sign, are percent-encoded; names are compared without case. */
+/**
+ * Bytes that a header's name may not contain, and the percent sign, are percent-encoded; names are
+ * compared without case.
+ */
 const escapeKey = (key: string): string =>
   Array.from(Buffer.from(key, 'utf8'), (byte) => {
     const letter = String.fromCharCode(byte)

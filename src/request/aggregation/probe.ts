@@ -1,4 +1,7 @@
-/** Asks a remote server for the document about its group and version: whether it answers is whether it is available. */
+/**
+ * Asks a remote server for the document about its group and version: whether it answers is whether
+ * it is available.
+ */
 import type { Dial } from '../../lib/net/dial.ts'
 import { quote } from '../../api/quote.ts'
 import { hostPort } from '../../lib/net/hosts.ts'
@@ -9,12 +12,18 @@ import { RemoteConnections, type RemoteTls } from './connections.ts'
 import { aggregatorUser } from './document.ts'
 import { identityHeaders } from './identity.ts'
 
-/** Sent at once, of which one has to succeed: a Service may lead to servers that are gone, beside others that are not. */
+/**
+ * Sent at once, of which one has to succeed: a Service may lead to servers that are gone, beside
+ * others that are not.
+ */
 const PROBES = 5
 /** For a whole answer. */
 const PROBE_MS_MAX = 5_000
 
-/** The connections of probes. As upstream, whose certificate it is does not matter: nothing of the answer is used. */
+/**
+ * The connections of probes. As upstream, whose certificate it is does not matter: nothing of the
+ * answer is used.
+ */
 export class Prober implements Disposable {
   readonly #client: () => RemoteTls['client']
   readonly #dial: Dial
@@ -27,7 +36,10 @@ export class Prober implements Disposable {
     this.#dial = dial
   }
 
-  /** Undefined: it answered one of the probes. Else why the last of them failed. `resolve`: fails with an error that says why. */
+  /**
+   * Undefined: it answered one of the probes. Else why the last of them failed. `resolve`: fails
+   * with an error that says why.
+   */
   async fault(
     service: ApiService,
     resolve: () => Promise<Address>,

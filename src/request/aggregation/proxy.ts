@@ -1,6 +1,7 @@
 /**
- * Passes a request on to the remote server that has its group and version, and its answer back. Bodies are streamed in both directions, no faster
- * than the other side takes them. The user is told by headers; redirects go no further.
+ * Passes a request on to the remote server that has its group and version, and its answer back.
+ * Bodies are streamed in both directions, no faster than the other side takes them. The user is
+ * told by headers; redirects go no further.
  */
 import type { RequestContext } from '../../api/context.ts'
 import {
@@ -30,12 +31,18 @@ import { distinctHeaders } from './send-http1.ts'
 import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
 
-/** What an answer holds that its client does not read: what has come of it, in blocks of which one may be hardly used. */
+/**
+ * What an answer holds that its client does not read: what has come of it, in blocks of which one
+ * may be hardly used.
+ */
 const WATCH_HELD_BYTES = WATCH_WINDOW_BYTES + BLOCK_BYTES
 const LONG_HELD_BYTES = LONG_WINDOW_BYTES + BLOCK_BYTES
 /** Timers count whole milliseconds. */
 const EARLY_MS_MAX = 5
-/** Of discovery documents, as upstream: clients ask for those of all servers before they do anything. */
+/**
+ * Of discovery documents, as upstream: clients ask for those of all servers before they do
+ * anything.
+ */
 const DISCOVERY_MS_MAX = 5_000
 
 export type ProxyOptions = {
@@ -47,7 +54,10 @@ export type ProxyOptions = {
 
 export type ProxiedRequest = { readonly http: ApiRequest; readonly context: RequestContext }
 
-/** The group and version of the request are those of a remote server. `name`: of the APIService whose server is asked, whatever the path. */
+/**
+ * The group and version of the request are those of a remote server. `name`: of the APIService
+ * whose server is asked, whatever the path.
+ */
 export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiResponse>
 
 export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy {
@@ -203,7 +213,10 @@ const textType = 'text/plain; charset=utf-8'
 const isRedirect = ({ status, headers }: Pick<RemoteAnswer, 'status' | 'headers'>): boolean =>
   status >= 300 && status < 400 && headers['location'] !== undefined && headers['location'] !== ''
 
-/** Where this server says something, too, the remote one adds to it, as upstream. What it says of flows is of its own. */
+/**
+ * Where this server says something, too, the remote one adds to it, as upstream. What it says of
+ * flows is of its own.
+ */
 function withOwn(headers: Headers, { auditId }: RequestContext): Headers {
   const {
     'audit-id': auditIds,
@@ -244,7 +257,10 @@ type Upgrade = {
   readonly life: RequestLifetime
 }
 
-/** The body of such a request is not passed on, so it has no length: a server that refuses would take the next request for the body. */
+/**
+ * The body of such a request is not passed on, so it has no length: a server that refuses would
+ * take the next request for the body.
+ */
 async function upgrade(
   http: ApiRequest,
   { remote, address, headers, context, life }: Upgrade,

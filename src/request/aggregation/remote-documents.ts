@@ -65,13 +65,19 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
     this.openApi = new RemoteOpenApi({ servers: this.servers, log })
   }
 
-  /** Resolves when aggregated discovery has every APIService. To be awaited before the server is ready. */
+  /**
+   * Resolves when aggregated discovery has every APIService. To be awaited before the server is
+   * ready.
+   */
   async start(): Promise<void> {
     this.openApi.start()
     await this.discovery.start()
   }
 
-  /** For controllers: those of all APIServices that were asked for, the preferred ones of a group first. */
+  /**
+   * For controllers: those of all APIServices that were asked for, the preferred ones of a group
+   * first.
+   */
   versions(): readonly VersionContent[] {
     const versions = [...this.discovery.versions()].toSorted((a, b) =>
       byVersionPriority(a.service, b.service),

@@ -1,6 +1,6 @@
 /**
- * The connections to one address of a remote server. Requests share those of HTTP/2; one that meets a connection which the server was just closing
- * is sent again, if it may be.
+ * The connections to one address of a remote server. Requests share those of HTTP/2; one that meets
+ * a connection which the server was just closing is sent again, if it may be.
  */
 import type { TLSSocket } from 'node:tls'
 import { isReplayable } from '../../api/proxied-headers.ts'

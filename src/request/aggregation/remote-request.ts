@@ -6,7 +6,10 @@ import type { AnswerBody } from './answer-body.ts'
 
 /** What comes of an answer before it is pulled: of one that may never end, … */
 export const WATCH_WINDOW_BYTES = 64 * 1024
-/** … and of one that is to be sent on as fast as it goes: half of it is on its way while the other half is sent. */
+/**
+ * … and of one that is to be sent on as fast as it goes: half of it is on its way while the other
+ * half is sent.
+ */
 export const LONG_WINDOW_BYTES = 512 * 1024
 
 export type RemoteRequest = {
@@ -24,7 +27,10 @@ export type RemoteAnswer = {
   readonly status: number
   readonly headers: Headers
   readonly body: AnswerBody
-  /** Lets more of the body come before it is pulled: `LONG_WINDOW_BYTES`. For what is long and has an end. Absent: that cannot be chosen. */
+  /**
+   * Lets more of the body come before it is pulled: `LONG_WINDOW_BYTES`. For what is long and has
+   * an end. Absent: that cannot be chosen.
+   */
   readonly widen?: () => void
   /** Known when the body has ended. */
   readonly trailers: () => Headers | undefined

@@ -1,4 +1,7 @@
-/** A remote API server: what an APIService with a Service leads to. Its connections are kept for as long as the APIService stays the same. */
+/**
+ * A remote API server: what an APIService with a Service leads to. Its connections are kept for as
+ * long as the APIService stays the same.
+ */
 import { quote } from '../../api/quote.ts'
 import type { Dial } from '../../lib/net/dial.ts'
 import { type Address, addressOf, endpointOf } from '../../net/outbound/service-address.ts'
@@ -15,7 +18,10 @@ export type RemoteOptions = {
   readonly routing?: EndpointRouting | undefined
   /** Where this server listens, which is what the Service default/kubernetes stands for. */
   readonly ownAddress: () => Address | undefined
-  /** What this server shows to remote ones. The same object as long as it is not renewed; undefined: nothing. */
+  /**
+   * What this server shows to remote ones. The same object as long as it is not renewed; undefined:
+   * nothing.
+   */
   readonly clientCertificate: () => RemoteTls['client']
   readonly dial: Dial
   /** Absent: it has its own. */
@@ -40,7 +46,10 @@ export class Remote {
     this.#options = options
   }
 
-  /** Where the Service leads to now: another endpoint each time, if endpoints are called. Fails with an UnresolvedService. */
+  /**
+   * Where the Service leads to now: another endpoint each time, if endpoints are called. Fails with
+   * an UnresolvedService.
+   */
   async resolve(): Promise<Address> {
     const { service } = this.spec
     const { getService, routing, ownAddress } = this.#options
@@ -72,7 +81,10 @@ export class Remote {
     return this.connections().upgrade(await this.resolve(), request)
   }
 
-  /** A document about the server: discovery, OpenAPI. Fails with an UnresolvedService, a FailedCall or a TooLargeDocument. */
+  /**
+   * A document about the server: discovery, OpenAPI. Fails with an UnresolvedService, a FailedCall
+   * or a TooLargeDocument.
+   */
   fetchDocument(path: string, options: DocumentOptions): Promise<RemoteDocument> {
     return fetchDocument((request) => this.send(request), path, options)
   }

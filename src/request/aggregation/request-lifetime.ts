@@ -1,4 +1,7 @@
-/** How long a remote request may last: until its client goes away, or its time is up, whatever has come of the answer by then. */
+/**
+ * How long a remote request may last: until its client goes away, or its time is up, whatever has
+ * come of the answer by then.
+ */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
 export class RequestLifetime {

@@ -82,7 +82,8 @@ async function pipe(
   let draining: Promise<void> | undefined
   try {
     await pipeBody((chunk) => {
-      // Node would send the body of a GET or DELETE of unknown length without framing, and the server would parse it as a second request.
+      // Node would send the body of a GET or DELETE of unknown length without framing, and the
+      // server would parse it as a second request.
       if (!sent.headersSent && !sent.hasHeader('content-length'))
         sent.setHeader('transfer-encoding', 'chunked')
       if (sent.write(chunk)) return undefined

@@ -17,7 +17,10 @@ import { distinctHeaders } from './send-http1.ts'
 
 const NOT_MODIFIED = 304
 
-/** `session`: has a stream reserved for it. Fails with a FailedCall, or a LostConnection if it may be sent again. */
+/**
+ * `session`: has a stream reserved for it. Fails with a FailedCall, or a LostConnection if it may
+ * be sent again.
+ */
 export function sendHttp2(
   request: RemoteRequest,
   authority: string,
@@ -95,7 +98,10 @@ async function pipe(
   }
 }
 
-/** A stream takes one write at a time; who sends a body may have more on the way, up to its own window. */
+/**
+ * A stream takes one write at a time; who sends a body may have more on the way, up to its own
+ * window.
+ */
 class BodyWriter {
   readonly #stream: ClientStream
   #waiting: Buffer[] = []

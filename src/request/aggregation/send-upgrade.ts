@@ -1,4 +1,6 @@
-/** Asks a remote server to switch to another protocol (SPDY, WebSocket) on a connection of its own. */
+/**
+ * Asks a remote server to switch to another protocol (SPDY, WebSocket) on a connection of its own.
+ */
 import { request as open } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { RemoteRequest, UpgradeAnswer } from './remote-request.ts'

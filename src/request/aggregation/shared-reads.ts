@@ -1,6 +1,7 @@
 /**
- * Reading of sockets into one buffer. Node allocates one for every read otherwise: of a long answer that is passed on a fifth of the time went
- * into collecting them. What was read is handed over at once, before anything else is read, so that all sockets can share it.
+ * Reading of sockets into one buffer. Node allocates one for every read otherwise: of a long answer
+ * that is passed on a fifth of the time went into collecting them. What was read is handed over at
+ * once, before anything else is read, so that all sockets can share it.
  */
 import type { OnReadOpts } from 'node:net'
 
@@ -10,7 +11,9 @@ const READ_BYTES = 64 * 1024
 export type Reads = {
   /** Node's option. */
   readonly onread: OnReadOpts
-  /** Who gets what is read. Nothing is read before the handshake has ended; then it has to be known. */
+  /**
+   * Who gets what is read. Nothing is read before the handshake has ended; then it has to be known.
+   */
   readonly readTo: (take: (chunk: Buffer) => void) => void
 }
 

@@ -1,6 +1,7 @@
 /**
- * The path and query that a remote server gets. They are written anew from what this server has read, as upstream does it: what was authorized
- * is what the other server reads, whatever it makes of an escape or a semicolon.
+ * The path and query that a remote server gets. They are written anew from what this server has
+ * read, as upstream does it: what was authorized is what the other server reads, whatever it makes
+ * of an escape or a semicolon.
  */
 import type { ApiRequest } from '../../api/request.ts'
 

@@ -5,7 +5,10 @@ import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 
 /** An unused connection is closed, as by Go's client. */
 export const IDLE_MS = 90_000
-/** Connections to one address, each with one request: a bound on what clients can open, above what a server has in flight. */
+/**
+ * Connections to one address, each with one request: a bound on what clients can open, above what a
+ * server has in flight.
+ */
 const CONNECTIONS_MAX = 4096
 /** Kept for the next requests, as by Go's client. */
 const FREE_MAX = 25

@@ -1,6 +1,7 @@
 /**
- * Allocates the cluster IPs of Services. An allocated address is an IPAddress object with the address as its name, so that only one
- * server can create it; ServiceCIDR objects say which addresses may be allocated.
+ * Allocates the cluster IPs of Services. An allocated address is an IPAddress object with the
+ * address as its name, so that only one server can create it; ServiceCIDR objects say which
+ * addresses may be allocated.
  */
 import {
   type Cidr,
@@ -15,7 +16,10 @@ import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../../ap
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
-/** Requests often name low addresses: the server chooses from the part above them while it has free ones. */
+/**
+ * Requests often name low addresses: the server chooses from the part above them while it has free
+ * ones.
+ */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n
 const NAMED_MAX = 256n
@@ -112,7 +116,8 @@ export class ClusterIps {
 
   /** False: the address is taken. */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
-    // The record first, since servers without IPAddress objects allocate by it. The repair removes what a crash leaves there.
+    // The record first, since servers without IPAddress objects allocate by it. The repair removes
+    // what a crash leaves there.
     if (!(await this.#options.records.take(ip))) return false
     let isOurs = false
     try {

@@ -1,6 +1,7 @@
 /**
- * Creates the allocators of Services. Addresses are IPAddress objects or, with the gate MultiCIDRServiceAllocator off, a record of
- * the server's own in etcd; node ports are such a record.
+ * Creates the allocators of Services. Addresses are IPAddress objects or, with the gate
+ * MultiCIDRServiceAllocator off, a record of the server's own in etcd; node ports are such a
+ * record.
  */
 import { unclassified } from '../../api/errors.ts'
 import type { Cidr } from '../../api/ip.ts'
@@ -43,7 +44,10 @@ export type AllocatorsOptions = {
   readonly services: ResourceObjects
   /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
   readonly cidrs: readonly Cidr[]
-  /** Where allocated addresses are kept: in objects, in objects and the records of older servers, or in those records only. */
+  /**
+   * Where allocated addresses are kept: in objects, in objects and the records of older servers, or
+   * in those records only.
+   */
   readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
   readonly metrics: AllocatorMetrics

@@ -1,7 +1,8 @@
 /**
- * The addresses of Services in the records by which servers without IPAddress objects allocate: older ones, and this one if the
- * gate MultiCIDRServiceAllocator is off (recorded-ips.ts). If it is on, an address is taken in its record first, so that replicas
- * with and without the gate can run at the same time, and the gate can be turned off again.
+ * The addresses of Services in the records by which servers without IPAddress objects allocate:
+ * older ones, and this one if the gate MultiCIDRServiceAllocator is off (recorded-ips.ts). If it is
+ * on, an address is taken in its record first, so that replicas with and without the gate can run
+ * at the same time, and the gate can be turned off again.
  */
 import { type Cidr, contains, formatCidr, type Ip, parseCidr } from '../../api/ip.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -57,7 +58,10 @@ export class IpRecords {
     })
   }
 
-  /** False: the address is taken. True also if no record covers it, or the record is still to be repaired. */
+  /**
+   * False: the address is taken. True also if no record covers it, or the record is still to be
+   * repaired.
+   */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)
     if (entry === undefined) return true

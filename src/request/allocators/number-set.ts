@@ -12,7 +12,10 @@ type NamedShare = { readonly of: number; readonly max: number }
 const NAMED_MIN = 16
 const namedPorts: NamedShare = { of: 32, max: 128 }
 
-/** Clients often request low numbers: the server chooses above so many low ones while there are free ones. */
+/**
+ * Clients often request low numbers: the server chooses above so many low ones while there are free
+ * ones.
+ */
 export const namedOf = (size: number, share: NamedShare): number =>
   size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / share.of)), share.max)
 
@@ -24,12 +27,18 @@ export class PortError extends Error {
 export class NumberSet {
   readonly #range: NumberRange
   readonly #random: () => number
-  /** The lowest number is the lowest bit of the last byte, as it is stored. Changed in place: a copy may have 128 KB. */
+  /**
+   * The lowest number is the lowest bit of the last byte, as it is stored. Changed in place: a copy
+   * may have 128 KB.
+   */
   readonly #bytes: Buffer
   /** The buffer in which `attempt` saves the state before. */
   #spare: Buffer | undefined
 
-  /** `stored`: as returned by `stored()`; numbers beyond the range are left out. `random` returns numbers from 0 to below 1. */
+  /**
+   * `stored`: as returned by `stored()`; numbers beyond the range are left out. `random` returns
+   * numbers from 0 to below 1.
+   */
   constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range
     this.#random = random

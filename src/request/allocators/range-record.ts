@@ -1,6 +1,7 @@
 /**
- * A set of numbers that all servers of an etcd share, stored as upstream does: in one key, which every change compares and writes.
- * Changes that come while a write is under way are batched into the next one, so that many of them cost a few writes.
+ * A set of numbers that all servers of an etcd share, stored as upstream does: in one key, which
+ * every change compares and writes. Changes that come while a write is under way are batched into
+ * the next one, so that many of them cost a few writes.
  */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
@@ -24,8 +25,9 @@ export type RangeRecordOptions = {
   /** Converts the bitmap of a record with another range to this range. */
   readonly adopt: (text: string, bytes: Buffer) => Buffer
   /**
-   * If set, a record that does not exist or has another range is refused until a repair (`changeAt`) has written it; the text is
-   * the resource as errors name it. Absent: the first change adopts such a record.
+   * If set, a record that does not exist or has another range is refused until a repair
+   * (`changeAt`) has written it; the text is the resource as errors name it. Absent: the first
+   * change adopts such a record.
    */
   readonly repairedFirst?: string
   /** Returns a number from 0 to below 1. */
@@ -53,7 +55,10 @@ export class RangeRecord {
   readonly #options: RangeRecordOptions
   #wishes: RangeChange[] = []
   #isWriting = false
-  /** The record as it was written last, and in which database: another one can have another record at the same revision. */
+  /**
+   * The record as it was written last, and in which database: another one can have another record
+   * at the same revision.
+   */
   #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
   constructor(parts: RangeRecordOptions) {
@@ -61,8 +66,8 @@ export class RangeRecord {
   }
 
   /**
-   * Changes the set. What `change` throws is thrown here and leaves the set as it was; `change` may run several times, on other sets.
-   * It must neither wait nor keep the set.
+   * Changes the set. What `change` throws is thrown here and leaves the set as it was; `change` may
+   * run several times, on other sets. It must neither wait nor keep the set.
    */
   change<T>(change: (set: NumberSet) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -219,7 +224,10 @@ export class RangeRecord {
 const rangeSchema = (): ReturnType<typeof plainSchema> =>
   plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
-/** In slices, which leave the event loop to others: many changes to a large set, some of which scan all of it, take long. */
+/**
+ * In slices, which leave the event loop to others: many changes to a large set, some of which scan
+ * all of it, take long.
+ */
 async function applyAll(
   wishes: readonly RangeChange[],
   set: NumberSet,

@@ -2,9 +2,14 @@
 import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
 
-/** A number that no Service has in so many passes does not belong to a Service that is just being written. */
+/**
+ * A number that no Service has in so many passes does not belong to a Service that is just being
+ * written.
+ */
 const PASSES_TILL_FREE = 3
-/** Attempts in one pass, if others change the record all the time. The next pass is minutes away. */
+/**
+ * Attempts in one pass, if others change the record all the time. The next pass is minutes away.
+ */
 const TRIES_MAX = 5
 
 export type RepairableRecord = Pick<RangeRecord, 'revision' | 'changeAt'>
@@ -12,7 +17,9 @@ export type RepairableRecord = Pick<RangeRecord, 'revision' | 'changeAt'>
 export class RecordRepair {
   readonly #record: RepairableRecord
   readonly #life: () => number
-  /** In how many passes no Service had a taken number. The counts are valid for one database only. */
+  /**
+   * In how many passes no Service had a taken number. The counts are valid for one database only.
+   */
   #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = {
     life: -1,
     passes: new Map(),
@@ -36,9 +43,9 @@ export class RecordRepair {
   }
 
   /**
-   * Undefined: the record was changed meanwhile, or the database was replaced. Only the record as it was before Services were
-   * listed is repaired: a later one may have numbers of Services that are not in the list yet, or lack those of Services that were
-   * deleted since.
+   * Undefined: the record was changed meanwhile, or the database was replaced. Only the record as
+   * it was before Services were listed is repaired: a later one may have numbers of Services that
+   * are not in the list yet, or lack those of Services that were deleted since.
    */
   async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<RepairResult | undefined> {
     const life = this.#life()

@@ -1,6 +1,6 @@
 /**
- * Allocates the cluster IPs of Services by records only (gate MultiCIDRServiceAllocator off): from the ranges of the flag, without
- * IPAddress and ServiceCIDR objects.
+ * Allocates the cluster IPs of Services by records only (gate MultiCIDRServiceAllocator off): from
+ * the ranges of the flag, without IPAddress and ServiceCIDR objects.
  */
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../../api/ip.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
@@ -18,7 +18,10 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     this.#records = records
   }
 
-  /** Allocates this address. A dry run does not check whether it is free, as upstream. Fails with an IpError. */
+  /**
+   * Allocates this address. A dry run does not check whether it is free, as upstream. Fails with an
+   * IpError.
+   */
   async take(text: string, _parent: Parent, { isDryRun }: TakeOptions): Promise<void> {
     const ip = parseIp(text)
     const place = this.#records.find(({ cidr }) => cidr.family === ip?.family)
@@ -36,7 +39,10 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     })
   }
 
-  /** Allocates any free address of the family; a dry run returns the network address, as upstream. Fails with an IpError. */
+  /**
+   * Allocates any free address of the family; a dry run returns the network address, as upstream.
+   * Fails with an IpError.
+   */
   async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: TakeOptions): Promise<string> {
     const place = this.#records.find(({ cidr }) => cidr.family === family)
     if (place === undefined) throw new IpError('range is full')

@@ -1,6 +1,7 @@
 /**
- * Reconciles addresses and node ports with the existing Services: what a Service has is marked as taken, what no Service has is
- * released. Differences are left by a server that died between two writes, and by a write whose outcome is unknown.
+ * Reconciles addresses and node ports with the existing Services: what a Service has is marked as
+ * taken, what no Service has is released. Differences are left by a server that died between two
+ * writes, and by a write whose outcome is unknown.
  */
 import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -13,8 +14,8 @@ import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
 /**
- * An IPAddress without a Service is released at this age: no write takes so long, so it does not belong to a Service that is just
- * being written.
+ * An IPAddress without a Service is released at this age: no write takes so long, so it does not
+ * belong to a Service that is just being written.
  */
 const ADDRESS_AGE_MS_MIN = 60_000
 
@@ -63,8 +64,8 @@ export class Repair {
   }
 
   /**
-   * Called before the server is ready: nothing can be allocated from a record that does not exist or has another range. Fails if
-   * one stays so.
+   * Called before the server is ready: nothing can be allocated from a record that does not exist
+   * or has another range. Fails if one stays so.
    */
   async prepare(): Promise<void> {
     for (const { cidr, record, repair } of this.#records) {
@@ -108,7 +109,10 @@ export class Repair {
       log('warn', 'node ports that no service has are free again', { ports: freed })
   }
 
-  /** Compares with Services, not with IPAddress objects: a replica without the objects may be writing a Service. */
+  /**
+   * Compares with Services, not with IPAddress objects: a replica without the objects may be
+   * writing a Service.
+   */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#options
     const { missing, freed } = await repair.pass(async () => {
@@ -126,7 +130,8 @@ export class Repair {
 
   async #repairAddresses(): Promise<void> {
     const life = this.#options.life()
-    // Addresses are listed before Services: if a Service is stored between the two lists, its address is not released.
+    // Addresses are listed before Services: if a Service is stored between the two lists, its
+    // address is not released.
     const addresses = await this.#options.listAddresses()
     const owners = ownersOf(await this.#options.listServices())
     const known = new Set<string>()
@@ -170,7 +175,10 @@ export class Repair {
     return wasFree
   }
 
-  /** Releases only addresses with the allocator's label: clients may create others for their own use. */
+  /**
+   * Releases only addresses with the allocator's label: clients may create others for their own
+   * use.
+   */
   async #freeAddress({ metadata }: KubeObject): Promise<void> {
     const { name = '', uid = '', creationTimestamp, labels } = metadata
     if (labels?.[managedBy.label] !== managedBy.value) return

@@ -1,4 +1,7 @@
-/** Allocates and releases what a Service has besides its object: cluster IPs, node ports, and the Endpoints of its name. */
+/**
+ * Allocates and releases what a Service has besides its object: cluster IPs, node ports, and the
+ * Endpoints of its name.
+ */
 import { internalError, invalid } from '../../api/errors.ts'
 import { invalidShown } from '../../api/field-fault.ts'
 import { goStrings } from '../../api/go-value.ts'
@@ -28,7 +31,10 @@ export type ServiceAllocatorOptions = {
   /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
   readonly cidrs: readonly Cidr[]
   readonly metrics: AllocatorMetrics
-  /** How an address is counted that the server chose: upstream counts those that are objects as if a client had named them. */
+  /**
+   * How an address is counted that the server chose: upstream counts those that are objects as if a
+   * client had named them.
+   */
   readonly chosenScope: Scope
   readonly deleteEndpoints: (parent: Parent) => Promise<void>
   readonly log: Log
@@ -204,9 +210,13 @@ function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'i
   }
 }
 
-/** The index of the first address to be allocated. The Service keeps those it has; validation refuses to change them. */
+/**
+ * The index of the first address to be allocated. The Service keeps those it has; validation
+ * refuses to change them.
+ */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0
-  // A Service without any was created by a server-side apply to its status, and stays without, as upstream.
+  // A Service without any was created by a server-side apply to its status, and stays without, as
+  // upstream.
   return ownIpsOf(before).length || Infinity
 }

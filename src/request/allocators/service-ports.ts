@@ -40,7 +40,10 @@ export function assignPorts(
   return { spec, taken }
 }
 
-/** Whether there is anything to allocate: most Services have no node ports, and most updates do not change them. */
+/**
+ * Whether there is anything to allocate: most Services have no node ports, and most updates do not
+ * change them.
+ */
 export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
   const held = new Set(before === undefined ? [] : portsHeld(before))
   const isUnnumbered =

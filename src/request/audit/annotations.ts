@@ -1,4 +1,7 @@
-/** The annotations of an event: what the authorizer decided, what the layers added, and how long a slow request took. */
+/**
+ * The annotations of an event: what the authorizer decided, what the layers added, and how long a
+ * slow request took.
+ */
 import type { RequestContext } from '../../api/context.ts'
 import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { formatDuration } from '../../lib/time/duration.ts'

@@ -1,4 +1,7 @@
-/** The audit log: which requests are recorded, and where their events go. One per server; without a policy there is none. */
+/**
+ * The audit log: which requests are recorded, and where their events go. One per server; without a
+ * policy there is none.
+ */
 import type { User } from '../../api/user.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -88,5 +91,8 @@ function storeAll(
   return Promise.all(storing).then((all) => all.every(Boolean))
 }
 
-/** A larger object would hold up the event loop, and fill a log by itself; upstream records it all the same. */
+/**
+ * A larger object would hold up the event loop, and fill a log by itself; upstream records it all
+ * the same.
+ */
 const OBJECT_BYTES_MAX = 16 << 20

@@ -1,6 +1,7 @@
 /**
- * One request that is recorded, from when it is authenticated. It collects what the layers tell about the request and stores an event for
- * each stage: RequestReceived, ResponseStarted of long-running requests, then ResponseComplete or Panic.
+ * One request that is recorded, from when it is authenticated. It collects what the layers tell
+ * about the request and stores an event for each stage: RequestReceived, ResponseStarted of
+ * long-running requests, then ResponseComplete or Panic.
  */
 import type { AuditRecorder } from '../../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'
@@ -127,9 +128,10 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Stores the first event. What only reads may go on meanwhile, if its response waits for a later event; all else must not be done
-   * before it is recorded: what writes, and what may do anything on another server, such as an exec by GET. Fails if the
-   * policy of the backend is that a request which cannot be recorded is not served.
+   * Stores the first event. What only reads may go on meanwhile, if its response waits for a later
+   * event; all else must not be done before it is recorded: what writes, and what may do anything
+   * on another server, such as an exec by GET. Fails if the policy of the backend is that a request
+   * which cannot be recorded is not served.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
@@ -276,7 +278,10 @@ export class AuditedRequest implements AuditRecorder {
     return this.#store(event, urgency)
   }
 
-  /** The events of a request are stored in their order: calls of a webhook could overtake each other. */
+  /**
+   * The events of a request are stored in their order: calls of a webhook could overtake each
+   * other.
+   */
   #store(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const { isOrdered } = this.#recorder
     const before = isOrdered ? undefined : this.#storing

@@ -1,4 +1,7 @@
-/** The mode `batch`: events are buffered and stored later, several at once; no request waits for its events. */
+/**
+ * The mode `batch`: events are buffered and stored later, several at once; no request waits for its
+ * events.
+ */
 import { TokenBucket } from '../../lib/time/token-bucket.ts'
 import { Deque } from '../../lib/collections/deque.ts'
 import { withTimeout, sleep, type Time } from '../../lib/time/timers.ts'
@@ -22,7 +25,9 @@ export type BatchOptions = {
   readonly reportLost: ReportLost
 }
 
-/** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
+/**
+ * Events that were handed to the sink one by one, and are stored when the same promise resolves.
+ */
 type Group = { readonly promise: Promise<boolean>; events: number }
 
 const ignoreStop = (): undefined => undefined
@@ -36,7 +41,9 @@ export class BatchBackend implements AuditBackend {
   readonly #options: BatchOptions
   readonly #throttle: TokenBucket | undefined
   readonly #buffer = new Deque<AuditEvent>()
-  /** Of all events that are buffered or being stored, but for those that are batches by themselves. */
+  /**
+   * Of all events that are buffered or being stored, but for those that are batches by themselves.
+   */
   #bytes = 0
   readonly #storing = new Set<Promise<void>>()
   /** How many events are being stored that are batches by themselves. */
@@ -93,8 +100,9 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * A sink that takes events one by one puts them together itself, and bounds their size: as many as upstream buffers may be on their way.
-   * Nobody waits for them, so they may wait for others to be written with, unless the buffer fills.
+   * A sink that takes events one by one puts them together itself, and bounds their size: as many
+   * as upstream buffers may be on their way. Nobody waits for them, so they may wait for others to
+   * be written with, unless the buffer fills.
    */
   #storeOne(event: AuditEvent): void {
     this.#single++

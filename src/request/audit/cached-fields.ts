@@ -1,4 +1,7 @@
-/** Parts of events that are the same in many, printed once: who asks, from where, for what and why it is allowed. Clients make many requests each. */
+/**
+ * Parts of events that are the same in many, printed once: who asks, from where, for what and why
+ * it is allowed. Clients make many requests each.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRequest, firstHeader, utf8Header } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
@@ -16,13 +19,21 @@ export type Source = {
 /** By key, in any order. */
 export type Annotations = { readonly [key: string]: string }
 
-/** Pairs of an address and a user agent. More than a cluster has; when there are more, all are forgotten. */
+/**
+ * Pairs of an address and a user agent. More than a cluster has; when there are more, all are
+ * forgotten.
+ */
 const SOURCES_MAX = 4096
-/** Reasons why requests are allowed: one for each binding that is used. When there are more, all are forgotten. */
+/**
+ * Reasons why requests are allowed: one for each binding that is used. When there are more, all are
+ * forgotten.
+ */
 const REASONS_MAX = 4096
 /** Resources in namespaces. When there are more, all are forgotten. */
 const PLACES_MAX = 4096
-/** Groups and versions of resources, and verbs of a user. When there are more, all are forgotten. */
+/**
+ * Groups and versions of resources, and verbs of a user. When there are more, all are forgotten.
+ */
 const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
 /** Longer names, and verbs, are printed each time. */
@@ -40,7 +51,10 @@ const USER_AGENT_CHARACTERS_MAX = 1024
 export type CallerFields = {
   readonly source: Source
   readonly fields: Buffer
-  /** What he has asked for, by URI: the fields from the URI to the reference to the object. Empty: it was asked for once. */
+  /**
+   * What he has asked for, by URI: the fields from the URI to the reference to the object. Empty:
+   * it was asked for once.
+   */
   readonly targets: Map<string, Buffer>
 }
 
@@ -92,7 +106,10 @@ export class CachedFields {
     return known === askedOnce ? undefined : known
   }
 
-  /** What is asked for a second time is likely to be asked for again. `print`: the bytes, which it is to have for itself. */
+  /**
+   * What is asked for a second time is likely to be asked for again. `print`: the bytes, which it
+   * is to have for itself.
+   */
   keepTarget({ targets, fields }: CallerFields, uri: string, print: () => Buffer): void {
     if (uri.length > URI_CHARACTERS_MAX || fields.length > TARGET_BYTES_MAX) return
     if (targets.has(uri)) {
@@ -109,7 +126,9 @@ export class CachedFields {
     this.#targetCount++
   }
 
-  /** The field `objectRef` up to its `resource` and `namespace`; those that are empty are left out. */
+  /**
+   * The field `objectRef` up to its `resource` and `namespace`; those that are empty are left out.
+   */
   place(plural: string, namespace: string): Buffer {
     return this.#places.get(plural, namespace, printPlace)
   }

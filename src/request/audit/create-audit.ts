@@ -30,7 +30,10 @@ export type AuditEnvironment = {
   readonly dial?: Dial | undefined
 }
 
-/** Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be opened. */
+/**
+ * Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be
+ * opened.
+ */
 export async function createAudit(
   config: AuditConfig,
   environment: AuditEnvironment,
@@ -134,7 +137,8 @@ const createWebhook = (
     timers: time,
     random,
     reportLost,
-    // In the mode `batch` the buffer has reached its own bound first, so nothing is lost here that it would have kept.
+    // In the mode `batch` the buffer has reached its own bound first, so nothing is lost here that
+    // it would have kept.
     charactersMax: bufferBytes,
   })
 

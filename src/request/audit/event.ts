@@ -1,4 +1,7 @@
-/** An audit event, audit.k8s.io/v1, printed: as JSON with the fields in upstream's order, and as one line of text. */
+/**
+ * An audit event, audit.k8s.io/v1, printed: as JSON with the fields in upstream's order, and as one
+ * line of text.
+ */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import type { Status } from '../../api/errors.ts'
 import type { User } from '../../api/user.ts'
@@ -15,10 +18,16 @@ import {
 import { legacyLine } from './legacy-line.ts'
 import { type MicroClock, TimeField } from './micro-clock.ts'
 
-/** An event as backends get it. It is printed when it is asked for: most events are printed once, into the memory that is written. */
+/**
+ * An event as backends get it. It is printed when it is asked for: most events are printed once,
+ * into the memory that is written.
+ */
 export interface AuditEvent {
   readonly level: AuditLevel
-  /** Size of the parts that are printed already: the objects of request and response, and a long Status. */
+  /**
+   * Size of the parts that are printed already: the objects of request and response, and a long
+   * Status.
+   */
   readonly printedBytes: number
   /** JSON on one line, without a newline. */
   readonly json: string
@@ -102,7 +111,10 @@ export class EventPrinterContext {
   }
 }
 
-/** Where parts of an event are that the next event of the request has, too: they are copied from there, as long as they are there. */
+/**
+ * Where parts of an event are that the next event of the request has, too: they are copied from
+ * there, as long as they are there.
+ */
 type SharedFields = {
   readonly text: ByteText
   /** The `uses` of the text. */
@@ -190,7 +202,10 @@ export class EventPrinter {
     return shared?.named === named && shared?.text.uses === shared?.uses ? shared : undefined
   }
 
-  /** What is not in the URI is in the verb: users ask again and again for the same, and most of an event says what. */
+  /**
+   * What is not in the URI is in the verb: users ask again and again for the same, and most of an
+   * event says what.
+   */
   #appendKnown(into: ByteText): void {
     const { uri, user, info, source } = this.facts
     if (user === undefined) return this.#appendTarget(into, undefined, undefined)

@@ -1,9 +1,15 @@
-/** The format `legacy`: an event as one line of text, made from its JSON. Events that are lost are logged so, too. */
+/**
+ * The format `legacy`: an event as one line of text, made from its JSON. Events that are lost are
+ * logged so, too.
+ */
 import { parseText } from '../../api/json-value.ts'
 import { fieldsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 
-/** Without a newline. `json` may be without the objects of request and response. Lists are quoted twice, as upstream. */
+/**
+ * Without a newline. `json` may be without the objects of request and response. Lists are quoted
+ * twice, as upstream.
+ */
 export function legacyLine(json: string): string {
   const event = fieldsOf(parseText(json))
   const user = fieldsOf(event['user'])

@@ -1,7 +1,8 @@
 /**
- * The file of the audit log. It is rotated by size; old files are named, removed and compressed as upstream does. A short write to a file of
- * a local disk is a copy into the page cache: it is made at once, since to have a thread make it costs several times as much. Whatever
- * may block longer is left to threads: long writes, other files, and all writes for a minute after one that took long.
+ * The file of the audit log. It is rotated by size; old files are named, removed and compressed as
+ * upstream does. A short write to a file of a local disk is a copy into the page cache: it is made
+ * at once, since to have a thread make it costs several times as much. Whatever may block longer is
+ * left to threads: long writes, other files, and all writes for a minute after one that took long.
  */
 import { write, writeSync } from 'node:fs'
 import { type FileHandle, open, rename, stat, statfs } from 'node:fs/promises'
@@ -21,14 +22,23 @@ export type LogFileOptions = {
 
 /** What is copied in some 20 µs; a write of many requests has half as many. */
 const SHORT_BYTES_MAX = 64 << 10
-/** As many leave room for what comes in the rest of a turn, and are still in the processor's cache. To wake a thread and be woken by it costs as much as to print ten events. */
+/**
+ * As many leave room for what comes in the rest of a turn, and are still in the processor's cache.
+ * To wake a thread and be woken by it costs as much as to print ten events.
+ */
 const FULL_BYTES = 48 << 10
-/** A short write that takes longer waits for the disk (less may have been another process's turn on the CPU), … */
+/**
+ * A short write that takes longer waits for the disk (less may have been another process's turn on
+ * the CPU), …
+ */
 const SHORT_MS_MAX = 10
 /** … as the next ones may: threads make them for so long. */
 const SLOW_MS = 60_000
 
-/** By the numbers of statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs. Others may ask another server. */
+/**
+ * By the numbers of statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs. Others may ask another
+ * server.
+ */
 const localFilesystems: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
 ])
@@ -177,7 +187,10 @@ export class LogFile {
     return made
   }
 
-  /** `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`; another millisecond if there is such a file, or was before it was compressed. */
+  /**
+   * `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`; another millisecond if there is such a
+   * file, or was before it was compressed.
+   */
   async #nameOfOld(): Promise<string> {
     const { path, wallMs } = this.#options
     const extension = extname(path)

@@ -1,4 +1,7 @@
-/** Writes events to the audit log: those that come while others are being written are written together. */
+/**
+ * Writes events to the audit log: those that come while others are being written are written
+ * together.
+ */
 import type { AuditLog } from '../../config/audit.ts'
 import { NEWLINE } from '../../lib/bytes/ascii.ts'
 import { ByteText } from '../../lib/bytes/byte-text.ts'
@@ -9,7 +12,10 @@ import type { AuditEvent } from './event.ts'
 import { legacyLine } from './legacy-line.ts'
 import type { LostEvent, ReportLost } from './lost.ts'
 
-/** Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed before the promise settles. */
+/**
+ * Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed
+ * before the promise settles.
+ */
 export interface Lines {
   readonly append: (lines: Buffer) => Promise<void>
   /** Appends one line, which is in pieces. */
@@ -20,37 +26,48 @@ export interface Lines {
 }
 
 /**
- * Of events that are written together. An event that has more is written alone, so one that fits into no file, which has a megabyte at
- * least, takes no other with it.
+ * Of events that are written together. An event that has more is written alone, so one that fits
+ * into no file, which has a megabyte at least, takes no other with it.
  */
 const LONG_BYTES = 128 << 10
 /** A group takes events until it has `LONG_BYTES`, so that each that is not long has room in it. */
 const GROUP_BYTES = 2 * LONG_BYTES
-/** Texts of groups that are used again. Later events of a request copy parts of earlier ones, as long as their text is not used again. */
+/**
+ * Texts of groups that are used again. Later events of a request copy parts of earlier ones, as
+ * long as their text is not used again.
+ */
 const SPARES_MAX = 4
 
 /**
- * What is recorded in so many turns of the event loop is written by one write, which costs as much as to print twenty events. Beyond the
- * first number a turn in which nothing comes ends the wait.
+ * What is recorded in so many turns of the event loop is written by one write, which costs as much
+ * as to print twenty events. Beyond the first number a turn in which nothing comes ends the wait.
  */
 const GATHERED_TURNS_MIN = 3
 const GATHERED_TURNS_MAX = 8
-/** How long an event for which nobody waits may wait for one that somebody waits for, to be written with it. */
+/**
+ * How long an event for which nobody waits may wait for one that somebody waits for, to be written
+ * with it.
+ */
 const LINGER_MS = 20
 
 export type LogSinkOptions = Pick<AuditLog, 'format'> & {
   readonly timers: Pick<Timers, 'defer' | 'after'>
   readonly reportLost: ReportLost
-  /** If the disk is slower than requests come, events wait in memory up to this number of bytes; further ones are lost. */
+  /**
+   * If the disk is slower than requests come, events wait in memory up to this number of bytes;
+   * further ones are lost.
+   */
   readonly waitingBytesMax: number
 }
 
 /**
- * Events that are written together, and whether they were. They are encoded as they come: long texts, joined before they are encoded, cost
- * more to collect as garbage than to print.
+ * Events that are written together, and whether they were. They are encoded as they come: long
+ * texts, joined before they are encoded, cost more to collect as garbage than to print.
  */
 type Group = {
-  /** The only event, if it is long. Others are not kept beside their text: hardly one is ever lost. */
+  /**
+   * The only event, if it is long. Others are not kept beside their text: hardly one is ever lost.
+   */
   long: AuditEvent | undefined
   /** A long event with printed parts, which are not copied into a text. */
   readonly pieces?: readonly Buffer[]
@@ -71,7 +88,10 @@ export class LogSink implements EventSink {
   readonly #spares: ByteText[] = []
   #waitingBytes = 0
   #writing: Promise<void> | undefined
-  /** Somebody waits for an event that has not been written, or one has waited for others for long enough. */
+  /**
+   * Somebody waits for an event that has not been written, or one has waited for others for long
+   * enough.
+   */
   #isDue = false
   #lingering: Timer | undefined
   #isClosed = false
@@ -128,7 +148,10 @@ export class LogSink implements EventSink {
     this.#writing ??= this.#write()
   }
 
-  /** Turns take longer the more requests there are, so more of them share a write; without others they take no time. */
+  /**
+   * Turns take longer the more requests there are, so more of them share a write; without others
+   * they take no time.
+   */
   #gather({ text }: Group): Promise<void> {
     return new Promise((resolve) => {
       let turns = 0

@@ -1,4 +1,7 @@
-/** Events that could not be stored are counted, and logged in short, so that they are not lost without a trace. */
+/**
+ * Events that could not be stored are counted, and logged in short, so that they are not lost
+ * without a trace.
+ */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditMetrics, AuditPlugin } from './metrics.ts'

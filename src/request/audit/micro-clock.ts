@@ -1,11 +1,15 @@
 /**
- * The times in audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has milliseconds, so the rest comes from the
- * monotonic clock, which is anchored to it anew whenever the two disagree.
+ * The times in audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has
+ * milliseconds, so the rest comes from the monotonic clock, which is anchored to it anew whenever
+ * the two disagree.
  */
 import type { ByteText } from '../../lib/bytes/byte-text.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 
-/** How often the two are compared: not for each of many events, yet before anybody sees the difference. */
+/**
+ * How often the two are compared: not for each of many events, yet before anybody sees the
+ * difference.
+ */
 const COMPARED_MS = 10
 
 export class MicroClock {
@@ -23,7 +27,10 @@ export class MicroClock {
     this.#anchorMs = clock.wallMs() - this.#comparedMs
   }
 
-  /** In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock has said just now. */
+  /**
+   * In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock has said
+   * just now.
+   */
   now(monotonicMs: number): number {
     if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare()
     return this.#anchorMs + monotonicMs
@@ -42,7 +49,9 @@ export class MicroClock {
     return `${this.#secondText}${`${microsOf(ms, second)}`.padStart(MICRO_DIGITS, '0')}Z`
   }
 
-  /** Appends what `print` returns, without the `Z`, behind a text that is the same for all times. */
+  /**
+   * Appends what `print` returns, without the `Z`, behind a text that is the same for all times.
+   */
   append(into: ByteText, ms: number, before: TimeField): void {
     const second = this.#begin(ms)
     into.append(before.upTo(this.#secondText))

@@ -1,6 +1,7 @@
 /**
- * Evaluates the audit policy: which events of a request are recorded, and with how much in them. Rules are compiled once; the first that
- * matches decides, and a request that no rule matches is not recorded.
+ * Evaluates the audit policy: which events of a request are recorded, and with how much in them.
+ * Rules are compiled once; the first that matches decides, and a request that no rule matches is
+ * not recorded.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
@@ -99,7 +100,10 @@ function compileResources({ namespaces, resources }: AuditRule): (info: Resource
 
 type Entry = { readonly group: string; readonly matches: (info: ResourceInfo) => boolean }
 
-/** As upstream, `pods` does not match `pods/log`, but `pods/*` matches pods, too; without resources the names are ignored. */
+/**
+ * As upstream, `pods` does not match `pods/log`, but `pods/*` matches pods, too; without resources
+ * the names are ignored.
+ */
 function compileEntry({ group, resources, resourceNames }: AuditResources): Entry {
   if (resources.length === 0) return { group, matches: () => true }
   const names = setOf(resourceNames)

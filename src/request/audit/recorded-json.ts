@@ -1,4 +1,6 @@
-/** The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields. */
+/**
+ * The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields.
+ */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { printString, readRaw } from '../../objects/codec/json.ts'
 import { NEWLINE } from '../../lib/bytes/ascii.ts'
@@ -16,8 +18,8 @@ export const withoutNewline = (json: Buffer): Buffer =>
   json.at(-1) === NEWLINE ? json.subarray(0, -1) : json
 
 /**
- * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a string.
- * Only large patches have `slices`; the work on others is not divided.
+ * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a
+ * string. Only large patches have `slices`; the work on others is not divided.
  */
 export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   const text = body.toString('utf8')
@@ -42,7 +44,8 @@ function compactedJson(text: string): string | undefined {
 /** Of an object, of all items of a list, or of the objects in the rows of a table. */
 function* withoutManagedFields(json: Buffer): Steps<Buffer> {
   if (!json.includes('"managedFields"')) return json
-  // A character for each byte: all that is looked for is ASCII, and what is cut has the same indices in the bytes.
+  // A character for each byte: all that is looked for is ASCII, and what is cut has the same
+  // indices in the bytes.
   const scanner = new JsonScanner(json.toString('latin1'))
   const cuts: Range[] = []
   yield* findInObject(scanner, cuts)

@@ -3,7 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { formatIp, parseIp } from '../../api/ip.ts'
 import { elementsOf, firstHeader } from '../../api/request.ts'
 
-/** What is not an address is left out. The address of the connection, which cannot be forged, is always the last. */
+/**
+ * What is not an address is left out. The address of the connection, which cannot be forged, is
+ * always the last.
+ */
 export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): readonly string[] {
   const remote = canonical(remoteAddress)
   const forwarded = firstHeader(headers, 'x-forwarded-for')

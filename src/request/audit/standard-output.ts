@@ -1,4 +1,7 @@
-/** `--audit-log-path=-`. Not by `process.stdout`, whose buffer has no bound: what the reader of a pipe has not taken is waited for. */
+/**
+ * `--audit-log-path=-`. Not by `process.stdout`, whose buffer has no bound: what the reader of a
+ * pipe has not taken is waited for.
+ */
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
 import { sleep, systemTimers } from '../../lib/time/timers.ts'
@@ -19,7 +22,8 @@ export const standardOutput: Lines = {
 }
 
 async function writeAll(bytes: Buffer): Promise<void> {
-  // Node makes a pipe non-blocking when it is first asked for it. A thread that is blocked by the reader would keep the process from ending.
+  // Node makes a pipe non-blocking when it is first asked for it. A thread that is blocked by the
+  // reader would keep the process from ending.
   void process.stdout
   for (let written = 0; written < bytes.length; ) {
     try {

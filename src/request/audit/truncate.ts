@@ -1,4 +1,7 @@
-/** Events that are too large lose the objects of request and response; those that are still too large are lost. */
+/**
+ * Events that are too large lose the objects of request and response; those that are still too
+ * large are lost.
+ */
 import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 

@@ -1,4 +1,7 @@
-/** Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to lose events. */
+/**
+ * Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to
+ * lose events.
+ */
 import type { AuditWebhook } from '../../config/audit.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { withTimeout, type Timers } from '../../lib/time/timers.ts'

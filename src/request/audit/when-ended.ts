@@ -1,10 +1,13 @@
-/** Observes the end of responses that are not whole when they begin: watches, streams and tunnels, and bodies of other servers. */
+/**
+ * Observes the end of responses that are not whole when they begin: watches, streams and tunnels,
+ * and bodies of other servers.
+ */
 import { followFrames } from '../../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse, LazyBody } from '../../api/request.ts'
 
 /**
- * Calls `onEnd` once: when the response ends, or when its client has gone. `isCut`: it is relayed from another server and did not come to its
- * end, whichever side it was.
+ * Calls `onEnd` once: when the response ends, or when its client has gone. `isCut`: it is relayed
+ * from another server and did not come to its end, whichever side it was.
  */
 export function whenEnded(
   response: ApiResponse,

@@ -1,6 +1,6 @@
 /**
- * The pages under /debug/pprof and /debug/flags, with upstream's paths and answers. Who may see them is decided before, or by the file
- * permissions of --debug-socket-path.
+ * The pages under /debug/pprof and /debug/flags, with upstream's paths and answers. Who may see
+ * them is decided before, or by the file permissions of --debug-socket-path.
  */
 import { pageNotFound } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'

@@ -1,6 +1,6 @@
 /**
- * --debug-socket-path: the debug pages on a Unix domain socket, for who may open it: neither authentication nor authorization is asked. It
- * is made for its owner alone.
+ * --debug-socket-path: the debug pages on a Unix domain socket, for who may open it: neither
+ * authentication nor authorization is asked. It is made for its owner alone.
  */
 import { once } from 'node:events'
 import { chmodSync, rmSync, statSync } from 'node:fs'
@@ -15,7 +15,10 @@ import type { DebugPages } from './debug-pages.ts'
 const BODY_BYTES_MAX = 1024
 const OWNER_ONLY = 0o600
 
-/** Fails if the socket cannot be made, or if somebody answers there. One that is left of a process that has ended is replaced. */
+/**
+ * Fails if the socket cannot be made, or if somebody answers there. One that is left of a process
+ * that has ended is replaced.
+ */
 export async function openDebugSocket(path: string, pages: DebugPages): Promise<AsyncDisposable> {
   if (isSocket(path)) {
     if (await isAnswered(path))
@@ -37,8 +40,9 @@ export async function openDebugSocket(path: string, pages: DebugPages): Promise<
 }
 
 /**
- * Nobody else may connect between the making of the socket and the change of its mode. It is made in this turn, so nothing else gets the
- * mask. A thread cannot set it: there the mode comes a moment later.
+ * Nobody else may connect between the making of the socket and the change of its mode. It is made
+ * in this turn, so nothing else gets the mask. A thread cannot set it: there the mode comes a
+ * moment later.
  */
 async function listen(server: Server, path: string): Promise<void> {
   const mask = isMainThread ? process.umask(0o177) : undefined

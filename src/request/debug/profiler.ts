@@ -1,9 +1,13 @@
 /**
- * Profiles of this process by V8's own profilers, one at a time. While one runs it costs a sample now and then, but its beginning or its end
- * stops the program, for longer the larger the heap is: V8 looks through the heap for compiled functions before it profiles the processor,
- * and collects all garbage before it tells what is allocated. With a heap of 84 MB on a busy machine that took 0.6 s and 1.2 s. A snapshot of
- * the heap would stop it for many times that, and is not offered. Another thread can ask for a profile (`connectToMainThread`), but V8 does the same on this
- * one. So it is bounded: after a profile the next one waits until the time that it held the server is a small part of the time since. Who looks at the lag of the event loop finds each profile in the log.
+ * Profiles of this process by V8's own profilers, one at a time. While one runs it costs a sample
+ * now and then, but its beginning or its end stops the program, for longer the larger the heap is:
+ * V8 looks through the heap for compiled functions before it profiles the processor, and collects
+ * all garbage before it tells what is allocated. With a heap of 84 MB on a busy machine that took
+ * 0.6 s and 1.2 s. A snapshot of the heap would stop it for many times that, and is not offered.
+ * Another thread can ask for a profile (`connectToMainThread`), but V8 does the same on this one.
+ * So it is bounded: after a profile the next one waits until the time that it held the server is a
+ * small part of the time since. Who looks at the lag of the event loop finds each profile in the
+ * log.
  */
 import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector'
 import type { Session } from 'node:inspector/promises'
@@ -15,13 +19,19 @@ import { encodePprof } from './pprof.ts'
 import { Rest } from './rest.ts'
 import { cpuStacks, heapStacks } from './stacks.ts'
 
-/** As Go's: 100 samples a second. A profile of minutes is then small enough to be handed over in a few milliseconds. */
+/**
+ * As Go's: 100 samples a second. A profile of minutes is then small enough to be handed over in a
+ * few milliseconds.
+ */
 const CPU_PERIOD_US = 10_000
 /** As Go's: one sample for each so many bytes. */
 const HEAP_PERIOD_BYTES = 512 * 1024
 /** Of a trace. Beyond it, what comes is dropped. */
 const TRACE_EVENTS_MAX = 100_000
-/** What a trace has: collections, files, sockets, threads. Not `node.async_hooks`, which would slow everything down. */
+/**
+ * What a trace has: collections, files, sockets, threads. Not `node.async_hooks`, which would slow
+ * everything down.
+ */
 const traceCategories = [
   'v8',
   'node.perf',

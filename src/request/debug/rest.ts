@@ -1,6 +1,9 @@
 /** How long something that holds the whole program has to rest before it is done again. */
 
-/** So many times the time that it held the program: it takes no more than a fifth of all time, however often it is asked for. */
+/**
+ * So many times the time that it held the program: it takes no more than a fifth of all time,
+ * however often it is asked for.
+ */
 const REST_TIMES = 4
 
 export class Rest {

@@ -2,7 +2,10 @@
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import type { Frame, StackSample } from './pprof.ts'
 
-/** Nodes that are no functions. Of `(idle)` nothing is shown, as in profiles of Go; `(garbage collector)` and `(program)` stay. */
+/**
+ * Nodes that are no functions. Of `(idle)` nothing is shown, as in profiles of Go; `(garbage
+ * collector)` and `(program)` stay.
+ */
 const notShown: ReadonlySet<string> = new Set(['(root)', '(idle)'])
 
 export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Generator<StackSample> {
@@ -21,7 +24,9 @@ export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Gener
   }
 }
 
-/** V8's types do not tell how many objects were sampled: one for each period, as they are chosen. */
+/**
+ * V8's types do not tell how many objects were sampled: one for each period, as they are chosen.
+ */
 export function* heapStacks(
   { head }: HeapProfiler.SamplingHeapProfile,
   periodBytes: number,

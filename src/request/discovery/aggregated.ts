@@ -1,6 +1,7 @@
 /**
- * Aggregated discovery: all groups, versions and resources in one document, so that a client makes one request. The text of a group
- * is made only when the group changes: with thousands of custom resources only what is new costs anything.
+ * Aggregated discovery: all groups, versions and resources in one document, so that a client makes
+ * one request. The text of a group is made only when the group changes: with thousands of custom
+ * resources only what is new costs anything.
  */
 import { hash } from 'node:crypto'
 import type { Gates } from '../../api/gates.ts'
@@ -43,7 +44,10 @@ const types: readonly (readonly [string, Media])[] = [
   ['application/*', 'json'],
 ]
 
-/** Any clause of Accept that requests aggregated discovery takes precedence over all that do not, wherever it stands. */
+/**
+ * Any clause of Accept that requests aggregated discovery takes precedence over all that do not,
+ * wherever it stands.
+ */
 export function aggregatedForm(
   { headers }: Pick<ApiRequest, 'headers'>,
   gates: Gates,
@@ -243,7 +247,10 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
   }
 }
 
-/** For built-in kinds an empty group and version mean those of the list; custom kinds have their own. */
+/**
+ * For built-in kinds an empty group and version mean those of the list; custom kinds have their
+ * own.
+ */
 function resourceFields(resource: Resource): Document {
   const { plural, kind: ownKind, isNamespaced, verbs, subresources } = resource
   const { singular, shortNames, categories } = resource.discovery

@@ -1,6 +1,7 @@
 /**
- * The checks of the health endpoints, with upstream's names and in its order: tools request and exclude them by name. What upstream
- * starts in several steps is one step here, so most of those checks have the same result.
+ * The checks of the health endpoints, with upstream's names and in its order: tools request and
+ * exclude them by name. What upstream starts in several steps is one step here, so most of those
+ * checks have the same result.
  */
 import type { HealthCheck } from './health.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The ComponentStatuses (`kubectl get componentstatuses`): the health of etcd, and of controller-manager and scheduler at their
- * usual ports.
+ * The ComponentStatuses (`kubectl get componentstatuses`): the health of etcd, and of
+ * controller-manager and scheduler at their usual ports.
  */
 import { get } from 'node:https'
 import type { KubeObject } from '../../api/object.ts'
@@ -19,7 +19,10 @@ const programs = [
 /** An etcd and what is wrong with it. */
 export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
 
-/** The ComponentStatuses, sorted by name. All servers of an etcd get the same health, that of the whole. */
+/**
+ * The ComponentStatuses, sorted by name. All servers of an etcd get the same health, that of the
+ * whole.
+ */
 export async function checkComponents(
   etcds: readonly EtcdHealth[],
 ): Promise<readonly KubeObject[]> {
@@ -51,7 +54,10 @@ const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => 
   conditions: [{ type: 'Healthy', status: isHealthy ? 'True' : 'False', ...words }],
 })
 
-/** Never fails: a failure to connect is a result, too. The certificate is not verified: the program has made it for itself. */
+/**
+ * Never fails: a failure to connect is a result, too. The certificate is not verified: the program
+ * has made it for itself.
+ */
 function probe(address: string): Promise<Health> {
   const url = `https://${address}/healthz`
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /**
- * The groups and versions that discovery lists: those that this server has, and those of APIServices, in the order of their priorities.
- * An APIService is what counts; one that does not exist yet is as this server would create it.
+ * The groups and versions that discovery lists: those that this server has, and those of
+ * APIServices, in the order of their priorities. An APIService is what counts; one that does not
+ * exist yet is as this server would create it.
  */
 import { compareVersions, groupPriority, versionPriority } from '../../registry/priorities.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -96,7 +97,10 @@ function ownPlace({
   }
 }
 
-/** A group stands where the first of its versions does, by priority and then by the name of the APIService. */
+/**
+ * A group stands where the first of its versions does, by priority and then by the name of the
+ * APIService.
+ */
 function grouped(places: readonly PrioritizedVersion[]): ListedGroup[] {
   const groups = new Map<string, PrioritizedVersion[]>()
   for (const place of places.toSorted(byGroupPriority)) {

@@ -22,7 +22,9 @@ export function plainPage(
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
 }
 
-/** An element of Accept. Besides a weight, the charset UTF-8 is the only parameter that is accepted. */
+/**
+ * An element of Accept. Besides a weight, the charset UTF-8 is the only parameter that is accepted.
+ */
 function isPlainText(clause: string): boolean {
   const [range = '', ...others] = clause.split(';').map((part) => part.trim())
   const [type, subtype] = (range === '*' ? '*/*' : range).split('/')

@@ -1,4 +1,7 @@
-/** Prints documents of the server in the representation that the client accepts: JSON, indented for people, YAML, protobuf or CBOR. */
+/**
+ * Prints documents of the server in the representation that the client accepts: JSON, indented for
+ * people, YAML, protobuf or CBOR.
+ */
 import { notAcceptable, type Status } from '../../api/errors.ts'
 import { fieldsOf, type Json } from '../../api/object.ts'
 import { type ApiRequest, elementsOf, firstHeader } from '../../api/request.ts'
@@ -25,7 +28,10 @@ type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 /** The media types that upstream offers for its documents. */
 const offered = [jsonType, yamlType, protobufType]
 
-/** Upstream's two routers refuse media types with different errors. `isAggregator`: the error is that of the aggregator. */
+/**
+ * Upstream's two routers refuse media types with different errors. `isAggregator`: the error is
+ * that of the aggregator.
+ */
 export function printDocument(
   document: Json,
   request: Request,
@@ -48,7 +54,9 @@ const isKnownConversion = (clause: string): boolean =>
   isConversion(clause) && knownType.test(clause.trim())
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
-/** An error must be answered in any case: a client that accepts none of our media types gets JSON. */
+/**
+ * An error must be answered in any case: a client that accepts none of our media types gets JSON.
+ */
 export function printError(
   status: Status,
   request: Request,

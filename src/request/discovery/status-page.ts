@@ -1,4 +1,7 @@
-/** /statusz, behind its gate: since when the process runs, and as what. Upstream says that nobody should parse it. */
+/**
+ * /statusz, behind its gate: since when the process runs, and as what. Upstream says that nobody
+ * should parse it.
+ */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'
 import { kubernetesVersion, versionDocument } from './version.ts'

@@ -1,4 +1,7 @@
-/** Cross-origin requests of browsers (https://fetch.spec.whatwg.org/#http-cors-protocol), for the origins that the operator allows. */
+/**
+ * Cross-origin requests of browsers (https://fetch.spec.whatwg.org/#http-cors-protocol), for the
+ * origins that the operator allows.
+ */
 import { ORIGIN_LENGTH_MAX } from '../../api/origin.ts'
 import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
 import type { Pattern } from '../../objects/cel/regex.ts'

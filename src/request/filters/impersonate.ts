@@ -1,6 +1,7 @@
 /**
- * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity; nothing of its own identity is kept.
- * Which parts are authorized depends on the headers alone, not on groups that the impersonated user gets implicitly.
+ * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity;
+ * nothing of its own identity is kept. Which parts are authorized depends on the headers alone, not
+ * on groups that the impersonated user gets implicitly.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -35,7 +36,10 @@ export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
   return false
 }
 
-/** The impersonated user. Fails with Forbidden, or with a TextError if the headers name groups but no user. */
+/**
+ * The impersonated user. Fails with Forbidden, or with a TextError if the headers name groups but
+ * no user.
+ */
 export async function impersonate(
   request: ApiRequest,
   user: User,
@@ -130,7 +134,10 @@ function withOwnGroup(name: string, groups: readonly string[]): readonly string[
   return groups.includes(authenticatedGroup) ? groups : [...groups, authenticatedGroup]
 }
 
-/** As Go prints the object references: kind, namespace, name, version and field path, with spaces for empty ones. */
+/**
+ * As Go prints the object references: kind, namespace, name, version and field path, with spaces
+ * for empty ones.
+ */
 function partsOf({ uid, groups, extra }: ImpersonatedUser): string[] {
   const version = `${authenticationGroup}/v1`
   return [

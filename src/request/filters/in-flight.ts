@@ -1,7 +1,9 @@
 /**
- * Limits the number of requests in flight, so that a hanging etcd, or many clients at once, cannot make the server hold requests without
- * bound. As kube-apiserver without priority and fairness: two pools, and a request that finds its pool full gets a 429. Long-running
- * requests are not counted; members of system:masters are exempt, and so are health checks, which kube-apiserver's flow schemas exempt.
+ * Limits the number of requests in flight, so that a hanging etcd, or many clients at once, cannot
+ * make the server hold requests without bound. As kube-apiserver without priority and fairness: two
+ * pools, and a request that finds its pool full gets a 429. Long-running requests are not counted;
+ * members of system:masters are exempt, and so are health checks, which kube-apiserver's flow
+ * schemas exempt.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { tooManyInFlight } from '../../api/errors.ts'
@@ -33,7 +35,8 @@ export class InFlight {
   }
 
   /**
-   * Fails if the pool is full, or if unread long responses of this user occupy their share of it. Undefined: the request is not counted.
+   * Fails if the pool is full, or if unread long responses of this user occupy their share of it.
+   * Undefined: the request is not counted.
    */
   enter(user: User, info: RequestInfo): RequestSlot | undefined {
     if (isExempt(user, info)) return undefined
@@ -47,14 +50,23 @@ export class InFlight {
 export interface RequestSlot extends InFlightSlot {
   /** `nowMs`: on the monotonic clock, if it was read just now. */
   readonly leave: (nowMs?: number) => void
-  /** Converts this slot into one of a long response, which its client has still to read; leaving the returned slot leaves this one. */
+  /**
+   * Converts this slot into one of a long response, which its client has still to read; leaving the
+   * returned slot leaves this one.
+   */
   readonly keep: (user: string) => InFlightSlot
 }
 
-/** The share of a pool that unread long responses of one user may occupy: a user that reads slowly must not lock out all others. */
+/**
+ * The share of a pool that unread long responses of one user may occupy: a user that reads slowly
+ * must not lock out all others.
+ */
 const KEPT_SHARE = 1 / 4
 
-/** Slots are interchangeable, so the pool itself represents all of them, and none is allocated per request. */
+/**
+ * Slots are interchangeable, so the pool itself represents all of them, and none is allocated per
+ * request.
+ */
 class Pool implements RequestSlot {
   readonly #max: number
   readonly #keptMax: number
@@ -80,7 +92,8 @@ class Pool implements RequestSlot {
   keep(user: string): InFlightSlot {
     const kept = this.#keptBy(user) + 1
     this.#kept.set(user, kept)
-    // Requests that were admitted together may exceed the share: the excess counts against the user, but not against the pool.
+    // Requests that were admitted together may exceed the share: the excess counts against the
+    // user, but not against the pool.
     const isCounted = kept <= this.#keptMax
     if (!isCounted) this.leave()
     return {
@@ -98,7 +111,9 @@ class Pool implements RequestSlot {
   }
 }
 
-/** The client or another server decides how long these take: they have no request timeout either. */
+/**
+ * The client or another server decides how long these take: they have no request timeout either.
+ */
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) ||
   (info.kind === 'resource'

@@ -1,8 +1,14 @@
-/** How upstream's metrics name a request: its verb, its scope and, for the few paths that are counted, its path. */
+/**
+ * How upstream's metrics name a request: its verb, its scope and, for the few paths that are
+ * counted, its path.
+ */
 import type { RequestInfo } from '../../api/context.ts'
 import type { ApiRequest } from '../../api/request.ts'
 
-/** Verbs that upstream's metrics name otherwise: by the method, as which a collection is deleted, too. */
+/**
+ * Verbs that upstream's metrics name otherwise: by the method, as which a collection is deleted,
+ * too.
+ */
 const reported: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',
@@ -54,7 +60,10 @@ export const reportedMethod = (method: string): string =>
 
 export type CountedPath = { readonly subresource: string; readonly component: string }
 
-/** Upstream counts only these paths that are not of resources; of `/api` and `/apis` only the aggregated documents. */
+/**
+ * Upstream counts only these paths that are not of resources; of `/api` and `/apis` only the
+ * aggregated documents.
+ */
 export function countedPath(path: string): CountedPath | undefined {
   switch (path) {
     case '/healthz':
@@ -73,7 +82,10 @@ export function countedPath(path: string): CountedPath | undefined {
   }
 }
 
-/** The labels of a request for a remote API server that is not there: upstream names the path of what is no resource as a subresource. */
+/**
+ * The labels of a request for a remote API server that is not there: upstream names the path of
+ * what is no resource as a subresource.
+ */
 export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): EndedRequestLabels {
   if (info?.kind === 'resource') return endedRequest(http, info, () => true)
   const none = { group: '', version: '', resource: '', scope: '' }
@@ -90,7 +102,10 @@ export type EndedRequestLabels = {
   readonly verb: string
 }
 
-/** `isServed`: whether there is such a resource. What is not served has no labels of its own, so that clients cannot create series. */
+/**
+ * `isServed`: whether there is such a resource. What is not served has no labels of its own, so
+ * that clients cannot create series.
+ */
 export function endedRequest(
   http: ApiRequest,
   info: RequestInfo | undefined,

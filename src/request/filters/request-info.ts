@@ -1,6 +1,7 @@
 /**
- * The RequestInfo: derived from method, path and query alone, without looking up whether the resource exists. Authorization is based on it,
- * so that a caller without access does not learn what exists.
+ * The RequestInfo: derived from method, path and query alone, without looking up whether the
+ * resource exists. Authorization is based on it, so that a caller without access does not learn
+ * what exists.
  */
 import type { AccessSelectors } from '../../api/access.ts'
 import { accessSelectors, SELECTOR_CHARACTERS_MAX } from '../../api/access-selectors.ts'
@@ -91,7 +92,10 @@ function resourceInfo(
 const isOfMany = (verb: string): boolean =>
   verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
-/** `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x itself. */
+/**
+ * `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x
+ * itself.
+ */
 function splitNamespace(segments: readonly string[]): {
   namespace: string
   own: readonly string[]

@@ -40,15 +40,24 @@ const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'D
 /** What there is of one resource. */
 class OfResource {
   readonly series = new Map<string, RequestSeries>()
-  /** What removes other series that have its name: of requests that the server ended, and that it is deprecated. */
+  /**
+   * What removes other series that have its name: of requests that the server ended, and that it is
+   * deprecated.
+   */
   readonly others = new Map<string, () => void>()
-  /** It is no longer served. Requests that are still under way are not counted: nobody would remove their series. */
+  /**
+   * It is no longer served. Requests that are still under way are not counted: nobody would remove
+   * their series.
+   */
   isForgotten = false
 }
 
 /** One request, from the moment it is served. */
 export type MeasuredRequest = {
-  /** Is to be called once, with the response, and returns the response to send. A stream is counted when it ends, as upstream. */
+  /**
+   * Is to be called once, with the response, and returns the response to send. A stream is counted
+   * when it ends, as upstream.
+   */
   readonly answer: (response: ApiResponse) => ApiResponse
   /** It is no longer under way. */
   readonly end: () => void
@@ -197,7 +206,10 @@ export class RequestMetrics {
     if (!others.has(key)) others.set(key, () => counter.remove(...values))
   }
 
-  /** The aggregated API server of a request is not available. What it would serve is not known: clients name it. */
+  /**
+   * The aggregated API server of a request is not available. What it would serve is not known:
+   * clients name it.
+   */
   remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
     const named = terminatedLabels('aggregator', remoteRequest(http, info))
     const key = named.join(' ')
@@ -287,7 +299,10 @@ export class RequestMetrics {
     return isMutating ? this.#mutating : this.#readOnly
   }
 
-  /** Undefined: it is not counted. What aggregated servers answer, they count themselves, as upstream. */
+  /**
+   * Undefined: it is not counted. What aggregated servers answer, they count themselves, as
+   * upstream.
+   */
   #seriesOf(passed: RoutedRequest): RequestSeries | undefined {
     if (passed.kind === 'remote') return undefined
     return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
@@ -369,7 +384,10 @@ const bodyVerbs: { readonly [verb: string]: string } = {
   deletecollection: 'delete_collection',
 }
 
-/** What is asked of servers that are not there beyond this has no name: any client can make names up. */
+/**
+ * What is asked of servers that are not there beyond this has no name: any client can make names
+ * up.
+ */
 const REMOTE_SERIES_MAX = 500
 /** And what has longer names than any resource: a path may have a megabyte. */
 const REMOTE_CHARACTERS_MAX = 512

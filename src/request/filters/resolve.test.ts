@@ -117,7 +117,10 @@ const withCustoms = new Registry([...builtInResources(), ...customs])
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']
 
-/** What would be done, after a look that it is what access is decided on; undefined: the request is refused. */
+/**
+ * What would be done, after a look that it is what access is decided on; undefined: the request is
+ * refused.
+ */
 function doneAsAllowed(method: string, target: string, served: Registry): string | undefined {
   const [path = '', query = ''] = target.split('?')
   const info = requestInfo({ method, path, query: new URLSearchParams(query) })
@@ -144,7 +147,8 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
     allowed,
     place,
   )
-  // Access to a namespace is decided as in that namespace, and to a list of one name as to the object: both say more, not another thing.
+  // Access to a namespace is decided as in that namespace, and to a list of one name as to the
+  // object: both say more, not another thing.
   if (resource.isNamespaced) assert.equal(done.namespace, info.namespace, place)
   else if (resource.plural === 'namespaces') assert.equal(info.namespace, done.name, place)
   else assert.equal(info.namespace, '', place)
@@ -159,7 +163,10 @@ test('what is done with a custom kind is what access was decided on', () => {
   for (const path of paths) for (const method of methods) doneAsAllowed(method, path, withCustoms)
 })
 
-/** Paths of a resource, of its subresources and beside them, inside of a namespace and outside, also by the words of old releases. */
+/**
+ * Paths of a resource, of its subresources and beside them, inside of a namespace and outside, also
+ * by the words of old releases.
+ */
 function* pathsOf({ group, version, plural, subresources }: Resource): Generator<string> {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const ends = new Set([

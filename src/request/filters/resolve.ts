@@ -1,6 +1,6 @@
 /**
- * The router: maps the path segments and the method to a resource and a verb. The order of checks is upstream's: does the path exist, does
- * it have such a method, are the names in it valid.
+ * The router: maps the path segments and the method to a resource and a verb. The order of checks
+ * is upstream's: does the path exist, does it have such a method, are the names in it valid.
  */
 import type { ResourceInfo } from '../../api/context.ts'
 import {
@@ -24,13 +24,17 @@ export type Route = {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
-  /** Why the request fails although the resource exists: its deprecation warning is sent all the same. */
+  /**
+   * Why the request fails although the resource exists: its deprecation warning is sent all the
+   * same.
+   */
   readonly fault?: Error
 }
 
 /** Fails if there is no such path or no such method on it. */
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
-  // The removed proxy paths of pods and services: requests for them are still authorized as `proxy`.
+  // The removed proxy paths of pods and services: requests for them are still authorized as
+  // `proxy`.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
   if (place === undefined)
     throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
@@ -55,13 +59,17 @@ type ResourceTarget = {
   readonly isNamed: boolean
 }
 
-/** At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of the proxied server. */
+/**
+ * At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of
+ * the proxied server.
+ */
 function findPlace(
   { group, version, segments }: ResourceInfo,
   registry: Registry,
 ): ResourceTarget | undefined {
   const [first = '', second = '', third = ''] = segments
-  // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows.
+  // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in
+  // the namespace, whatever follows.
   const isInside =
     first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
   const own = isInside ? segments.slice(2) : segments
@@ -90,13 +98,14 @@ const hasBuiltIn = (registry: Registry, group: string): boolean =>
 
 /** Custom resources are served by a router of their own, with other error texts. */
 function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string): Route {
-  // It routes by the verb of RequestInfo, which is the same for HEAD and GET; the router of built-in kinds routes by the method, and has no
-  // HEAD.
+  // It routes by the verb of RequestInfo, which is the same for HEAD and GET; the router of
+  // built-in kinds routes by the method, and has no HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
   const { resource, scope, namespace, name, subresource, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
-  // The verb that was authorized must be the one that is executed: on the deprecated watch paths that is a watch, whatever the method.
+  // The verb that was authorized must be the one that is executed: on the deprecated watch paths
+  // that is a watch, whatever the method.
   const verb = info.isWatchPath
     ? 'watch'
     : method === 'POST' && isNamed

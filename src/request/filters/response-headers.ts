@@ -1,4 +1,7 @@
-/** Headers that responses have in common: security, caching, the flow of the request, warnings, CORS. */
+/**
+ * Headers that responses have in common: security, caching, the flow of the request, warnings,
+ * CORS.
+ */
 import type { ApiResponse, Headers } from '../../api/request.ts'
 import type { Flow } from '../flow/flow-control.ts'
 import type { RequestLifecycle } from '../lifecycle.ts'

@@ -1,4 +1,7 @@
-/** Warning headers: `299 - "text"`, one header line for each. The middle is the warn-agent (RFC 7234, section 5.5); upstream's is `-`. */
+/**
+ * Warning headers: `299 - "text"`, one header line for each. The middle is the warn-agent (RFC
+ * 7234, section 5.5); upstream's is `-`.
+ */
 
 /** The limit for all texts together; if they exceed it, each is truncated. As upstream. */
 const TEXT_RUNES_MAX = 4096
@@ -8,7 +11,8 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   const headerOf = headerBy(agent)
   const beyond = firstBeyond(texts)
   if (beyond === -1) return texts.filter(isSendable).map(headerOf)
-  // Texts up to the one that exceeded the limit are truncated and all sent; of later ones, as many as begin within the limit.
+  // Texts up to the one that exceeded the limit are truncated and all sent; of later ones, as many
+  // as begin within the limit.
   const headers: string[] = []
   let runes = 0
   for (const [at, text] of texts.entries()) {
@@ -23,7 +27,9 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   return headers
 }
 
-/** The index of the first text that exceeds the limit, together with those before; -1 if none does. */
+/**
+ * The index of the first text that exceeds the limit, together with those before; -1 if none does.
+ */
 function firstBeyond(texts: readonly string[]): number {
   let runes = 0
   return texts.findIndex((text) => isSendable(text) && (runes += runesOf(text)) > TEXT_RUNES_MAX)

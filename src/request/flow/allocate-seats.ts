@@ -1,6 +1,7 @@
 /**
- * Divides the server's seats among the levels that want more or less than their own. Each gets the same multiple of what it wants, but not less than its lower
- * and not more than its upper bound: the multiple is searched for at which the seats are used up.
+ * Divides the server's seats among the levels that want more or less than their own. Each gets the
+ * same multiple of what it wants, but not less than its lower and not more than its upper bound:
+ * the multiple is searched for at which the seats are used up.
  */
 
 export type Want = { readonly target: number; readonly min: number; readonly max: number }
@@ -36,7 +37,10 @@ type Problem = {
   readonly sumAt: (fraction: number) => number
 }
 
-/** What is given out grows with the fraction, along a line between any two fractions at which a level meets one of its bounds. */
+/**
+ * What is given out grows with the fraction, along a line between any two fractions at which a
+ * level meets one of its bounds.
+ */
 function fractionOf(total: number, { wants, targets, sumAt }: Problem): number {
   const corners = wants.flatMap(({ min, max }, index) => [
     min / (targets[index] ?? 1),

@@ -1,7 +1,9 @@
 /**
- * Which flow schema a request falls under: the first one by precedence that has a rule for its user and for
- * what it asks. Which rules are for a user is remembered of users that come again: nearly all rules are for others. One user object stands for all requests of a token or of a connection with a
- * certificate; who is impersonated, or named by a proxy, is a new one each time, and nothing is remembered of those.
+ * Which flow schema a request falls under: the first one by precedence that has a rule for its user
+ * and for what it asks. Which rules are for a user is remembered of users that come again: nearly
+ * all rules are for others. One user object stands for all requests of a token or of a connection
+ * with a certificate; who is impersonated, or named by a proxy, is a new one each time, and nothing
+ * is remembered of those.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
@@ -15,7 +17,10 @@ type Rule<T> = { readonly rule: FlowRule; readonly flow: T }
 
 const catchAll = 'catch-all'
 
-/** Users that came lately and were not known. Who is among them when he comes again is remembered from then on. */
+/**
+ * Users that came lately and were not known. Who is among them when he comes again is remembered
+ * from then on.
+ */
 const NEWCOMERS = 8
 
 export class Classifier<T> {

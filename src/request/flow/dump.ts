@@ -1,4 +1,6 @@
-/** The dump pages of flow control: a row for each level, queue or request, in upstream's columns. */
+/**
+ * The dump pages of flow control: a row for each level, queue or request, in upstream's columns.
+ */
 import type { RequestInfo } from '../../api/context.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -76,7 +78,10 @@ const queueColumns = [
   'TotalWorkSum',
 ]
 
-/** Upstream has a row for each configured queue. Those that nobody is in do not exist here, and a level may have millions: they are left out. */
+/**
+ * Upstream has a row for each configured queue. Those that nobody is in do not exist here, and a
+ * level may have millions: they are left out.
+ */
 const queueRows = ({ spec, queues }: Level): string[][] =>
   queues.queues().map((queue) => {
     const { index, length, executing, seatsInUse, nextR, initialSeatsSum, seatsSum, workSum } =
@@ -173,7 +178,10 @@ const CELL_MIN = 8
 /** Names of users may be as long as a header. */
 const CELL_MAX = 256
 
-/** Comma and blanks after each cell but the last, so that columns are aligned. There may be thousands of rows: they are made in slices. */
+/**
+ * Comma and blanks after each cell but the last, so that columns are aligned. There may be
+ * thousands of rows: they are made in slices.
+ */
 async function table(
   header: readonly string[],
   rows: Iterable<readonly string[]>,

@@ -1,6 +1,7 @@
 /**
- * API priority and fairness: which requests are served now, which wait, which are refused. A request is classified by the flow schemas,
- * takes seats of its priority level or waits for them in one of the queues of its flow, and begins when the event loop has a turn for it.
+ * API priority and fairness: which requests are served now, which wait, which are refused. A
+ * request is classified by the flow schemas, takes seats of its priority level or waits for them in
+ * one of the queues of its flow, and begins when the event loop has a turn for it.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { overloaded } from '../../api/errors.ts'
@@ -31,7 +32,10 @@ const DIVIDE_MS = 10_000
 const WAIT_SHARE = 1 / 4
 /** … and never longer than this. */
 const WAIT_MS_MAX = 60_000
-/** Hands that are remembered for each schema: a hash for each request would take longer than all the rest. */
+/**
+ * Hands that are remembered for each schema: a hash for each request would take longer than all the
+ * rest.
+ */
 const HANDS_MAX = 1000
 
 /** A schema together with its level. */
@@ -62,7 +66,10 @@ export type FlowControlRequest = {
   readonly timeoutMs: number
   /** Now, on the monotonic clock. */
   readonly nowMs: number
-  /** Of its parts each is read only if it is needed: to make them costs more than to let most requests in. */
+  /**
+   * Of its parts each is read only if it is needed: to make them costs more than to let most
+   * requests in.
+   */
   readonly request: EnteringRequest
 }
 
@@ -71,7 +78,9 @@ export type EnteringRequest = {
   readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal
-  /** Requests of one connection take turns with those of others where nothing else tells them apart. */
+  /**
+   * Requests of one connection take turns with those of others where nothing else tells them apart.
+   */
   readonly connection?: unknown
 }
 
@@ -152,7 +161,10 @@ export class FlowControl implements Disposable {
     this.#own.dispatched.value++
   }
 
-  /** Seats, at once or when there are some. Throws, or rejects, a TextError if the request is refused. */
+  /**
+   * Seats, at once or when there are some. Throws, or rejects, a TextError if the request is
+   * refused.
+   */
   enter(flow: Flow, entering: FlowControlRequest): MaybePromise<Seat> {
     const { level, series } = flow
     const { user, info } = entering

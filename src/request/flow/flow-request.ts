@@ -44,11 +44,16 @@ export class FlowRequest {
   queue: Queue | undefined
   /** The hand of its flow, which identifies it. */
   hand: Hand | undefined
-  /** It has lasted longer than was estimated, and what it takes is charged to its queue by the time. */
+  /**
+   * It has lasted longer than was estimated, and what it takes is charged to its queue by the time.
+   */
   isOverdue = false
   /** Called when a request that had to wait gets its seats. */
   onSeated: (() => void) | undefined
-  /** Its neighbours among those that wait in the queue; from its beginning on, among those that are served. */
+  /**
+   * Its neighbours among those that wait in the queue; from its beginning on, among those that are
+   * served.
+   */
   before: FlowRequest | undefined
   after: FlowRequest | undefined
 
@@ -70,7 +75,10 @@ export class FlowRequest {
   }
 }
 
-/** Requests in the order in which they came to it. A list that any member can leave, which costs no memory: a request is in one of them at a time. */
+/**
+ * Requests in the order in which they came to it. A list that any member can leave, which costs no
+ * memory: a request is in one of them at a time.
+ */
 export class RequestLine {
   first: FlowRequest | undefined
   last: FlowRequest | undefined
@@ -104,10 +112,16 @@ export class RequestLine {
 /** A line for who only looks at it. */
 export type Requests = Iterable<FlowRequest> & { readonly length: number }
 
-/** The requests of some flows that wait, in the order of their arrival, and what is executing of them. */
+/**
+ * The requests of some flows that wait, in the order of their arrival, and what is executing of
+ * them.
+ */
 export class Queue {
   readonly index: number
-  /** The progress of the level at which the next request would begin, were every queue given its part continuously. */
+  /**
+   * The progress of the level at which the next request would begin, were every queue given its
+   * part continuously.
+   */
   nextR = 0
   seatsInUse = 0
   readonly #waiting = new RequestLine()
@@ -164,8 +178,10 @@ export class Queue {
   }
 
   /**
-   * The progress at which the next request would begin, with what those that are served now have taken beyond the estimate. Upstream charges that when they end: a queue whose requests last for seconds is
-   * seconds ahead of what it is charged, and one that has a single request now and then waits for so long.
+   * The progress at which the next request would begin, with what those that are served now have
+   * taken beyond the estimate. Upstream charges that when they end: a queue whose requests last for
+   * seconds is seconds ahead of what it is charged, and one that has a single request now and then
+   * waits for so long.
    */
   startR(nowMs: number): number {
     this.#age(nowMs)
@@ -204,7 +220,10 @@ export class Queue {
   }
 }
 
-/** What a request is taken to last until it has ended: upstream's estimate, so that the same requests come first. */
+/**
+ * What a request is taken to last until it has ended: upstream's estimate, so that the same
+ * requests come first.
+ */
 export const ESTIMATED_MS = 3
 
 /** In seat-milliseconds, estimated. */

@@ -178,7 +178,10 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
   return false
 }
 
-/** Whether a rule that is for its user takes a request. With loops rather than closures: every request asks this of several rules. */
+/**
+ * Whether a rule that is for its user takes a request. With loops rather than closures: every
+ * request asks this of several rules.
+ */
 export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
   if (info.kind === 'resource') {
     for (const rule of resources) if (takesResource(rule, info)) return true

@@ -1,16 +1,23 @@
 /**
- * How long a refusal is held back. A client that asks again at once, whatever `Retry-After` says, costs a single thread more by being refused than others
- * cost by being served: on a thousand connections it would keep the loop busy with nothing else. So a flow that is refused again and again is answered
- * late, and asks no more often than once a second on each of its connections.
+ * How long a refusal is held back. A client that asks again at once, whatever `Retry-After` says,
+ * costs a single thread more by being refused than others cost by being served: on a thousand
+ * connections it would keep the loop busy with nothing else. So a flow that is refused again and
+ * again is answered late, and asks no more often than once a second on each of its connections.
  */
 import { boundedKey } from '../../lib/text/bounded-texts.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 
-/** Refusals of one user that are answered at once in a second: one who obeys, and has no more than this many requests at once, sees no other. */
+/**
+ * Refusals of one user that are answered at once in a second: one who obeys, and has no more than
+ * this many requests at once, sees no other.
+ */
 const AT_ONCE_MAX = 20
 /** What `Retry-After` says at least, … */
 const HELD_MS = 1000
-/** … and up to as much again, by their number: those that came together would ask again together, a thousand in one turn of the loop. */
+/**
+ * … and up to as much again, by their number: those that came together would ask again together, a
+ * thousand in one turn of the loop.
+ */
 const SPREAD = 64
 /** Each keeps its request in memory, some kilobytes; beyond this many they are answered at once. */
 const HELD_MAX = 4_000

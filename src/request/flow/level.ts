@@ -8,7 +8,10 @@ import { RetryAfter } from './retry-after.ts'
 import { SeatDemand } from './seat-demand.ts'
 import { SEATS_MAX } from './work-estimate.ts'
 
-/** A single request takes at most this share of a level's seats: wide ones would leave most of them unused while they wait for each other. */
+/**
+ * A single request takes at most this share of a level's seats: wide ones would leave most of them
+ * unused while they wait for each other.
+ */
 const REQUEST_SHARE_MAX = 0.15
 
 export type LevelOptions = {
@@ -21,7 +24,9 @@ export class Level {
   spec: LevelSpec
   /** Its object is gone: it ends when the last of its requests has. */
   isQuiescing = false
-  /** By configuration; how many of them it always keeps; how many it may have with what others lend. */
+  /**
+   * By configuration; how many of them it always keeps; how many it may have with what others lend.
+   */
   nominal = 0
   lower = 0
   upper = 0
@@ -69,10 +74,14 @@ export class Level {
     this.current ??= this.nominal - Math.floor(lendable / 2)
   }
 
-  /** The fewest seats that it needs now, by what it used in the last period: never less than it keeps, nor more than it has. */
+  /**
+   * The fewest seats that it needs now, by what it used in the last period: never less than it
+   * keeps, nor more than it has.
+   */
   get needed(): number {
     const { highWatermark, average, deviation } = this.demand
-    // Anybody may send probes of health by the hundred, which are answered at once: unlike upstream, what exempt requests take from others is not their peak.
+    // Anybody may send probes of health by the hundred, which are answered at once: unlike
+    // upstream, what exempt requests take from others is not their peak.
     if (this.spec.isExempt)
       return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
     return Math.max(this.lower, Math.min(this.nominal, highWatermark))

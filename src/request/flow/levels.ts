@@ -1,6 +1,7 @@
 /**
- * All priority levels, and how the server's seats are divided among them: by their shares, and every ten seconds by what each could use. A level that
- * needs less than its own lends the rest, as far as its object says.
+ * All priority levels, and how the server's seats are divided among them: by their shares, and
+ * every ten seconds by what each could use. A level that needs less than its own lends the rest, as
+ * far as its object says.
  */
 import { allocateSeats } from './allocate-seats.ts'
 import { Level, type LevelOptions } from './level.ts'
@@ -70,7 +71,8 @@ export class Levels {
     const needed = sum(limited.map((level) => level.needed))
     for (const level of exempt) level.setCurrent(level.needed, serverSeats)
     if (left > needed) {
-      // As upstream, what exempt requests use is not taken from the others as long as their needs are met.
+      // As upstream, what exempt requests use is not taken from the others as long as their needs
+      // are met.
       const wants = limited.map((level) => ({
         target: level.target,
         min: level.needed,
@@ -93,7 +95,10 @@ export class Levels {
     }
   }
 
-  /** A level that nothing wants any more takes part in the division until its last request has ended. */
+  /**
+   * A level that nothing wants any more takes part in the division until its last request has
+   * ended.
+   */
   #retire(level: Level, wanted: ReadonlyMap<string, LevelSpec>): void {
     if (wanted.has(level.spec.name)) return
     if (level.queues.isIdle) this.#remove(level)

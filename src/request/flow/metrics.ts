@@ -1,4 +1,7 @@
-/** The metrics of flow control, under upstream's names. Series are looked up once for each flow schema and level, then only added to. */
+/**
+ * The metrics of flow control, under upstream's names. Series are looked up once for each flow
+ * schema and level, then only added to.
+ */
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowSchemaMetrics } from './flow-schema-metrics.ts'
 import { PriorityLevelMetrics } from './priority-level-metrics.ts'

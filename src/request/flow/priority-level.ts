@@ -1,4 +1,7 @@
-/** A PriorityLevelConfiguration as it is applied: how many seats it has, and what happens to requests that find none. */
+/**
+ * A PriorityLevelConfiguration as it is applied: how many seats it has, and what happens to
+ * requests that find none.
+ */
 import { fieldsOf, type KubeObject, numberOf } from '../../api/object.ts'
 
 export type LevelSpec = {
@@ -24,7 +27,10 @@ export type Queuing = {
 
 const exemptName = 'exempt'
 
-/** The levels that exist even when their objects do not, as upstream: nobody is locked out by a deletion. */
+/**
+ * The levels that exist even when their objects do not, as upstream: nobody is locked out by a
+ * deletion.
+ */
 export const mandatoryLevels: readonly LevelSpec[] = [
   {
     name: exemptName,
@@ -46,7 +52,10 @@ export const mandatoryLevels: readonly LevelSpec[] = [
   },
 ]
 
-/** Undefined: the object contradicts itself, and counts as if it did not exist. Validation refuses such objects, others may have stored one. */
+/**
+ * Undefined: the object contradicts itself, and counts as if it did not exist. Validation refuses
+ * such objects, others may have stored one.
+ */
 export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {
   const name = metadata.name ?? ''
   const uid = metadata.uid ?? ''

@@ -233,7 +233,10 @@ test('queues that nobody is in take no memory, however many there are', () => {
   assert.ok(world.set.queues().length <= 300, `${world.set.queues().length}`)
 })
 
-/** Clients that always have this many requests, each served for `serviceMs`. Returns the seat-milliseconds that each flow got. */
+/**
+ * Clients that always have this many requests, each served for `serviceMs`. Returns the
+ * seat-milliseconds that each flow got.
+ */
 function serveFor(
   world: QueueSetFixture,
   totalMs: number,

@@ -1,8 +1,10 @@
 /**
- * The seats of one priority level, and the queues before them. Fair queuing for server requests (KEP-1040): every active queue is entitled
- * to the same part of the seats. `R` is the progress of a queue that always got exactly its part, in seat-milliseconds; a queue that
- * got more than its part has its next beginning at a higher R and waits, the one whose first request would end at the lowest R comes next. Queues that no
- * request is in are not kept beyond the first few hundred, however many the level is configured with.
+ * The seats of one priority level, and the queues before them. Fair queuing for server requests
+ * (KEP-1040): every active queue is entitled to the same part of the seats. `R` is the progress of
+ * a queue that always got exactly its part, in seat-milliseconds; a queue that got more than its
+ * part has its next beginning at a higher R and waits, the one whose first request would end at the
+ * lowest R comes next. Queues that no request is in are not kept beyond the first few hundred,
+ * however many the level is configured with.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import {
@@ -94,8 +96,9 @@ export class QueueSet {
   }
 
   /**
-   * Seats the request, queues it (it calls `onSeated` later, or is taken out by `giveUp`), or refuses it. `hand`: its queues; not read if
-   * there are none. `atMs`: now, if the clock was read already.
+   * Seats the request, queues it (it calls `onSeated` later, or is taken out by `giveUp`), or
+   * refuses it. `hand`: its queues; not read if there are none. `atMs`: now, if the clock was read
+   * already.
    */
   enter(request: FlowRequest, hand: Hand, atMs?: number): 'seated' | 'waiting' | RefusalReason {
     const nowMs = this.#sync(atMs)
@@ -144,7 +147,10 @@ export class QueueSet {
     return true
   }
 
-  /** The request was served. Its seats are free again, at once or when its watchers are taken to be served. */
+  /**
+   * The request was served. Its seats are free again, at once or when its watchers are taken to be
+   * served.
+   */
   finish(request: FlowRequest, atMs?: number): void {
     if (request.state !== 'executing') return
     const nowMs = this.#sync(atMs)
@@ -178,7 +184,10 @@ export class QueueSet {
     return state === 'executing'
   }
 
-  /** Progress goes on as fast as the queues, all alike, could have used the seats since. Returns the time. */
+  /**
+   * Progress goes on as fast as the queues, all alike, could have used the seats since. Returns the
+   * time.
+   */
   #sync(atMs: number = this.#options.time.monotonicMs()): number {
     // Who has read the clock may have done something else before he came.
     const nowMs = Math.max(atMs, this.#syncedMs)
@@ -191,7 +200,10 @@ export class QueueSet {
     return nowMs
   }
 
-  /** Of the hand, the queue with the least work before it; it is another one's turn among equals each time. */
+  /**
+   * Of the hand, the queue with the least work before it; it is another one's turn among equals
+   * each time.
+   */
   #choose(hand: Hand): Queue {
     const { queues } = hand
     const offset = this.#enqueued++ % queues.length
@@ -231,7 +243,10 @@ export class QueueSet {
     this.#bound(queue)
   }
 
-  /** What `#enqueue` and `#dispatch` come to where nobody waits and there are seats: most requests are to pay for no more than this. */
+  /**
+   * What `#enqueue` and `#dispatch` come to where nobody waits and there are seats: most requests
+   * are to pay for no more than this.
+   */
   #beginAtOnce(request: FlowRequest, queue: Queue): void {
     if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
     request.queue = queue
@@ -261,8 +276,10 @@ export class QueueSet {
   }
 
   /**
-   * The queue whose first request would end first, of those that may begin now. Unlike upstream, one that had no more than its part, and whose flow has hardly anything served, comes before the others: a flow
-   * that floods has as many queues as its hand, each of them entitled to as much as the only one of somebody who sends a request now and then.
+   * The queue whose first request would end first, of those that may begin now. Unlike upstream,
+   * one that had no more than its part, and whose flow has hardly anything served, comes before the
+   * others: a flow that floods has as many queues as its hand, each of them entitled to as much as
+   * the only one of somebody who sends a request now and then.
    */
   #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config
@@ -296,7 +313,9 @@ export class QueueSet {
     return served === 0 || served < this.#config.seats * LITTLE_SHARE
   }
 
-  /** False: its first request needs more seats than are free, and nobody else gets them meanwhile. */
+  /**
+   * False: its first request needs more seats than are free, and nobody else gets them meanwhile.
+   */
   #dispatch(queue: Queue, nowMs: number): boolean {
     const request = queue.first
     if (request === undefined) return false
@@ -361,7 +380,10 @@ export class QueueSet {
     this.#dropIfEmpty(queue)
   }
 
-  /** Lists last for as long as their clients take to read them. They never have all seats, so that others wait only for what is soon over. */
+  /**
+   * Lists last for as long as their clients take to read them. They never have all seats, so that
+   * others wait only for what is soon over.
+   */
   #leavesRoom({ isWide, seats }: FlowRequest): boolean {
     if (!isWide || this.#wideSeatsInUse === 0) return true
     return this.#wideSeatsInUse + seats <= this.#config.seats * WIDE_SHARE
@@ -427,7 +449,10 @@ const WIDE_SHARE = 3 / 4
 /** Of a level's seats: a flow that has fewer requests served is not one that floods. */
 const LITTLE_SHARE = 1 / 8
 
-/** More than the levels of a new cluster have. A queue for each request that comes alone would be garbage at once. */
+/**
+ * More than the levels of a new cluster have. A queue for each request that comes alone would be
+ * garbage at once.
+ */
 const QUEUES_KEPT = 256
 
 const MS_PER_SECOND = 1000

@@ -1,6 +1,7 @@
 /**
- * When the clients of a level that refuses them should come back. The wait doubles while they keep being refused and shrinks again by a second
- * at a time: as kube-apiserver, so that clients of both kinds of replicas back off alike.
+ * When the clients of a level that refuses them should come back. The wait doubles while they keep
+ * being refused and shrinks again by a second at a time: as kube-apiserver, so that clients of both
+ * kinds of replicas back off alike.
  */
 
 const SECONDS_MAX = 32

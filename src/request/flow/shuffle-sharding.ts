@@ -1,7 +1,8 @@
 /**
- * Which queues a flow may use. A hash of the flow deals it a hand of queues, as cards from a shuffled deck: two flows share all queues of
- * their hands only with a tiny probability, so that a flow which fills its own leaves every other one some that are empty. The hands are
- * those of kube-apiserver: replicas of both kinds shard alike.
+ * Which queues a flow may use. A hash of the flow deals it a hand of queues, as cards from a
+ * shuffled deck: two flows share all queues of their hands only with a tiny probability, so that a
+ * flow which fills its own leaves every other one some that are empty. The hands are those of
+ * kube-apiserver: replicas of both kinds shard alike.
  */
 import { createHash } from 'node:crypto'
 
@@ -32,7 +33,10 @@ export function handOf(
   return new Hand(places.map((place, at) => cardAt(place, places.slice(0, at))))
 }
 
-/** From a place among the cards that are left to one of the whole deck: each card that was dealt before from a place not above it moves it up. */
+/**
+ * From a place among the cards that are left to one of the whole deck: each card that was dealt
+ * before from a place not above it moves it up.
+ */
 const cardAt = (place: number, before: readonly number[]): number =>
   before.reduceRight((card, other) => (card >= other ? card + 1 : card), place)
 

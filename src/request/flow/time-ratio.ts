@@ -1,6 +1,7 @@
 /**
- * How long a value stood where, as a share of a limit: a histogram that counts nanoseconds, as kube-apiserver's do, so that dashboards made
- * for it read ours alike. A change costs a comparison and some additions; buckets are looked for when the limit changes.
+ * How long a value stood where, as a share of a limit: a histogram that counts nanoseconds, as
+ * kube-apiserver's do, so that dashboards made for it read ours alike. A change costs a comparison
+ * and some additions; buckets are looked for when the limit changes.
  */
 import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
@@ -43,7 +44,8 @@ export class TimeRatio {
   }
 
   #count(nowMs: number): void {
-    // Requests of several levels, some of which wait for their turn, are counted here: one may come with an earlier time than the last.
+    // Requests of several levels, some of which wait for their turn, are counted here: one may come
+    // with an earlier time than the last.
     if (nowMs <= this.#sinceMs) return
     const ns = Math.round((nowMs - this.#sinceMs) * NS_PER_MS)
     this.#sinceMs = nowMs

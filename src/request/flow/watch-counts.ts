@@ -1,10 +1,16 @@
-/** How many watches a write has to be told to: those of its resource, of its namespace, and of the object itself. */
+/**
+ * How many watches a write has to be told to: those of its resource, of its namespace, and of the
+ * object itself.
+ */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 
 export class WatchCounts {
   readonly #counts = new Map<string, number>()
 
-  /** Returns what is to be called once, when the watch ends. `query`: its field selector may make it one of few objects. */
+  /**
+   * Returns what is to be called once, when the watch ends. `query`: its field selector may make it
+   * one of few objects.
+   */
   add(info: ResourceInfo, query: URLSearchParams): () => void {
     // Pods of one node wake only the watches of that node, which few writes concern.
     if (

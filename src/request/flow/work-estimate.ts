@@ -8,7 +8,10 @@ import type { FlowSeries } from './flow-schema-metrics.ts'
 import { oneSeat, type Work } from './flow-request.ts'
 import type { WatchCounts } from './watch-counts.ts'
 
-/** The objects of a resource that are stored, as far as it is known without reading them. Undefined: it is not known. */
+/**
+ * The objects of a resource that are stored, as far as it is known without reading them. Undefined:
+ * it is not known.
+ */
 export type CountObjects = (info: ResourceInfo) => number | undefined
 
 const OBJECTS_PER_SEAT = 100
@@ -74,7 +77,10 @@ function listSeats(info: ResourceInfo, query: URLSearchParams, countObjects: Cou
   return Math.ceil(objectsRead(stored, query, info.verb === 'watch') / OBJECTS_PER_SEAT)
 }
 
-/** As upstream counts what it reads: all of a resource from its cache, or pages of the store, where what is read is filtered and shown. */
+/**
+ * As upstream counts what it reads: all of a resource from its cache, or pages of the store, where
+ * what is read is filtered and shown.
+ */
 function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): number {
   if (isWatch || !isFromStore(query)) return stored
   const limit = Number(query.get('limit') ?? 0)
@@ -84,7 +90,10 @@ function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): 
   return isFiltered ? stored + page : 2 * page
 }
 
-/** Which lists upstream's cache leaves to the store: pages that continue or have a limit, and exact versions. */
+/**
+ * Which lists upstream's cache leaves to the store: pages that continue or have a limit, and exact
+ * versions.
+ */
 function isFromStore(query: URLSearchParams): boolean {
   const match = query.get('resourceVersionMatch') ?? ''
   if (match !== '') return match !== 'NotOlderThan'

@@ -1,6 +1,6 @@
 /**
- * Sends ended spans to a collector, in batches, over gRPC. Neither a slow collector nor none at all holds anything up: what does not fit
- * into the queue is dropped, and counted.
+ * Sends ended spans to a collector, in batches, over gRPC. Neither a slow collector nor none at all
+ * holds anything up: what does not fit into the queue is dropped, and counted.
  */
 import type { SpanAttributes } from '../../api/span.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -15,17 +15,29 @@ import { withTimeout } from '../../lib/time/timers.ts'
 import { SpanBatch } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
-/** OpenTelemetry's defaults: spans that wait, spans in a request, and how long one waits for others at most. */
+/**
+ * OpenTelemetry's defaults: spans that wait, spans in a request, and how long one waits for others
+ * at most.
+ */
 const QUEUE_MAX = 2048
-/** Of spans that wait: most have some hundred bytes, but a client may send paths and headers that make them a hundred times as long. */
+/**
+ * Of spans that wait: most have some hundred bytes, but a client may send paths and headers that
+ * make them a hundred times as long.
+ */
 const QUEUE_BYTES_MAX = 8 << 20
 const BATCH_MAX = 512
 const DELAY_MS = 5_000
 /** Of a request, with its retries. */
 const EXPORT_MS_MAX = 10_000
-/** Of the spans in a request, but for the last one: servers of gRPC take messages of 4 MiB, if nobody tells them otherwise. */
+/**
+ * Of the spans in a request, but for the last one: servers of gRPC take messages of 4 MiB, if
+ * nobody tells them otherwise.
+ */
 const MESSAGE_BYTES_MAX = 3 << 20
-/** How long the end of the server waits for the last spans to leave. With what audit events have (request/audit/backend.ts) less than all parts have (stop-all.ts). */
+/**
+ * How long the end of the server waits for the last spans to leave. With what audit events have
+ * (request/audit/backend.ts) less than all parts have (stop-all.ts).
+ */
 const FLUSH_MS_MAX = 1_000
 
 export type ExporterOptions = {
@@ -186,7 +198,10 @@ const exportMethod: Method<undefined> = {
   requireLeader: false,
 }
 
-/** gRPC's names of servers: a resolver of names is not asked for by address, as the system's own is used. */
+/**
+ * gRPC's names of servers: a resolver of names is not asked for by address, as the system's own is
+ * used.
+ */
 export function collectorUrl(endpoint: string): string {
   const [, scheme = 'dns', rest = ''] =
     /^(?:(dns|unix|unix-abstract):(?:\/\/)?)?(.*)$/s.exec(endpoint) ?? []

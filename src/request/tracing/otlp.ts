@@ -1,4 +1,7 @@
-/** Spans as OTLP's protobuf (opentelemetry-proto 1.x): trace/v1/trace.proto and collector/trace/v1/trace_service.proto. */
+/**
+ * Spans as OTLP's protobuf (opentelemetry-proto 1.x): trace/v1/trace.proto and
+ * collector/trace/v1/trace_service.proto.
+ */
 import type { SpanAttributes } from '../../api/span.ts'
 import { BYTES, FIXED32, FIXED64, ProtobufWriter, VARINT } from '../../lib/bytes/protobuf-writer.ts'
 import type { TraceContext } from './trace-context.ts'
@@ -10,8 +13,9 @@ const ERROR = 2
 const SAMPLED_FLAGS = 0x101
 
 /**
- * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end: kept as they are until they are sent, they would outlive several collections of
- * garbage, each of which moves all of their parts.
+ * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end: kept
+ * as they are until they are sent, they would outlive several collections of garbage, each of which
+ * moves all of their parts.
  */
 export class SpanBatch {
   readonly #writer = new ProtobufWriter(BATCH_BYTES)
@@ -22,7 +26,10 @@ export class SpanBatch {
     return this.#writer.length
   }
 
-  /** The writer goes from the end to the front: the last span comes first, and in it the last field. One that cannot be encoded leaves nothing behind. */
+  /**
+   * The writer goes from the end to the front: the last span comes first, and in it the last field.
+   * One that cannot be encoded leaves nothing behind.
+   */
   add(span: EndedSpan): void {
     const writer = this.#writer
     const before = writer.length

@@ -1,4 +1,7 @@
-/** W3C Trace Context: the headers `traceparent` and `tracestate`, which hand a trace on from one program to the next. */
+/**
+ * W3C Trace Context: the headers `traceparent` and `tracestate`, which hand a trace on from one
+ * program to the next.
+ */
 export type TraceContext = {
   readonly traceId: Buffer
   readonly spanId: Buffer

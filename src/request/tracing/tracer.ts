@@ -1,6 +1,6 @@
 /**
- * Makes spans of requests that are traced. Upstream's rules: what a privileged client traces already is followed if it says so; all others
- * begin traces of their own, by chance.
+ * Makes spans of requests that are traced. Upstream's rules: what a privileged client traces
+ * already is followed if it says so; all others begin traces of their own, by chance.
  */
 import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -47,7 +47,10 @@ const SPAN_ID_BYTES = 8
 const RATE_MAX = 1_000_000n
 /** The number that decides has 63 bits; its first 31 decide nearly always. */
 const LOWER_BITS = 32n
-/** Of texts, which a client may have chosen, or be named in: spans wait in a queue of bounded length, so each must be bounded, too. */
+/**
+ * Of texts, which a client may have chosen, or be named in: spans wait in a queue of bounded
+ * length, so each must be bounded, too.
+ */
 const TEXT_CHARACTERS_MAX = 1024
 
 export class Tracer {
@@ -68,7 +71,10 @@ export class Tracer {
     this.#random = new RandomPool(options.fillRandom)
   }
 
-  /** Undefined: the request is not traced. `describe` is called only if it is: most are not, and are to pay nothing for it. */
+  /**
+   * Undefined: the request is not traced. `describe` is called only if it is: most are not, and are
+   * to pay nothing for it.
+   */
   begin({ remote, isTrusted }: RemoteTrace, describe: () => RequestSpan): Span | undefined {
     const parent = isTrusted ? remote : undefined
     const traceId =
@@ -183,7 +189,8 @@ class TracedSpan implements Span {
     this.#hasEnded = true
     const tracer = this.#tracer
     const { context, parentId, name, kind, startMs, link } = this.#begun
-    // Each by its name: a copy of an object, which is not much shorter to write, takes several times as long, and there are spans by the dozen.
+    // Each by its name: a copy of an object, which is not much shorter to write, takes several
+    // times as long, and there are spans by the dozen.
     tracer.ended({
       context,
       parentId,

@@ -1,4 +1,7 @@
-/** Traces of requests: a span for each that is traced, below it what it passed, what answered it, and what was asked of others. */
+/**
+ * Traces of requests: a span for each that is traced, below it what it passed, what answered it,
+ * and what was asked of others.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomFillSync } from 'node:crypto'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'
@@ -92,7 +95,10 @@ export class Tracing implements Traces, AsyncDisposable {
     return within(child, work)
   }
 
-  /** What it passed before its handler was measured anyway: the spans are made of that. Unlike upstream, all that took long are shown, not authentication alone. */
+  /**
+   * What it passed before its handler was measured anyway: the spans are made of that. Unlike
+   * upstream, all that took long are shown, not authentication alone.
+   */
   end(span: Span, { context: { spent }, startMs, response }: AnsweredRequest): void {
     let atMs = startMs
     const passed: readonly (readonly [name: string, tookMs: number])[] = [
@@ -118,7 +124,10 @@ export class Tracing implements Traces, AsyncDisposable {
   }
 }
 
-/** Upstream's: `GET /api/v1/namespaces/{:namespace}/pods/{:name}`; of what is no resource the method alone. */
+/**
+ * Upstream's: `GET /api/v1/namespaces/{:namespace}/pods/{:name}`; of what is no resource the method
+ * alone.
+ */
 function spanName({ method }: ApiRequest, info: RequestInfo): string {
   if (info.kind === 'path') return method
   const { group, version, namespace, plural, name, subresource } = info
@@ -130,7 +139,10 @@ function spanName({ method }: ApiRequest, info: RequestInfo): string {
   return `${method} /${parts.join('/')}`
 }
 
-/** Upstream's names of handlers, and of their verbs. A watch has none: it would last as long as the request. */
+/**
+ * Upstream's names of handlers, and of their verbs. A watch has none: it would last as long as the
+ * request.
+ */
 const handlers: { readonly [verb: string]: readonly [name: string, verb: string] } = {
   get: ['Get', 'GET'],
   list: ['List', 'LIST'],

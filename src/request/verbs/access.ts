@@ -1,4 +1,7 @@
-/** What the verbs use of one resource: where its objects are, how they are read and how they are written. */
+/**
+ * What the verbs use of one resource: where its objects are, how they are read and how they are
+ * written.
+ */
 import type { Ids } from '../../api/ids.ts'
 import type { Admission } from '../../admission/admission.ts'
 import type { Labels } from '../../api/label-selector.ts'
@@ -20,7 +23,10 @@ export type ReadAccess = {
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
   /** Other representations of its objects. */
   readonly forms: ResourceForms
-  /** How messages name an object that cannot be read. Undefined: nobody can delete such an object, and messages do not name it. */
+  /**
+   * How messages name an object that cannot be read. Undefined: nobody can delete such an object,
+   * and messages do not name it.
+   */
   readonly corruptKey?: ((key: Key) => string) | undefined
 }
 
@@ -28,9 +34,14 @@ export type WatchAccess = ReadAccess & {
   readonly reader: ObjectReader
   /** A random number from 0 to below 1. */
   readonly random: () => number
-  /** Whether a watch may request initial events, and a bookmark at their end: the WatchList gate. */
+  /**
+   * Whether a watch may request initial events, and a bookmark at their end: the WatchList gate.
+   */
   readonly allowsWatchList: boolean
-  /** A watch without timeoutSeconds lasts between this and twice this, at random, so that not all clients reconnect at once. */
+  /**
+   * A watch without timeoutSeconds lasts between this and twice this, at random, so that not all
+   * clients reconnect at once.
+   */
   readonly watchMsMin: number
   /** Shared by the watches of all resources. */
   readonly heldSelectors: HeldSelectors

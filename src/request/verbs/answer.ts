@@ -30,8 +30,8 @@ export function answer(
 }
 
 /**
- * Prints the object of a response. For a large one the work is divided. It does not fail if nobody waits for the response any more,
- * because the object may already be stored.
+ * Prints the object of a response. For a large one the work is divided. It does not fail if nobody
+ * waits for the response any more, because the object may already be stored.
  */
 export function printed(context: RequestContext, print: () => Body): Body {
   return context.isLarge ? printedInParts(print, context.slices) : print()

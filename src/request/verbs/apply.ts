@@ -1,4 +1,7 @@
-/** Server-side apply: the writer sends the fields that it wants to own, and the rest of the object stays as it is. */
+/**
+ * Server-side apply: the writer sends the fields that it wants to own, and the rest of the object
+ * stays as it is.
+ */
 import { type Application, type ApplyResult, applyOver } from '../../objects/apply/apply.ts'
 import { Differences, type Versions } from '../../objects/apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../../objects/apply/last-applied.ts'
@@ -257,7 +260,10 @@ async function versionsWith(
     apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion)
 }
 
-/** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
+/**
+ * Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in
+ * the schema that objects must fit.
+ */
 function convertIn(request: ResourceRequest, { access }: ApplyContext): Convert {
   const { resource } = request
   const inVersion = (apiVersion: string): Resource =>
@@ -332,7 +338,10 @@ type Making = {
   /** The object that was applied to, and its wire form. */
   readonly current: KubeObject | undefined
   readonly live: Fields
-  /** False for the object that is converted to the versions of other owners: a built-in kind has no defaults there. */
+  /**
+   * False for the object that is converted to the versions of other owners: a built-in kind has no
+   * defaults there.
+   */
   readonly isDefaulted: boolean
 }
 

@@ -14,8 +14,9 @@ import { represent } from './represent/represent.ts'
 const WORKERS_MAX = 100
 
 /**
- * Deletes the objects that a list with the same query returns, as many at a time as there are workers, and answers with that list. Objects
- * that are gone meanwhile are skipped; any other error ends the deletion.
+ * Deletes the objects that a list with the same query returns, as many at a time as there are
+ * workers, and answers with that list. Objects that are gone meanwhile are skipped; any other error
+ * ends the deletion.
  */
 export async function deleteCollection(
   request: ResourceRequest,
@@ -32,7 +33,8 @@ export async function deleteCollection(
   // All workers share one iterator.
   const items = page.items.values()
   let hasFailed = false
-  // A request has one seat, as upstream's, however many workers it has: what they begin must not be a long turn for others.
+  // A request has one seat, as upstream's, however many workers it has: what they begin must not be
+  // a long turn for others.
   const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
     for (const { key } of items) {

@@ -30,7 +30,9 @@ type RunOptions = {
   readonly isDoomed?: (decided: number) => boolean
 }
 
-/** What is decided on each of the objects that were listed, given what stands at their keys by then. */
+/**
+ * What is decided on each of the objects that were listed, given what stands at their keys by then.
+ */
 async function run(
   listed: readonly StoredInstance[],
   { found = listed, isDoomed = () => true }: RunOptions = {},

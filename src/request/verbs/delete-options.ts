@@ -161,7 +161,10 @@ function readHead(text: string): { readonly kind?: string; readonly apiVersion?:
   }
 }
 
-/** The scheme that upstream decodes with knows the options of other verbs, too: they fail only when they are converted to DeleteOptions. */
+/**
+ * The scheme that upstream decodes with knows the options of other verbs, too: they fail only when
+ * they are converted to DeleteOptions.
+ */
 const otherOptions: readonly string[] = [
   'CreateOptions',
   'UpdateOptions',

@@ -1,6 +1,6 @@
 /**
- * Deletes an object that cannot be decoded, if the client asks for that. Its content is unknown, so it passes no admission, and its
- * finalizers and dependents are ignored.
+ * Deletes an object that cannot be decoded, if the client asks for that. Its content is unknown, so
+ * it passes no admission, and its finalizers and dependents are ignored.
  */
 import { invalid, type Status } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'

@@ -39,7 +39,8 @@ export async function deleteOne(
   const options = await readDeleteOptions(request, access)
   if (options.isUnsafe)
     request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
-  // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
+  // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these
+  // objects.
   const why = resource.deletion.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
@@ -68,7 +69,10 @@ export function warnOfDeletion(
 
 export type DeletedObject = { readonly isRemoved: boolean; readonly object: KubeObject }
 
-/** Fails with NotFound, Conflict or the error of admission. `isAdmitted`: admission has seen the request already, as one to evict. */
+/**
+ * Fails with NotFound, Conflict or the error of admission. `isAdmitted`: admission has seen the
+ * request already, as one to evict.
+ */
 export async function deleteObject(
   request: ResourceRequest,
   options: DeleteOptions,

@@ -1,4 +1,7 @@
-/** Reads the fields that a field selector names, and has upstream's errors for fields that a kind does not support. */
+/**
+ * Reads the fields that a field selector names, and has upstream's errors for fields that a kind
+ * does not support.
+ */
 import { badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,7 +12,8 @@ export function fieldReader(resource: Resource, field: string): (object: KubeObj
   if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
   const own = resource.selection.fields
   const hasOwn = Object.keys(own).length > 0
-  // Cluster-scoped kinds with selectable fields of their own do not support metadata.namespace; all other kinds do.
+  // Cluster-scoped kinds with selectable fields of their own do not support metadata.namespace; all
+  // other kinds do.
   if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwn)) {
     return ({ metadata }) => metadata.namespace ?? ''
   }

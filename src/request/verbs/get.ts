@@ -65,7 +65,10 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
   }
 }
 
-/** Without resourceVersion the latest state, with `0` any cached state, else a state that is not older than the version. */
+/**
+ * Without resourceVersion the latest state, with `0` any cached state, else a state that is not
+ * older than the version.
+ */
 function wanted(
   query: URLSearchParams,
   resource: Resource,

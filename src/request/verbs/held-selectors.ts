@@ -1,12 +1,14 @@
 /**
- * Counts the selectors that open watches keep in memory. One may be as long as a request's headers, and a client may open 250 watches on
- * each of many connections: the total of one user is limited.
+ * Counts the selectors that open watches keep in memory. One may be as long as a request's headers,
+ * and a client may open 250 watches on each of many connections: the total of one user is limited.
  */
 import { tooManyRequests } from '../../api/errors.ts'
 
 /** Shorter selectors are not counted: the watch itself takes as much memory. */
 const SHORT_CHARACTERS = 128
-/** Limit of one user. Parsed into sets of values, selectors take up to 30 bytes a character: 30 MB. */
+/**
+ * Limit of one user. Parsed into sets of values, selectors take up to 30 bytes a character: 30 MB.
+ */
 export const HELD_CHARACTERS_MAX = 1 << 20
 /** Watches end after minutes. */
 const RETRY_SECONDS = 60
@@ -15,7 +17,10 @@ export class HeldSelectors {
   /** By user; a user without selectors has no entry. */
   readonly #characters = new Map<string, number>()
 
-  /** Counts a selector until the returned function is called; further calls have no effect. Fails with TooManyRequests. */
+  /**
+   * Counts a selector until the returned function is called; further calls have no effect. Fails
+   * with TooManyRequests.
+   */
   hold(user: string, characters: number): () => void {
     if (characters <= SHORT_CHARACTERS) return nothing
     const held = this.#characters.get(user) ?? 0

@@ -12,7 +12,10 @@ const STORED_BYTES_MIN = 16 << 10
 /** An object with few fields has 64 bytes, and two or three are made of each on the way. */
 const VALUE_HELD_BYTES = 160
 
-/** Reserves the memory that the values of a large body will need. Fails if the byte budget is used up. */
+/**
+ * Reserves the memory that the values of a large body will need. Fails if the byte budget is used
+ * up.
+ */
 export async function holdValues(request: ResourceRequest, json: Buffer): Promise<void> {
   const { context } = request
   const values = await context.inParts(() => countValues(json))

@@ -110,7 +110,10 @@ function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): Ap
   return { ...response, body: { ...response.body, heldBytes } }
 }
 
-/** State, path, query and format determine a list to the byte, so an earlier response may be used for the same request. */
+/**
+ * State, path, query and format determine a list to the byte, so an earlier response may be used
+ * for the same request.
+ */
 function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body))
     return response
@@ -121,8 +124,8 @@ function tagged(response: ApiResponse, tag: () => string): ApiResponse {
 export type ReadPage = { readonly page: ListResult; readonly metadata: Fields }
 
 /**
- * Lists the objects that the query selects. Fails for options that are invalid or contradict each other. `isPaged`: upstream reads in pages
- * here even if the query has no limit.
+ * Lists the objects that the query selects. Fails for options that are invalid or contradict each
+ * other. `isPaged`: upstream reads in pages here even if the query has no limit.
  */
 export async function readPage(
   request: ResourceRequest,
@@ -140,7 +143,10 @@ export async function readPage(
   })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
-  /** Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing follows in that. */
+  /**
+   * Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing
+   * follows in that.
+   */
   const hasNext = async ({ items, revision }: ListResult, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
     const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: isIndexed })
@@ -191,7 +197,10 @@ function readOptions(query: URLSearchParams): RequestedOptions {
   return { options, selectors }
 }
 
-/** With a selector the number of remaining items is unknown. `folder`: continue tokens are relative to it. */
+/**
+ * With a selector the number of remaining items is unknown. `folder`: continue tokens are relative
+ * to it.
+ */
 function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)
   const hasNext = page.more && last !== undefined
@@ -213,7 +222,10 @@ type PageStart = {
 
 type Paging = {
   readonly resource: Resource
-  /** All pages of a list must have one version, so Exact is the default match. A lookup by name has no pages. */
+  /**
+   * All pages of a list must have one version, so Exact is the default match. A lookup by name has
+   * no pages.
+   */
   readonly isPaged: boolean
 }
 
@@ -223,7 +235,8 @@ function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Pag
   if (options.continue !== '') return continued(options, folder)
   const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
-  // Upstream serves resourceVersion=0 from its watch cache, where it ignores the limit. It has no watch cache for Events.
+  // Upstream serves resourceVersion=0 from its watch cache, where it ignores the limit. It has no
+  // watch cache for Events.
   if (askedVersion === 0) {
     const isLimited = isEvents(resource) || resourceVersion !== '0'
     return { at: 'any', limit: isLimited ? limit : 0, from: undefined, askedVersion }

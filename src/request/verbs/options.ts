@@ -51,7 +51,10 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   }
 }
 
-/** Fails with Invalid for options that contradict each other, and names all faults. Called after the selectors were parsed. */
+/**
+ * Fails with Invalid for options that contradict each other, and names all faults. Called after the
+ * selectors were parsed.
+ */
 export function validateListOptions(
   query: URLSearchParams,
   verb: 'list' | 'watch',

@@ -1,6 +1,7 @@
 /**
- * Objects in the versions of their field managers. Built-in kinds are converted as for a client; objects of custom kinds are not pruned,
- * but they fail if they do not fit the schema of that version.
+ * Objects in the versions of their field managers. Built-in kinds are converted as for a client;
+ * objects of custom kinds are not pruned, but they fail if they do not fit the schema of that
+ * version.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Versions } from '../../objects/apply/differences.ts'
@@ -22,7 +23,9 @@ import type { ResourceRequest } from '../resource-request.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { VersionAccess } from './access.ts'
 
-/** An object cannot be converted to the version of one of its managers. The message is upstream's. */
+/**
+ * An object cannot be converted to the version of one of its managers. The message is upstream's.
+ */
 export class UnknownVersionError extends Error {
   override readonly name = 'UnknownVersionError'
 }
@@ -83,11 +86,16 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
 type VersionsOptions = Change & {
   readonly asked: ConvertedVersions
   readonly wires?: Wires
-  /** Whether fields that are equal before and after may be left out, where it is cheap to find them. */
+  /**
+   * Whether fields that are equal before and after may be left out, where it is cheap to find them.
+   */
   readonly isChangeOnly?: boolean
 }
 
-/** An object before and after a write, in the version of a manager; undefined if the kind has no such version. */
+/**
+ * An object before and after a write, in the version of a manager; undefined if the kind has no
+ * such version.
+ */
 export function versionsOf(
   request: ResourceRequest,
   { inVersion }: Pick<VersionAccess, 'inVersion'>,
@@ -121,7 +129,10 @@ export function versionsOf(
   }
 }
 
-/** The wire form of an object before and after an apply: unlike the object it has nulls and empty values. */
+/**
+ * The wire form of an object before and after an apply: unlike the object it has nulls and empty
+ * values.
+ */
 export type Wires = WirePair
 
 type OtherVersion = {
@@ -129,7 +140,10 @@ type OtherVersion = {
   /** The wire form in this version of an object before the write, and of one after it. */
   readonly before: (object: KubeObject) => Fields
   readonly after: (object: KubeObject) => Fields
-  /** Present for custom kinds, whose versions differ only in apiVersion unless a webhook converts them. */
+  /**
+   * Present for custom kinds, whose versions differ only in apiVersion unless a webhook converts
+   * them.
+   */
   readonly ofWires?: (wires: Wires) => Wires
 }
 
@@ -183,7 +197,10 @@ function customVersion(to: Resource): OtherVersion {
   }
 }
 
-/** Fails if a wire form does not fit the schema of a version, or has an item of a set or a map twice. `what`: begins the message. */
+/**
+ * Fails if a wire form does not fit the schema of a version, or has an item of a set or a map
+ * twice. `what`: begins the message.
+ */
 export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
   const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))
   if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))

@@ -1,4 +1,7 @@
-/** What apply/ needs to know of a request: the field managers as its path shows them, and the manager that writes. */
+/**
+ * What apply/ needs to know of a request: the field managers as its path shows them, and the
+ * manager that writes.
+ */
 import { fieldSetOf } from '../../objects/apply/field-paths.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../../objects/apply/managers.ts'

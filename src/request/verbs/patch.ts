@@ -1,6 +1,6 @@
 /**
- * A patch makes the object to write from the current one; the rest is as in an update. When another writer was first the patch is applied
- * to the new current object, unless it has a resourceVersion.
+ * A patch makes the object to write from the current one; the rest is as in an update. When another
+ * writer was first the patch is applied to the new current object, unless it has a resourceVersion.
  */
 import type { ApiResponse } from '../../api/request.ts'
 import { checkMembers } from '../../objects/codec/member-count.ts'

@@ -87,7 +87,10 @@ function objectOf(value: Json): Fields {
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
 }
 
-/** Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined: the YAML parser has to read the body. */
+/**
+ * Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined:
+ * the YAML parser has to read the body.
+ */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
   const text = once('text of applied body', () => plainText(body))
@@ -108,7 +111,8 @@ function readPlain(body: Buffer): Fields | undefined {
 
 /** Undefined: what is JSON here may be something else in YAML. */
 function plainText(body: Buffer): string | undefined {
-  // YAML may begin with a brace: its parser decides, and the members of the JSON that it makes are counted.
+  // YAML may begin with a brace: its parser decides, and the members of the JSON that it makes are
+  // counted.
   if (hasTooManyMembers(body)) return undefined
   const text = body.toString('utf8')
   // JSON allows in strings what YAML allows nowhere.

@@ -45,10 +45,15 @@ export async function readObject(
   }
 }
 
-/** Upstream's error for any Scale of a custom kind that it cannot decode, whatever is wrong with it. */
+/**
+ * Upstream's error for any Scale of a custom kind that it cannot decode, whatever is wrong with it.
+ */
 const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
-/** Reads an object of another kind than the path names: actions such as a Binding or an Eviction have kinds of their own. */
+/**
+ * Reads an object of another kind than the path names: actions such as a Binding or an Eviction
+ * have kinds of their own.
+ */
 export async function readAs(
   request: ResourceRequest,
   expected: Expected,

@@ -16,7 +16,10 @@ type PatchInput = Pick<Patch, 'form'> & {
   readonly fieldValidation: FieldValidation
 }
 
-/** The time for a merge patch grows with its length times its depth. Longer ones are applied in slices. */
+/**
+ * The time for a merge patch grows with its length times its depth. Longer ones are applied in
+ * slices.
+ */
 const SHORT_CHARACTERS = 1024
 
 /** Errors in the patch are reported only if the object exists. */
@@ -33,7 +36,8 @@ export function readPatch(
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // Other patches may take long even if they are small: they copy much, or merge the same list many times.
+    // Other patches may take long even if they are small: they copy much, or merge the same list
+    // many times.
     const isShort =
       slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
     const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)

@@ -94,7 +94,10 @@ function indexed(
   return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
 }
 
-/** Index values and names only speed up a lookup, and the cache keeps its results by the values: both are limited. */
+/**
+ * Index values and names only speed up a lookup, and the cache keeps its results by the values:
+ * both are limited.
+ */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512
 
@@ -128,7 +131,10 @@ function selectorTerm(
   return { isEqual, value, field, read }
 }
 
-/** metadata.name by equality turns a list into a read of one key; metadata.namespace narrows the range of keys. */
+/**
+ * metadata.name by equality turns a list into a read of one key; metadata.namespace narrows the
+ * range of keys.
+ */
 const nameIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.name')
 const namespaceIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.namespace')
 

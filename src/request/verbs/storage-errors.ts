@@ -34,7 +34,10 @@ export type StorageOperation = {
   readonly verb: string
   /** The resourceVersion of the request, if any. */
   readonly askedVersion?: number
-  /** Present if objects that cannot be read are named (the gate AllowUnsafeMalformedObjectDeletion): the key; empty for lists. */
+  /**
+   * Present if objects that cannot be read are named (the gate AllowUnsafeMalformedObjectDeletion):
+   * the key; empty for lists.
+   */
   readonly corruptKey?: string | undefined
   /** Of a list: which objects cannot be read, if the error does not say it. */
   readonly unread?: (() => readonly UnreadableObject[]) | undefined
@@ -43,7 +46,10 @@ export type StorageOperation = {
 /** As upstream: those that a Status names; that there are more is told. */
 export const UNREAD_MAX = 100
 
-/** Runs the operation, and translates its storage errors. The error of a request that timed out says so. */
+/**
+ * Runs the operation, and translates its storage errors. The error of a request that timed out says
+ * so.
+ */
 export async function translated<T>(
   context: RequestContext,
   operation: StorageOperation,
@@ -103,7 +109,8 @@ export function fromStorage(
         retries: !isEvents(resource),
       })
     case 'unavailable':
-      // A write that may have happened is not to be made again: a delete would be answered that there was nothing to delete.
+      // A write that may have happened is not to be made again: a delete would be answered that
+      // there was nothing to delete.
       return storageTimeout(resource, verb, {
         retries: !error.ambiguous || readVerbs.has(verb),
         cause: error,
@@ -159,8 +166,8 @@ function causesOf(unread: readonly UnreadableObject[]): StatusCause[] {
 }
 
 /**
- * For watches upstream reports the oldest version of its watch cache; Events have no watch cache, so the message is that of its etcd
- * storage.
+ * For watches upstream reports the oldest version of its watch cache; Events have no watch cache,
+ * so the message is that of its etcd storage.
  */
 function tooOld(
   { bound = 1 }: StorageError,

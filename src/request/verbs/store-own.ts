@@ -1,7 +1,8 @@
 /**
- * Stores many new objects of the server itself, with the bytes that a create through the handler would store: owners, uid,
- * creationTimestamp. The other steps of a write (decoding, admission, escalation check, validation, the answer) are for what clients send;
- * for the objects that every cluster begins with they would take half of the time of a start.
+ * Stores many new objects of the server itself, with the bytes that a create through the handler
+ * would store: owners, uid, creationTimestamp. The other steps of a write (decoding, admission,
+ * escalation check, validation, the answer) are for what clients send; for the objects that every
+ * cluster begins with they would take half of the time of a start.
  */
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import { Differences } from '../../objects/apply/differences.ts'
@@ -25,7 +26,10 @@ export type OwnWrite = {
   readonly signal: AbortSignal
 }
 
-/** The objects must be complete and valid. False: an object of this name exists, and was left as it is. Fails with a StorageError. */
+/**
+ * The objects must be complete and valid. False: an object of this name exists, and was left as it
+ * is. Fails with a StorageError.
+ */
 export async function storeOwn(write: OwnWrite, object: KubeObject): Promise<boolean> {
   const { resource, access, store, signal } = write
   const { namespace, name = '' } = object.metadata

@@ -145,7 +145,10 @@ async function changeStatus(
   return previous && String(revision)
 }
 
-/** Omits the top-level fields that both objects share, since they cannot differ: the spec of a definition is large. */
+/**
+ * Omits the top-level fields that both objects share, since they cannot differ: the spec of a
+ * definition is large.
+ */
 function otherThan(other: KubeObject, object: KubeObject): KubeObject {
   const fields = Object.entries(object).filter(([name, field]) => field !== other[name])
   const { apiVersion, kind, metadata } = object

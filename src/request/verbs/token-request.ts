@@ -1,4 +1,7 @@
-/** TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a node. Nothing is stored. */
+/**
+ * TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a
+ * node. Nothing is stored.
+ */
 import {
   type ServiceAccountClaims,
   accountUserName,

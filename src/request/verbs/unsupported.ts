@@ -3,7 +3,9 @@ import { type ApiError, methodNotAllowed } from '../../api/errors.ts'
 import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
-/** Fails unless the path names an object, or a subresource that can be read and written like one. */
+/**
+ * Fails unless the path names an object, or a subresource that can be read and written like one.
+ */
 export function checkSubresource(request: ResourceRequest): void {
   const { resource, subresource } = request
   if (subresource === '' || viewOf(request) !== undefined) return

@@ -1,4 +1,7 @@
-/** Objects that are not stored but made for each read, such as ComponentStatus. Verbs read them like any others. */
+/**
+ * Objects that are not stored but made for each read, such as ComponentStatus. Verbs read them like
+ * any others.
+ */
 import { notFound } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Cache } from '../../storage/cache/cache.ts'

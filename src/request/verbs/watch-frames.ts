@@ -1,6 +1,7 @@
 /**
- * The frames of a watch for one client: events are taken from the watcher when the client has read the previous ones. The watch ends when
- * the client disconnects, when its timeout is over, or when the watcher is closed.
+ * The frames of a watch for one client: events are taken from the watcher when the client has read
+ * the previous ones. The watch ends when the client disconnects, when its timeout is over, or when
+ * the watcher is closed.
  */
 import { toStatus } from '../../api/errors.ts'
 import type { FrameSource } from '../../api/request.ts'
@@ -10,7 +11,9 @@ import type { Framing } from './represent/framing.ts'
 
 /** Interval of bookmarks, as upstream. */
 const BOOKMARK_MS = 60_000
-/** The last bookmark is sent this long before the timeout, so that the client can resume from it. */
+/**
+ * The last bookmark is sent this long before the timeout, so that the client can resume from it.
+ */
 const LAST_BOOKMARK_MS = 2_000
 
 export type WatchFramesOptions = {
@@ -24,7 +27,9 @@ export type WatchFramesOptions = {
 
 const none: readonly Buffer[] = []
 
-/** Events that were taken from the watcher, but are not sent before their large objects are printed. */
+/**
+ * Events that were taken from the watcher, but are not sent before their large objects are printed.
+ */
 type HeldEvents = {
   readonly events: readonly WatchEvent[]
   readonly printed: Promise<void>
@@ -51,8 +56,8 @@ export class WatchFrames implements FrameSource {
   }
 
   /**
-   * Frames are shared with other watchers and not copied, so that a slow client does not hold copies of its own. Those of the initial objects
-   * are valid until the next take.
+   * Frames are shared with other watchers and not copied, so that a slow client does not hold
+   * copies of its own. Those of the initial objects are valid until the next take.
    */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
@@ -137,7 +142,10 @@ export class WatchFrames implements FrameSource {
   }
 }
 
-/** Whether its object would be printed at once. A write is often reported before its own request has printed it. */
+/**
+ * Whether its object would be printed at once. A write is often reported before its own request has
+ * printed it.
+ */
 const isUnprepared = (event: WatchEvent): boolean =>
   event.type !== 'BOOKMARK' && event.item.isUnprepared
 

@@ -32,7 +32,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
-  // Messages of a WebSocket wait in a stream of Node's until they are sent; the server's own parts read them one by one.
+  // Messages of a WebSocket wait in a stream of Node's until they are sent; the server's own parts
+  // read them one by one.
   const keepsFrames = asksForWebSocket(http) || http.connection === undefined
   const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
   const { headers } = framing
@@ -69,7 +70,10 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   }
 }
 
-/** Whether a bookmark marks the end of the initial events. It carries an empty list of the objects, which a Table is not. */
+/**
+ * Whether a bookmark marks the end of the initial events. It carries an empty list of the objects,
+ * which a Table is not.
+ */
 const isMarked = ({
   sendInitialEvents,
   resourceVersion,
@@ -94,8 +98,8 @@ type WatchStartOptions = {
 }
 
 /**
- * A watch without a resourceVersion starts at the most recent state; one from 0 at any state that the cache has. With the WatchList gate
- * both get the bookmark at the end of their initial events.
+ * A watch without a resourceVersion starts at the most recent state; one from 0 at any state that
+ * the cache has. With the WatchList gate both get the bookmark at the end of their initial events.
  */
 async function startOf(
   options: ListOptions,

@@ -1,6 +1,7 @@
 /**
- * A watch over a WebSocket (RFC 6455), which is how browsers watch: each event is a message, text for JSON and binary for protobuf.
- * Messages of the client are ignored, except for pings and the close frame; a protocol error ends the connection.
+ * A watch over a WebSocket (RFC 6455), which is how browsers watch: each event is a message, text
+ * for JSON and binary for protobuf. Messages of the client are ignored, except for pings and the
+ * close frame; a protocol error ends the connection.
  */
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -19,9 +20,15 @@ const opcodes: ReadonlySet<number> = new Set([0, TEXT, BINARY, CLOSE, PING, PONG
 const CONTROL_BYTES_MAX = 125
 /** Status code 1002, RFC 6455 section 7.4.1. */
 const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
-/** A client that reads nothing for this long is considered gone. The listener has the same limit for other responses. */
+/**
+ * A client that reads nothing for this long is considered gone. The listener has the same limit for
+ * other responses.
+ */
 const STALL_MS_MAX = 60_000
-/** What a batch that the client has not taken holds: itself, the events that it is made of, and what TLS has made of it. */
+/**
+ * What a batch that the client has not taken holds: itself, the events that it is made of, and what
+ * TLS has made of it.
+ */
 const UNSENT_HELD_TIMES = 3
 /** Time for a client to read the close frame and to close its side. */
 const CLOSE_MS_MAX = 5_000
@@ -71,7 +78,8 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
     try {
       goOn()
     } catch {
-      // An object that cannot be decoded ends the watch, as it ends a stream. No caller would catch this error.
+      // An object that cannot be decoded ends the watch, as it ends a stream. No caller would catch
+      // this error.
       frames.close()
       socket.destroy()
     }
@@ -118,8 +126,8 @@ function close(socket: Duplex, payload?: Buffer): void {
 }
 
 /**
- * Frames are shared with other watchers: they are copied only when the client reads, a batch at a time. A batch ends at the end of a
- * message, since a pong may follow it.
+ * Frames are shared with other watchers: they are copied only when the client reads, a batch at a
+ * time. A batch ends at the end of a message, since a pong may follow it.
  */
 function* batches(
   parts: readonly Buffer[],
@@ -169,14 +177,17 @@ function frameHead(opcode: number, length: number): Buffer {
 }
 
 /**
- * `onEnd`: the client sent a close frame, or violated the protocol; the payload is that of the close frame to send. No input is read
- * afterwards.
+ * `onEnd`: the client sent a close frame, or violated the protocol; the payload is that of the
+ * close frame to send. No input is read afterwards.
  */
 function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
   /** An incomplete frame: at most its header (14 bytes) and the payload of a control frame. */
   let held: Buffer = Buffer.alloc(0)
   let skip = 0
-  /** The last ping without a pong. Earlier ones need no pong (RFC 6455, 5.5.3), or a client that does not read could make pongs pile up. */
+  /**
+   * The last ping without a pong. Earlier ones need no pong (RFC 6455, 5.5.3), or a client that
+   * does not read could make pongs pile up.
+   */
   let ping: Buffer | undefined
   const pong = (): void => {
     if (ping === undefined || !socket.writable || socket.writableNeedDrain) return
@@ -221,7 +232,8 @@ function readFrame(
   const opcode = first & 0x0f
   const short = second & 0x7f
   const isControl = opcode >= CLOSE
-  // Errors are reserved bits without a negotiated extension, a missing mask and unknown opcodes (RFC 6455, 5.1 and 5.2).
+  // Errors are reserved bits without a negotiated extension, a missing mask and unknown opcodes
+  // (RFC 6455, 5.1 and 5.2).
   if ((first & 0x70) !== 0 || (second & 0x80) === 0 || !opcodes.has(opcode)) return 'fault'
   // Control frames are short and not fragmented (5.5).
   if (isControl && ((first & 0x80) === 0 || short > CONTROL_BYTES_MAX)) return 'fault'

@@ -24,7 +24,10 @@ import type { Dial } from '../../lib/net/dial.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 
-/** As upstream: a token that was revoked is refused this much later at the latest; one that was refused is looked up each time. */
+/**
+ * As upstream: a token that was revoked is refused this much later at the latest; one that was
+ * refused is looked up each time.
+ */
 const SUCCESS_MS = 10_000
 const FAILURE_MS = 0
 

@@ -1,4 +1,7 @@
-/** Whether a user may do something: the authorizers of the configuration, replaced when its file changes, and the graph that the node authorizer reads. */
+/**
+ * Whether a user may do something: the authorizers of the configuration, replaced when its file
+ * changes, and the graph that the node authorizer reads.
+ */
 import {
   ConfiguredAuthorizers,
   type ConfiguredAuthorizerOptions,

@@ -1,4 +1,7 @@
-/** JWT authenticators, set up from the configuration; when --authentication-config changes, they are replaced. */
+/**
+ * JWT authenticators, set up from the configuration; when --authentication-config changes, they are
+ * replaced.
+ */
 import { JwtAuthenticators } from '../../access/authentication/oidc/jwt-authenticators.ts'
 import type { ParseToken } from '../../access/authentication/parse-token.ts'
 import type { TokenResult } from '../../access/authentication/token-authenticator.ts'

@@ -1,4 +1,7 @@
-/** Who issues tokens of service accounts: keys of the configuration or an external signer, and the documents about them. */
+/**
+ * Who issues tokens of service accounts: keys of the configuration or an external signer, and the
+ * documents about them.
+ */
 import {
   ExternalSigner,
   type ExternalSignerOptions,

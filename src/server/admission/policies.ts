@@ -1,4 +1,7 @@
-/** The admission policies that are in force, of both types: their indexes, and what keeps them current. */
+/**
+ * The admission policies that are in force, of both types: their indexes, and what keeps them
+ * current.
+ */
 import { admissionGroup } from '../../admission/admission.ts'
 import type { ConditionMetrics } from '../../admission/match/condition-metrics.ts'
 import {

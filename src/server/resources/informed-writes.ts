@@ -1,4 +1,7 @@
-/** Writes of roles, policies and webhook configurations, which the server itself follows: they are answered when what they say is in force. */
+/**
+ * Writes of roles, policies and webhook configurations, which the server itself follows: they are
+ * answered when what they say is in force.
+ */
 import { admissionGroup } from '../../admission/admission.ts'
 import type { PoliciesInformer } from '../../admission/policies/policies-informer.ts'
 import {
@@ -40,7 +43,10 @@ export function createStoreOf(
   }
 }
 
-/** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
+/**
+ * Stores default roles and bindings that probably do not exist, and returns those that do. Fails
+ * with a StorageError.
+ */
 export type StoreRoles = (
   wanted: readonly PolicyObject[],
   signal: AbortSignal,

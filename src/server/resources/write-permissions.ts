@@ -1,4 +1,7 @@
-/** What a writer must be allowed besides the verb of the request: to grant what a role says, to create by an update, to delete what cannot be read. */
+/**
+ * What a writer must be allowed besides the verb of the request: to grant what a role says, to
+ * create by an update, to delete what cannot be read.
+ */
 import { forbidden } from '../../api/errors.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { refusal } from '../../access/authorization/refusal.ts'

@@ -1,4 +1,7 @@
-/** Encryption at rest, set up from the configuration; when --encryption-provider-config changes, its providers are replaced. */
+/**
+ * Encryption at rest, set up from the configuration; when --encryption-provider-config changes, its
+ * providers are replaced.
+ */
 import { aggregate } from '../../api/aggregate.ts'
 import type { Gates } from '../../api/gates.ts'
 import type { Config } from '../../config/config.ts'
@@ -28,7 +31,10 @@ export type EncryptionSetUp = AsyncDisposable & {
   readonly checks: readonly HealthCheck[]
   /** Looks whether the file has changed. Undefined: it is not reloaded. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
-  /** Calls the listener when the providers were replaced, with what tells whether values below a prefix are concerned. */
+  /**
+   * Calls the listener when the providers were replaced, with what tells whether values below a
+   * prefix are concerned.
+   */
   readonly onReplaced: (listener: OnReplaced) => void
 }
 
@@ -108,7 +114,9 @@ const none: EncryptionSetUp = {
   [Symbol.asyncDispose]: async () => undefined,
 }
 
-/** A configuration whose plugins do not work is not used: the next check of the file tries it again. */
+/**
+ * A configuration whose plugins do not work is not used: the next check of the file tries it again.
+ */
 async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Promise<void> {
   using owned = new DisposableStack()
   owned.use(next)
@@ -155,7 +163,10 @@ class CurrentProviders implements AsyncDisposable {
   }
 }
 
-/** One check for all plugins, with upstream's name; without reloads, one for each if there is one of v1. */
+/**
+ * One check for all plugins, with upstream's name; without reloads, one for each if there is one of
+ * v1.
+ */
 function kmsChecks(current: CurrentProviders, isReloaded: boolean): readonly HealthCheck[] {
   const { checks } = current.providers
   const hasV1 = checks.some(({ version }) => version === 'v1')
@@ -181,7 +192,10 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
   return reported.length === 0 ? undefined : aggregate(reported)
 }
 
-/** The resource of a folder below the root. Events are stored as those of the core group, which comes first. */
+/**
+ * The resource of a folder below the root. Events are stored as those of the core group, which
+ * comes first.
+ */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()
   for (const { group, plural } of readResources(resourceTable.trim())) {

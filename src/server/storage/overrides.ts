@@ -1,6 +1,7 @@
 /**
- * Resources whose objects another etcd has (--etcd-servers-overrides): each such etcd is followed, proven and compacted on its own, and its
- * revisions are never compared with those of another. If one is away, the resources of the others are served.
+ * Resources whose objects another etcd has (--etcd-servers-overrides): each such etcd is followed,
+ * proven and compacted on its own, and its revisions are never compared with those of another. If
+ * one is away, the resources of the others are served.
  */
 import type { Cache } from '../../storage/cache/cache.ts'
 import type { Config } from '../../config/config.ts'
@@ -26,7 +27,10 @@ export class Overrides implements AsyncDisposable {
     this.#owned = owned
   }
 
-  /** Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used at all. */
+  /**
+   * Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used
+   * at all.
+   */
   static async open(
     { storage: etcd }: Config,
     etcdOptions: OpenEngineOptions,
@@ -72,7 +76,10 @@ export class Overrides implements AsyncDisposable {
     return this.#overrides.map(({ servers, cache }) => ({ servers, fault: faultOf(cache) }))
   }
 
-  /** By name only: without one of them the server is still of use, and a load balancer must not take it for dead. */
+  /**
+   * By name only: without one of them the server is still of use, and a load balancer must not take
+   * it for dead.
+   */
   get checks(): readonly HealthCheck[] {
     return this.#overrides.map(({ cache }, at) => ({
       name: `etcd-override-${at}`,
@@ -95,7 +102,10 @@ const overridesByServers = ({ overrides }: Config['storage']): Map<string, Overr
 export const otherEtcds = ({ storage }: Config): number =>
   storage.store.kind === 'etcd' ? overridesByServers(storage).size : 0
 
-/** As upstream, Events of their own group are stored as those of the core group, whose override counts. */
+/**
+ * As upstream, Events of their own group are stored as those of the core group, whose override
+ * counts.
+ */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'
 
 const faultOf = (cache: Cache): string | undefined =>

@@ -1,4 +1,7 @@
-/** What --cache-memory-max allows, shared by the caches of a process: there is one for each etcd (--etcd-servers-overrides). */
+/**
+ * What --cache-memory-max allows, shared by the caches of a process: there is one for each etcd
+ * (--etcd-servers-overrides).
+ */
 
 type Sharer = {
   readonly usedBytes: () => number
@@ -18,7 +21,9 @@ export class CacheMemory {
     this.caches = caches
   }
 
-  /** Returns the same for a ceiling over all of them: room is made in the cache that needs it first. */
+  /**
+   * Returns the same for a ceiling over all of them: room is made in the cache that needs it first.
+   */
   share(own: Sharer): Sharer {
     this.#sharers.push(own)
     return {

@@ -1,6 +1,6 @@
 /**
- * All resources of one database in memory, with one feed and common budgets. A resource costs nothing until it is read, and
- * little again when nobody has read it for a while.
+ * All resources of one database in memory, with one feed and common budgets. A resource costs
+ * nothing until it is read, and little again when nobody has read it for a while.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -29,7 +29,10 @@ import { CachedResource } from './resource.ts'
 import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
-/** Events for watches that resume, and lists that continue, within 80 seconds; later ones read the history of the database. */
+/**
+ * Events for watches that resume, and lists that continue, within 80 seconds; later ones read the
+ * history of the database.
+ */
 const PAST_BYTES = 24 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
@@ -43,13 +46,22 @@ const usualBytes = {
   decodedBytes: DECODED_BYTES,
   memoBytes: MEMO_BYTES,
 }
-/** After this time a resource that nobody reads is dropped: an informer that lost its connection is back by then. */
+/**
+ * After this time a resource that nobody reads is dropped: an informer that lost its connection is
+ * back by then.
+ */
 const UNUSED_MS = 5 * 60_000
 /** How often unused resources, indexes and old entries of the eviction queues are looked for. */
 const SWEEP_EVERY_MS = 10_000
-/** How often it is looked whether the objects exceed their ceiling: resources grow by events, too, by tens of megabytes in a second. */
+/**
+ * How often it is looked whether the objects exceed their ceiling: resources grow by events, too,
+ * by tens of megabytes in a second.
+ */
 const CEILING_EVERY_MS = 250
-/** How long a watch waits for its resource to be listed before the client has to retry: the largest takes some seconds. */
+/**
+ * How long a watch waits for its resource to be listed before the client has to retry: the largest
+ * takes some seconds.
+ */
 const WATCH_READY_MS = 20_000
 /** How often a database that was away when the server started is asked again. */
 const START_RETRY_MS = 1_000
@@ -167,8 +179,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * The same for a database that may be away when the server starts: what was read before the feed began is read again. Resolves when it
-   * has begun, or the signal is aborted. Never fails.
+   * The same for a database that may be away when the server starts: what was read before the feed
+   * began is read again. Resolves when it has begun, or the signal is aborted. Never fails.
    */
   async startLater(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -184,7 +196,10 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** Resolves when what is in memory shows everything that was acknowledged before the call. Fails with a StorageError. */
+  /**
+   * Resolves when what is in memory shows everything that was acknowledged before the call. Fails
+   * with a StorageError.
+   */
   async latest(): Promise<void> {
     const revision = await this.#feed.prove()
     const reach = async (resource: CachedResource): Promise<void> => {
@@ -207,12 +222,18 @@ export class Cache implements AsyncDisposable {
     return this.#shared.frames
   }
 
-  /** Changes when the database turns out to be another one, or an older state of it: earlier revisions mean nothing any more. */
+  /**
+   * Changes when the database turns out to be another one, or an older state of it: earlier
+   * revisions mean nothing any more.
+   */
   get databaseLife(): number {
     return this.#feed.life
   }
 
-  /** False for a while after such a change: a request may still have objects of the previous database. */
+  /**
+   * False for a while after such a change: a request may still have objects of the previous
+   * database.
+   */
   get isDatabaseSettled(): boolean {
     return this.#feed.isSettled
   }
@@ -235,8 +256,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * A reader for requests that were resolved before a definition changed but read only now. They read the database, since the objects in
-   * memory follow the new definition.
+   * A reader for requests that were resolved before a definition changed but read only now. They
+   * read the database, since the objects in memory follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
     const resource = new CachedResource(spec, this.#shared)
@@ -258,7 +279,10 @@ export class Cache implements AsyncDisposable {
     return item
   }
 
-  /** The home of items that are made from cached ones, and kept by their maker until it releases them. */
+  /**
+   * The home of items that are made from cached ones, and kept by their maker until it releases
+   * them.
+   */
   homeOf(codec: ObjectCodec): ItemHome {
     const { slabs, decoded } = this.#shared
     return {
@@ -314,7 +338,10 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** How many objects there are below a prefix; undefined: they are not in memory. Infinity: they do not fit, and each list reads them from the database. */
+  /**
+   * How many objects there are below a prefix; undefined: they are not in memory. Infinity: they do
+   * not fit, and each list reads them from the database.
+   */
   objectsOf(prefix: Key): number | undefined {
     if (this.ceiling.leavesOut(prefix)) return Infinity
     for (const { resource } of this.#resources.get(prefix)?.values() ?? []) {
@@ -339,7 +366,10 @@ export class Cache implements AsyncDisposable {
     return this.#feed.stats
   }
 
-  /** Compares every live resource with the database. Returns the prefixes that differed; they are listed again. */
+  /**
+   * Compares every live resource with the database. Returns the prefixes that differed; they are
+   * listed again.
+   */
   async check(): Promise<readonly Key[]> {
     const differing: Key[] = []
     for (const resource of this.#all())
@@ -348,14 +378,16 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * To be called when other keys are in use: what is in memory but cannot be read any more is told of and refused, so that whoever took a key away
-   * learns of it now, and not when the server is started again. What cannot be looked at now is with the next sweep. Never fails.
+   * To be called when other keys are in use: what is in memory but cannot be read any more is told
+   * of and refused, so that whoever took a key away learns of it now, and not when the server is
+   * started again. What cannot be looked at now is with the next sweep. Never fails.
    */
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
     for (const resource of this.#all()) {
       if (!isConcerned(resource.spec.prefix)) continue
       if (resource.reflector.phase === 'live') this.#unchecked.add(resource)
-      // A list that is under way has values that were decrypted with the keys of before: it begins again.
+      // A list that is under way has values that were decrypted with the keys of before: it begins
+      // again.
       else resource.reflector.listAgain()
     }
     await this.#checkUnchecked()
@@ -369,7 +401,10 @@ export class Cache implements AsyncDisposable {
     await this.#feed[Symbol.asyncDispose]()
   }
 
-  /** Runs every SWEEP_EVERY_MS: evicts what nobody uses, and compares one resource with the database. */
+  /**
+   * Runs every SWEEP_EVERY_MS: evicts what nobody uses, and compares one resource with the
+   * database.
+   */
   sweep(): void {
     const now = this.#shared.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
@@ -387,7 +422,8 @@ export class Cache implements AsyncDisposable {
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
     void this.#checkOne(due)
-      // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest on the comparison.
+      // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest
+      // on the comparison.
       .catch((error: unknown) =>
         this.#shared.log('error', 'a comparison with the database failed', {
           error: String(error),

@@ -1,12 +1,16 @@
 /**
- * How much memory the objects of the cache may take (--cache-memory-max). A resource that does not fit is not loaded: it is read from the database, for a while, and then
- * tried again. To make room, resources that nobody watches are dropped, the least recently read first.
+ * How much memory the objects of the cache may take (--cache-memory-max). A resource that does not
+ * fit is not loaded: it is read from the database, for a while, and then tried again. To make room,
+ * resources that nobody watches are dropped, the least recently read first.
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import { Semaphore } from '../../lib/concurrency/semaphore.ts'
 import { StorageError } from '../errors.ts'
 
-/** Lists that read such a resource from the database at the same time; the others wait. Each reads all of it: more would keep the database from everything else. */
+/**
+ * Lists that read such a resource from the database at the same time; the others wait. Each reads
+ * all of it: more would keep the database from everything else.
+ */
 const STORE_LISTS_MAX = 4
 /** How long a resource that did not fit is read from the database before it is tried again. */
 const LEFT_OUT_MS = 60_000

@@ -1,7 +1,8 @@
 /**
- * What a resource has in memory since it was last listed: its current objects, the events since then, snapshots of the recent past, and its
- * watchers by the value that they select. They belong together, since a position in one ring means nothing in another: a resource that lists
- * itself again gets new contents.
+ * What a resource has in memory since it was last listed: its current objects, the events since
+ * then, snapshots of the recent past, and its watchers by the value that they select. They belong
+ * together, since a position in one ring means nothing in another: a resource that lists itself
+ * again gets new contents.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
@@ -19,14 +20,17 @@ const EVENT_BYTES = 200
 export type ContentsOptions = {
   readonly slabs: Slabs
   /**
-   * The events of all resources. A quiet resource that loses its events to the others loses only speed, since the database has its
-   * history.
+   * The events of all resources. A quiet resource that loses its events to the others loses only
+   * speed, since the database has its history.
    */
   readonly past: EvictionQueue
   readonly time: Time
 }
 
-/** `listing` identifies the list. With a revision it identifies a state, even if two databases have the same revisions. */
+/**
+ * `listing` identifies the list. With a revision it identifies a state, even if two databases have
+ * the same revisions.
+ */
 type ListedState = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
 
 export class ResourceContents {
@@ -36,7 +40,10 @@ export class ResourceContents {
   readonly listing: number
   readonly #snapshots: Snapshots
   readonly #options: ContentsOptions
-  /** A copy of the tree for callers that need one that does not change; discarded with the next change. */
+  /**
+   * A copy of the tree for callers that need one that does not change; discarded with the next
+   * change.
+   */
   #current: Snapshot | undefined
 
   constructor({ tree, revision, listing }: ListedState, options: ContentsOptions) {
@@ -76,7 +83,8 @@ export class ResourceContents {
 
   record(change: ObjectChange): void {
     this.#current = undefined
-    // The next writer begins with the new version; the old one is only sent to watchers, which needs its bytes and not the decoded object.
+    // The next writer begins with the new version; the old one is only sent to watchers, which
+    // needs its bytes and not the decoded object.
     if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)

@@ -1,4 +1,7 @@
-/** What happened in a cached resource since it was made, for metrics. Plain fields: a read pays an addition for each. */
+/**
+ * What happened in a cached resource since it was made, for metrics. Plain fields: a read pays an
+ * addition for each.
+ */
 import { Distribution } from '../../lib/telemetry/metrics.ts'
 
 /** In seconds: upstream's. */
@@ -18,7 +21,9 @@ export class ResourceCounts {
   /** Reads of the latest state that memory answered, and those for which the feed was too late. */
   consistent = 0
   fellBack = 0
-  /** Watches that were ended since their client took events too slowly, and since events were lost. */
+  /**
+   * Watches that were ended since their client took events too slowly, and since events were lost.
+   */
   tooSlow = 0
   gaps = 0
   /** How long reads waited until memory was as new as they asked for. */

@@ -1,4 +1,7 @@
-/** Decoded objects are several times the size of their bytes, so only those in demand are kept, within a budget for the whole cache. */
+/**
+ * Decoded objects are several times the size of their bytes, so only those in demand are kept,
+ * within a budget for the whole cache.
+ */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Item } from './item.ts'
 
@@ -33,7 +36,10 @@ export class DecodedObjects {
     this.#bytes += bytes
   }
 
-  /** Drops the decoded objects that nobody has used since the last sweep, and those of items that are no longer current. */
+  /**
+   * Drops the decoded objects that nobody has used since the last sweep, and those of items that
+   * are no longer current.
+   */
   sweep(): void {
     for (let left = this.#entries.length; left > 0; left--) {
       const entry = this.#entries.shift()

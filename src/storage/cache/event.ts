@@ -1,4 +1,6 @@
-/** What happened to one object, and its encoded watch event (the frame), which all watchers share. */
+/**
+ * What happened to one object, and its encoded watch event (the frame), which all watchers share.
+ */
 import type { Key, Revision } from '../engine.ts'
 import type { Item } from './item.ts'
 import { type Evictable, ENTRY_BYTES, type EvictionQueue } from './eviction-queue.ts'
@@ -14,7 +16,9 @@ export type WatchEvent =
 export type ObjectEvent = {
   readonly type: ChangeType
   readonly revision: Revision
-  /** The object; for DELETED its last state, which has the revision of the deletion in the frame. */
+  /**
+   * The object; for DELETED its last state, which has the revision of the deletion in the frame.
+   */
   readonly item: Item
   /** The object before a change. */
   readonly previous?: Item | undefined
@@ -27,7 +31,10 @@ export type ObjectEvent = {
 const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head('DELETED') }
 const closed = Buffer.from('}\n')
 
-/** An event of the ring. `item` is the state after it, `previous` the state before; at least one of them is set. */
+/**
+ * An event of the ring. `item` is the state after it, `previous` the state before; at least one of
+ * them is set.
+ */
 export class ObjectChange {
   readonly key: Key
   readonly revision: Revision
@@ -47,7 +54,9 @@ export class ObjectChange {
     this.previous = change.previous
   }
 
-  /** The event for a watcher that selected the object before, after, or both; undefined if neither. */
+  /**
+   * The event for a watcher that selected the object before, after, or both; undefined if neither.
+   */
   shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): ObjectEvent | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
     if (!isSelected && !wasSelected) return undefined
@@ -88,8 +97,9 @@ export class InitialEvent implements ObjectEvent {
 }
 
 /**
- * The frames of events that are made anew for each watcher, as those of converted objects are: a watcher that closely follows another
- * finds the frame made. Without this, a hundred watchers hold a hundred copies of what they are being sent.
+ * The frames of events that are made anew for each watcher, as those of converted objects are: a
+ * watcher that closely follows another finds the frame made. Without this, a hundred watchers hold
+ * a hundred copies of what they are being sent.
  */
 export class LateFrames {
   readonly #queue: EvictionQueue
@@ -116,7 +126,10 @@ export class LateFrames {
   }
 }
 
-/** A class: an object with a closure of its own takes three times the memory, and there is one per watcher and event. */
+/**
+ * A class: an object with a closure of its own takes three times the memory, and there is one per
+ * watcher and event.
+ */
 class LazyObjectEvent implements ObjectEvent {
   readonly type: ChangeType
   readonly revision: Revision
@@ -193,10 +206,16 @@ class SharedFrame implements ObjectEvent {
   }
 }
 
-/** Longer events are sent without a frame of their own: a client that reads nothing would keep a copy of each. */
+/**
+ * Longer events are sent without a frame of their own: a client that reads nothing would keep a
+ * copy of each.
+ */
 const LONG_BYTES = 64 * 1024
 
-/** The parts of a frame in JSON, which are views of what the cache has; undefined: the event is not long, and its frame may be shared. */
+/**
+ * The parts of a frame in JSON, which are views of what the cache has; undefined: the event is not
+ * long, and its frame may be shared.
+ */
 export const partsIfLong = ({
   type,
   revision,
@@ -211,7 +230,10 @@ function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buf
   return [begin, before, Buffer.from(String(revision)), after, closed]
 }
 
-/** In memory of its own: a small Buffer is a slice of a pooled one of 64 KB, all of which a kept frame would keep in memory. */
+/**
+ * In memory of its own: a small Buffer is a slice of a pooled one of 64 KB, all of which a kept
+ * frame would keep in memory.
+ */
 function joined(parts: readonly Buffer[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))
   let used = 0

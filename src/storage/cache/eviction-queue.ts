@@ -1,13 +1,19 @@
 /**
- * Decides what to evict of entries that can be made or read again: framed events, other encodings of objects, the recent past of
- * resources. They stay within a budget of bytes and for 80 seconds. The oldest is evicted first, but an entry that was used since it was
- * added gets a second chance.
+ * Decides what to evict of entries that can be made or read again: framed events, other encodings
+ * of objects, the recent past of resources. They stay within a budget of bytes and for 80 seconds.
+ * The oldest is evicted first, but an entry that was used since it was added gets a second chance.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 
-/** Sweeps of the cache, one each 10 s, that an entry outlasts if there is room: 80 s, a little longer than upstream keeps snapshots. */
+/**
+ * Sweeps of the cache, one each 10 s, that an entry outlasts if there is room: 80 s, a little
+ * longer than upstream keeps snapshots.
+ */
 export const SWEEPS_KEPT = 8
-/** Entries that one sweep evicts at most, which takes some milliseconds; the next sweeps evict the rest. */
+/**
+ * Entries that one sweep evicts at most, which takes some milliseconds; the next sweeps evict the
+ * rest.
+ */
 const SWEPT_MAX = 20_000
 
 /** If all entries are in use, so many get a second chance before one is evicted. */
@@ -48,7 +54,10 @@ export class EvictionQueue {
       this.#passOldest(passed < SPARED_MAX)
   }
 
-  /** Evicts what has been here for SWEEPS_KEPT sweeps, so that a burst does not cost memory for good. */
+  /**
+   * Evicts what has been here for SWEEPS_KEPT sweeps, so that a burst does not cost memory for
+   * good.
+   */
   sweep(): void {
     const oldest = ++this.#sweeps - SWEEPS_KEPT
     for (let passed = 0; passed < SWEPT_MAX; passed++) {

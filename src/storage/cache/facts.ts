@@ -1,24 +1,32 @@
 /**
- * What selectors may ask for of an object, encoded as bytes that follow its own: a head of four bytes (the length of the fields, and the
- * number of a vocabulary), the values of its selectable fields, in one order for the resource, then its labels. A selector reads some
- * forty bytes instead of decoding thousands.
+ * What selectors may ask for of an object, encoded as bytes that follow its own: a head of four
+ * bytes (the length of the fields, and the number of a vocabulary), the values of its selectable
+ * fields, in one order for the resource, then its labels. A selector reads some forty bytes instead
+ * of decoding thousands.
  *
- * Texts that several objects share are encoded as numbers of a vocabulary of the resource; others, such as IP addresses, are written out.
- * A full vocabulary is replaced by a new one from time to time: words that are still written move to the new one, and the rest is
- * forgotten when that is replaced in turn. Facts with numbers of a forgotten vocabulary count as missing.
+ * Texts that several objects share are encoded as numbers of a vocabulary of the resource; others,
+ * such as IP addresses, are written out. A full vocabulary is replaced by a new one from time to
+ * time: words that are still written move to the new one, and the rest is forgotten when that is
+ * replaced in turn. Facts with numbers of a forgotten vocabulary count as missing.
  */
 import type { KubeObject } from '../../api/object.ts'
 
 export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
 
-/** An object whose facts are longer has none, and selectors decode it: labels have limits, selectable fields of custom resources do not. */
+/**
+ * An object whose facts are longer has none, and selectors decode it: labels have limits,
+ * selectable fields of custom resources do not.
+ */
 const FACTS_BYTES_MAX = 4_096
-/** The number of a word takes at most two bytes. So many texts of a label's length take half a megabyte. */
+/**
+ * The number of a word takes at most two bytes. So many texts of a label's length take half a
+ * megabyte.
+ */
 const WORDS_MAX = 8_192
 const WORD_BYTES_MAX = 512
 /**
- * Objects that are encoded before a full vocabulary is replaced: more are seldom in memory, and an object that is not written while two
- * vocabularies are replaced has to be decoded again.
+ * Objects that are encoded before a full vocabulary is replaced: more are seldom in memory, and an
+ * object that is not written while two vocabularies are replaced has to be decoded again.
  */
 const VOCABULARY_OBJECTS_MIN = 1 << 20
 /** Hashes of recently met texts, in sets: a text that is met again gets a number. */
@@ -50,7 +58,9 @@ export class Facts {
   #made: Buffer | undefined
   #end = 0
 
-  /** `readersOf` is called for the first object. `objectsMin`: for tests, which have few objects. */
+  /**
+   * `readersOf` is called for the first object. `objectsMin`: for tests, which have few objects.
+   */
   constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
     this.#objectsMin = objectsMin
@@ -160,7 +170,10 @@ export class Facts {
     made[this.#end++] = number >> 7
   }
 
-  /** Whether the text from `start` to the end was met recently. If two texts have the same hash, one gets a number too early. */
+  /**
+   * Whether the text from `start` to the end was met recently. If two texts have the same hash, one
+   * gets a number too early.
+   */
   #wasMet(made: Buffer, start: number): boolean {
     const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))
     let mark = 0x811c9dc5
@@ -172,7 +185,10 @@ export class Facts {
     return false
   }
 
-  /** Makes a copy: the text itself may be a slice of the object's JSON, which it would keep in memory. */
+  /**
+   * Makes a copy: the text itself may be a slice of the object's JSON, which it would keep in
+   * memory.
+   */
   #learn(made: Buffer, start: number): void {
     const text = made.toString('utf8', start, this.#end)
     if (this.#words.numbers.has(text)) return // it has a lone surrogate, which UTF-8 cannot encode

@@ -1,8 +1,9 @@
 /**
- * The keys of a resource's current objects by the value of a field, such as pods by node, or of a label. An index is built in slices: of
- * a selectable field, at the first query; of a label, when scans for it have rejected many objects. It applies the events of the ring
- * when it is queried or swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned, as for most
- * past states.
+ * The keys of a resource's current objects by the value of a field, such as pods by node, or of a
+ * label. An index is built in slices: of a selectable field, at the first query; of a label, when
+ * scans for it have rejected many objects. It applies the events of the ring when it is queried or
+ * swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned,
+ * as for most past states.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -14,25 +15,34 @@ import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
 
-/** Sweeps of the cache, one each 10 s, without a lookup after which an index is dropped: five minutes. */
+/**
+ * Sweeps of the cache, one each 10 s, without a lookup after which an index is dropped: five
+ * minutes.
+ */
 const UNUSED_SWEEPS = 30
-/** Events that a query may apply before its answer, if their objects have facts: about a millisecond. */
+/**
+ * Events that a query may apply before its answer, if their objects have facts: about a
+ * millisecond.
+ */
 const EVENTS_AT_ONCE = 500
 /** An event whose object has no facts yet, and is decoded, counts as so many. */
 const DECODE_EVENTS = 20
 /**
- * To get an object by its key takes about twice as long as to match it in a scan, so an index that finds half of all objects saves
- * nothing; up to this many it does no harm.
+ * To get an object by its key takes about twice as long as to match it in a scan, so an index that
+ * finds half of all objects saves nothing; up to this many it does no harm.
  */
 const FEW = 100
 /**
- * Labels that have an index: any client can select by any label. An index takes 15 bytes per object with the label, and 100 more if no
- * two values are equal.
+ * Labels that have an index: any client can select by any label. An index takes 15 bytes per object
+ * with the label, and 100 more if no two values are equal.
  */
 const LABELS_MAX = 2
 /** Labels whose scans are counted at the same time; with more, the oldest count is dropped. */
 const LABELS_COUNTED = 32
-/** Objects that scans reject between two sweeps, which are ten seconds apart, before an index is built: some milliseconds' work. */
+/**
+ * Objects that scans reject between two sweeps, which are ten seconds apart, before an index is
+ * built: some milliseconds' work.
+ */
 const LOOKS_MIN = 10_000
 
 /** The resource as it is now. */
@@ -71,8 +81,8 @@ export class FieldIndexes {
   }
 
   /**
-   * The smallest set of keys that includes all objects with these values now; undefined if no index can answer in this turn, or a scan is
-   * faster. The set will change: clone it.
+   * The smallest set of keys that includes all objects with these values now; undefined if no index
+   * can answer in this turn, or a scan is faster. The set will change: clone it.
    */
   find(asked: readonly IndexedValue[]): KeySet | undefined {
     let least: KeySet | undefined
@@ -140,8 +150,8 @@ export class FieldIndexes {
   }
 
   /**
-   * The index of the resource's current contents. If there is none, one is begun for a field, and for a label that had one before the
-   * last list.
+   * The index of the resource's current contents. If there is none, one is begun for a field, and
+   * for a label that had one before the last list.
    */
   #indexOf(by: IndexedValue): FieldIndex | undefined {
     const known = this.#indexes.get(indexOf(by))
@@ -160,7 +170,10 @@ export class FieldIndexes {
     return index
   }
 
-  /** False: no further label may have an index. An index that was used since the last sweep is not dropped for another. */
+  /**
+   * False: no further label may have an index. An index that was used since the last sweep is not
+   * dropped for another.
+   */
   #makeRoom(): boolean {
     const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
     if (labels.length < LABELS_MAX) return true

@@ -1,7 +1,8 @@
 /**
- * When the server starts, it reads the objects of most resources into memory before it reports ready, as kube-apiserver does: all clients
- * list everything then, and those that waited for readiness find the objects printed. Requests are answered meanwhile, and load the
- * resources they need. A resource that nobody reads is dropped after five minutes, as always.
+ * When the server starts, it reads the objects of most resources into memory before it reports
+ * ready, as kube-apiserver does: all clients list everything then, and those that waited for
+ * readiness find the objects printed. Requests are answered meanwhile, and load the resources they
+ * need. A resource that nobody reads is dropped after five minutes, as always.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import { type Timers, withTimeout } from '../../lib/time/timers.ts'
@@ -9,16 +10,26 @@ import type { KeyRange } from '../keys.ts'
 
 /** Resources that are read at the same time: some wait for etcd while another is printed. */
 const LANES = 4
-/** With more than this in memory no further resource is begun: a server must not need more memory to start than to serve. */
+/**
+ * With more than this in memory no further resource is begun: a server must not need more memory to
+ * start than to serve.
+ */
 const BYTES_MAX = 256 << 20
 /**
- * A resource with fewer objects is listed in some milliseconds when it is first requested; to fill these too, the schemas of all kinds
- * would have to be read, which would make the start of an empty cluster slower by a seventh.
+ * A resource with fewer objects is listed in some milliseconds when it is first requested; to fill
+ * these too, the schemas of all kinds would have to be read, which would make the start of an empty
+ * cluster slower by a seventh.
  */
 const COUNT_MIN = 100
-/** A resource with more objects would exceed BYTES_MAX alone, at 1 KB each, and take longer than READY_MS_MAX. Its first reader fills it. */
+/**
+ * A resource with more objects would exceed BYTES_MAX alone, at 1 KB each, and take longer than
+ * READY_MS_MAX. Its first reader fills it.
+ */
 const COUNT_MAX = 250_000
-/** After this time the server reports ready, even if not everything is in memory: the rest goes on, and requests wait for what they need only. */
+/**
+ * After this time the server reports ready, even if not everything is in memory: the rest goes on,
+ * and requests wait for what they need only.
+ */
 const READY_MS_MAX = 3_000
 
 /** A resource that may have objects. */
@@ -53,8 +64,8 @@ export class FirstFill implements Disposable {
   }
 
   /**
-   * Never fails: what could not be read is read when it is first requested. `whole`: the range of all resources, so that one count is
-   * enough for a new cluster.
+   * Never fails: what could not be read is read when it is first requested. `whole`: the range of
+   * all resources, so that one count is enough for a new cluster.
    */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
     const { timers, readyMsMax = READY_MS_MAX } = this.#options

@@ -1,4 +1,7 @@
-/** Events that are older than the ring, read from the database's own history, for a watcher that resumes from further back. */
+/**
+ * Events that are older than the ring, read from the database's own history, for a watcher that
+ * resumes from further back.
+ */
 import type { Timers } from '../../lib/time/timers.ts'
 import {
   type Engine,
@@ -13,7 +16,10 @@ import { rangeOf } from '../keys.ts'
 import { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'
 
-/** The database replays its history at some thousand events a second; beyond this many, a new list is faster. */
+/**
+ * The database replays its history at some thousand events a second; beyond this many, a new list
+ * is faster.
+ */
 const EVENTS_MAX = 50_000
 const BYTES_MAX = 32 << 20
 /** Memory that a read takes before its first event, at both ends of its stream. */
@@ -21,8 +27,9 @@ const READ_BYTES = 16 << 10
 /** Memory that an event takes besides its values. */
 const EVENT_BYTES = 400
 /**
- * History reads that one client may have under way. A client that resumes its watches of all kinds at once needs one per kind, of which
- * even large clusters have some hundred; one that needs more resumes the same kind from many revisions.
+ * History reads that one client may have under way. A client that resumes its watches of all kinds
+ * at once needs one per kind, of which even large clusters have some hundred; one that needs more
+ * resumes the same kind from many revisions.
  */
 const CLIENT_READS_MAX = 256
 const TIMEOUT_MS = 10_000
@@ -36,7 +43,10 @@ export type History = {
   readonly bytes: number
 }
 
-/** Limits the memory of all histories that are being read, or were read and not yet delivered to all their watchers. */
+/**
+ * Limits the memory of all histories that are being read, or were read and not yet delivered to all
+ * their watchers.
+ */
 export class HistoryBudget {
   #leftBytes: number
   readonly #bytesMax: number
@@ -87,7 +97,9 @@ export type HistoryQuery = {
   readonly after: Revision
   /** Called for each batch of events, since the ring moves on during the read. */
   readonly isEnough: (reported: Revision) => boolean
-  /** Undefined: the value cannot be decrypted without waiting, which takes longer than a new list. */
+  /**
+   * Undefined: the value cannot be decrypted without waiting, which takes longer than a new list.
+   */
   readonly toItem: (versioned: VersionedValue) => Item | undefined
   readonly budget: HistoryBudget
   /** The client that requested the history first. */
@@ -95,7 +107,10 @@ export type HistoryQuery = {
   readonly timers: Timers
 }
 
-/** Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy' beyond the budget. */
+/**
+ * Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy'
+ * beyond the budget.
+ */
 export function readHistory(
   engine: Pick<Engine, 'openFeed'>,
   query: HistoryQuery,

@@ -1,6 +1,7 @@
 /**
- * A store whose writes return when somebody who follows the resource has them, so that the next request of a client is decided on what it
- * wrote: roles and bindings, webhooks and policies of admission.
+ * A store whose writes return when somebody who follows the resource has them, so that the next
+ * request of a client is decided on what it wrote: roles and bindings, webhooks and policies of
+ * admission.
  */
 import { ApiError } from '../../api/errors.ts'
 import type { Revision } from '../engine.ts'
@@ -57,12 +58,14 @@ async function informedWrite<T>(
   try {
     const result = await run()
     const revision = revisionOf(result)
-    // A revision that is not above the one before the write is not new: nothing had to be written, or etcd was restored from a backup.
+    // A revision that is not above the one before the write is not new: nothing had to be written,
+    // or etcd was restored from a backup.
     if (revision !== undefined)
       await (revision > before ? informer.reach(revision, signal) : informer.latest(signal))
     return result
   } catch (error) {
-    // The object exists already, or is gone already: perhaps by a write of this client that timed out.
+    // The object exists already, or is gone already: perhaps by a write of this client that timed
+    // out.
     if (isOutdatedWrite(error)) await informer.latest(signal).catch(() => undefined)
     throw error
   }

@@ -1,7 +1,8 @@
 /**
- * Follows one resource by a watch of the cache: reports all objects, then each change, in order. When the watch ends, everything is listed
- * again, and objects that are gone are reported as deleted. It does not resume from a revision: a transaction may delete
- * many objects at one revision, and after a restore of etcd the same revision may mean another state.
+ * Follows one resource by a watch of the cache: reports all objects, then each change, in order.
+ * When the watch ends, everything is listed again, and objects that are gone are reported as
+ * deleted. It does not resume from a revision: a transaction may delete many objects at one
+ * revision, and after a restore of etcd the same revision may mean another state.
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
@@ -23,7 +24,10 @@ import type { EventSource } from './watch.ts'
 
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
-/** The longest wait after who follows has failed: each such failure doubles it, as every try is a full list and is likely to fail again. */
+/**
+ * The longest wait after who follows has failed: each such failure doubles it, as every try is a
+ * full list and is likely to fail again.
+ */
 const RETRY_MS_MAX = 10_000
 /** After so long without such a failure the next one is the first again. */
 const CALM_MS = 60_000
@@ -37,14 +41,20 @@ export type InformerOptions<T> = {
   readonly read: (item: Item) => T
   /** Makes what `read` needs of a large object, in these slices; without it, the wire form. */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
-  /** Instead of `prepare` and `read`, for a large object: it is decoded, and this is called, in parts. */
+  /**
+   * Instead of `prepare` and `read`, for a large object: it is decoded, and this is called, in
+   * parts.
+   */
   readonly readLarge?: (object: KubeObject, key: Key) => T
   /**
-   * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content that takes long the rest of the work may
-   * be returned: its steps are run in slices before anything else is reported.
+   * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content
+   * that takes long the rest of the work may be returned: its steps are run in slices before
+   * anything else is reported.
    */
   readonly set: (key: Key, content: T | undefined) => Steps<void> | undefined | void
-  /** The object cannot be decoded. For objects that restrict, which must not count as deleted then. */
+  /**
+   * The object cannot be decoded. For objects that restrict, which must not count as deleted then.
+   */
   readonly unreadable?: (key: Key) => void
   /** The keys of all objects that were reported. */
   readonly known: () => Iterable<Key>
@@ -92,11 +102,20 @@ export class Informer<T> implements AsyncDisposable {
   /** Events that were taken from the watch; those from `#at` on are not reported yet. */
   #taken: readonly WatchEvent[] = []
   #at = 0
-  /** While the resource is listed: the known objects that the list has not shown yet. Undefined: the list is complete. */
+  /**
+   * While the resource is listed: the known objects that the list has not shown yet. Undefined: the
+   * list is complete.
+   */
   #unseen: Set<Key> | undefined = new Set()
-  /** The rest of the work on the last object that was reported; at the end of a list, on those of `#unseen`, which are gone. */
+  /**
+   * The rest of the work on the last object that was reported; at the end of a list, on those of
+   * `#unseen`, which are gone.
+   */
   #steps: Steps<void> | undefined
-  /** The large object of the next event. Calls that drain at the same time wait for the same preparation. */
+  /**
+   * The large object of the next event. Calls that drain at the same time wait for the same
+   * preparation.
+   */
   #prepared: PreparedItem<T> | undefined
   #revision: Revision = 0
   /** How often who follows has failed lately, and when the last time. */
@@ -124,7 +143,10 @@ export class Informer<T> implements AsyncDisposable {
     return this.#revision
   }
 
-  /** Resolves when the change at this revision has been reported, or when the server stops. Fails with 'cancelled'. */
+  /**
+   * Resolves when the change at this revision has been reported, or when the server stops. Fails
+   * with 'cancelled'.
+   */
   async reach(revision: Revision, signal?: AbortSignal): Promise<void> {
     // The steps belong to the change at `#revision`, which is not reported before they end.
     const isReached = (): boolean =>
@@ -132,10 +154,14 @@ export class Informer<T> implements AsyncDisposable {
     await this.#until(async () => isReached() || ((await this.#catchUp()) && isReached()), signal)
   }
 
-  /** Resolves when everything has been reported that was acknowledged to any client of any server before the call. Fails with a StorageError. */
+  /**
+   * Resolves when everything has been reported that was acknowledged to any client of any server
+   * before the call. Fails with a StorageError.
+   */
   async latest(signal?: AbortSignal): Promise<void> {
     const { reader, range, name } = this.#options
-    // The list is empty, but it is answered only once the cache has everything up to the latest revision.
+    // The list is empty, but it is answered only once the cache has everything up to the latest
+    // revision.
     const { state } = await reader.list({ from: range.from, to: range.from }, 'latest')
     // The cache was too far behind, and the list was read from etcd.
     if (state === undefined)
@@ -160,7 +186,10 @@ export class Informer<T> implements AsyncDisposable {
     }
   }
 
-  /** Reports all that the cache has. False if that is not possible now because the resource is being listed. */
+  /**
+   * Reports all that the cache has. False if that is not possible now because the resource is being
+   * listed.
+   */
   async #catchUp(): Promise<boolean> {
     const source = this.#source
     if (this.#unseen !== undefined || source === undefined || !isLive(source)) return false
@@ -205,8 +234,8 @@ export class Informer<T> implements AsyncDisposable {
     this.#source = source
     if (this.#stopping.signal.aborted) source.close()
     try {
-      // Not before the watch is open: of what others get to know later, the watch tells the deletion. What was created after the list counts as
-      // gone until its own event.
+      // Not before the watch is open: of what others get to know later, the watch tells the
+      // deletion. What was created after the list counts as gone until its own event.
       this.#unseen = new Set([...(await this.#knownKeys()), ...this.#unreadable])
       for (const key of early) {
         // It is not gone.
@@ -229,7 +258,10 @@ export class Informer<T> implements AsyncDisposable {
     }
   }
 
-  /** Reports all events of the watch. Several calls may run at the same time: each event is reported once, in order. */
+  /**
+   * Reports all events of the watch. Several calls may run at the same time: each event is reported
+   * once, in order.
+   */
   async #drain(source: EventSource): Promise<void> {
     const slices = this.#slices()
     while (this.#source === source) {
@@ -385,9 +417,10 @@ const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): P
 const metadata = '"metadata":'
 
 /**
- * The fields behind metadata, most of which is managedFields. Read from the JSON that clients see: the cache makes that for the first client
- * anyway, and parsing this part of it takes a fraction of the time of decoding the stored form. A large object that was decoded in parts
- * is not parsed again.
+ * The fields behind metadata, most of which is managedFields. Read from the JSON that clients see:
+ * the cache makes that for the first client anyway, and parsing this part of it takes a fraction of
+ * the time of decoding the stored form. A large object that was decoded in parts is not parsed
+ * again.
  */
 export function contentOf(item: Item): Fields {
   if (item.isLarge && item.decoded !== undefined) return item.decoded
@@ -395,7 +428,9 @@ export function contentOf(item: Item): Fields {
   return bytes.length === 0 ? {} : fieldsOf(parseText(`{${bytes.toString('utf8')}`))
 }
 
-/** The JSON behind metadata, without the opening brace. With metadata if that does not come first. */
+/**
+ * The JSON behind metadata, without the opening brace. With metadata if that does not come first.
+ */
 export function contentBytes(item: Item): Buffer {
   const tail = item.listTail()
   const isFirst = tail.toString('latin1', 0, metadata.length) === metadata

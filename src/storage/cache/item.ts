@@ -1,7 +1,8 @@
 /**
- * One version of one object. It begins as the stored bytes and becomes, when it is first read, the bytes that clients get (the wire
- * form); it never holds both. The facts for selectors follow the bytes. The decoded object is kept only while it is in demand. The
- * content of an item never changes, so all readers share it.
+ * One version of one object. It begins as the stored bytes and becomes, when it is first read, the
+ * bytes that clients get (the wire form); it never holds both. The facts for selectors follow the
+ * bytes. The decoded object is kept only while it is in demand. The content of an item never
+ * changes, so all readers share it.
  */
 import { assert } from '../../lib/errors.ts'
 import { isOutdated, type Wire } from '../../objects/codec/object.ts'
@@ -15,12 +16,16 @@ import { Slot } from './slabs.ts'
 
 /** What the cache must know about a resource to decode and to print its objects. */
 export type ObjectCodec = {
-  /** Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has its resourceVersion. */
+  /**
+   * Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has
+   * its resourceVersion.
+   */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
   /**
-   * Makes the wire form of a value that is stored just as clients get it, but for its resourceVersion, and an object with all that
-   * selectors ask for, without full decoding. Undefined: it must be decoded.
+   * Makes the wire form of a value that is stored just as clients get it, but for its
+   * resourceVersion, and an object with all that selectors ask for, without full decoding.
+   * Undefined: it must be decoded.
    */
   readonly settle?: (
     stored: Buffer,
@@ -47,7 +52,10 @@ export type Matches = {
   readonly lookBytes?: number
 }
 
-/** To match an object's facts takes as long as to send so many bytes: thousands of matches take a millisecond. */
+/**
+ * To match an object's facts takes as long as to send so many bytes: thousands of matches take a
+ * millisecond.
+ */
 export const LOOK_BYTES = 64
 
 const STORED = -1
@@ -99,7 +107,10 @@ export class Item extends Slot {
     return this.decoded ?? this.#decode()
   }
 
-  /** The bytes as they were stored; undefined once the wire form has replaced them. Borrowed, as all views are. */
+  /**
+   * The bytes as they were stored; undefined once the wire form has replaced them. Borrowed, as all
+   * views are.
+   */
   get stored(): Buffer | undefined {
     return this.#versionAt === STORED ? this.#home.view(this) : undefined
   }
@@ -122,7 +133,10 @@ export class Item extends Slot {
     return this.length - 1 - this.#headBytes
   }
 
-  /** Copies `listTail` into a buffer that has room for it; cheaper than a view where many are concatenated. */
+  /**
+   * Copies `listTail` into a buffer that has room for it; cheaper than a view where many are
+   * concatenated.
+   */
   copyListTail(target: Buffer, at: number): number {
     this.#print()
     assert(this.slab !== undefined, 'an item that is printed has bytes')
@@ -253,7 +267,10 @@ export class Item extends Slot {
     this.#versionAt = wire.versionAt
   }
 
-  /** A request that prints the object replaces its bytes: one that decodes it in parts keeps those that it began with. */
+  /**
+   * A request that prints the object replaces its bytes: one that decodes it in parts keeps those
+   * that it began with.
+   */
   #decode(): KubeObject {
     const bytes = once('bytes of item', () => this.#home.view(this))
     return this.#home.codec.decode(bytes, this.key, this.revision)

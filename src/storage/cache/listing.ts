@@ -1,6 +1,6 @@
 /**
- * A list of a whole resource that is under way, and the feed's events during it. A list that lost events is begun again: the result is
- * the state at one revision, and every event after it.
+ * A list of a whole resource that is under way, and the feed's events during it. A list that lost
+ * events is begun again: the result is the state at one revision, and every event after it.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -18,7 +18,10 @@ import { newTree, type Tree } from './tree.ts'
 /** Events kept aside while a list is under way; with more the list is begun again. */
 const PENDING_BYTES_MAX = 64 << 20
 
-/** An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be read. */
+/**
+ * An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be
+ * read.
+ */
 export type ItemEvent = {
   readonly key: Key
   readonly item: Item | undefined
@@ -66,7 +69,10 @@ export class Listing {
     this.#newItem = newItem
   }
 
-  /** For callers that wait for the resource: settles as the promise given to `settleWith` does, or when the listing is closed. */
+  /**
+   * For callers that wait for the resource: settles as the promise given to `settleWith` does, or
+   * when the listing is closed.
+   */
   get done(): Promise<void> {
     return this.#over.promise
   }
@@ -87,7 +93,10 @@ export class Listing {
     else if (event.item !== undefined) this.#parts.slabs.release(event.item)
   }
 
-  /** Lists until no event was lost. `use` is called in the same turn as the last check of that, so that no event falls in between. */
+  /**
+   * Lists until no event was lost. `use` is called in the same turn as the last check of that, so
+   * that no event falls in between.
+   */
   async fill(use: (loaded: LoadedObjects, since: readonly ItemEvent[]) => void): Promise<void> {
     for (;;) {
       const loaded = await this.#load()
@@ -126,8 +135,9 @@ export class Listing {
       const revision = await this.#walkInto(tree, unreadable)
       if (revision !== undefined) loaded = { tree, revision, unreadable }
     } catch (error) {
-      // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
-      // While the KMS plugin is away every event is lost, and another list would fail like this one.
+      // The revision of the first page may be gone: the database was replaced, or compacted before
+      // the last page. While the KMS plugin is away every event is lost, and another list would
+      // fail like this one.
       const isFinal = error instanceof OutOfRoom || isCode(error, 'sealed')
       if (isFinal || (!this.#isLost && !isCode(error, 'compacted'))) throw error
     } finally {
@@ -153,7 +163,8 @@ export class Listing {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length
-      // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
+      // A replaced database may have a lower revision, which a feed that has not noticed yet would
+      // take for an old one.
       if (revision === undefined) feed.recordRead(page.revision, known)
       revision = page.revision
       for (const one of page.unreadable) unreadable.push(one)

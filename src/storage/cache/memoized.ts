@@ -1,8 +1,14 @@
-/** Values that are derived from a cached object when they are first requested, and kept until an EvictionQueue evicts them. */
+/**
+ * Values that are derived from a cached object when they are first requested, and kept until an
+ * EvictionQueue evicts them.
+ */
 import { ENTRY_BYTES, type Evictable, type EvictionQueue } from './eviction-queue.ts'
 import { type Slabs, Slot } from './slabs.ts'
 
-/** Bytes that are derived from a key when they are first requested, and kept until the queue evicts them. */
+/**
+ * Bytes that are derived from a key when they are first requested, and kept until the queue evicts
+ * them.
+ */
 export class MemoizedBytes<K extends WeakKey> {
   readonly #queue: EvictionQueue
   readonly #slabs: Slabs
@@ -31,8 +37,8 @@ export class MemoizedBytes<K extends WeakKey> {
 }
 
 /**
- * Where memoized bytes are kept: in slabs of their own, since a small Buffer is a slice of a pooled one of 64 KB and would keep all of it
- * in memory.
+ * Where memoized bytes are kept: in slabs of their own, since a small Buffer is a slice of a pooled
+ * one of 64 KB and would keep all of it in memory.
  */
 export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
 
@@ -45,7 +51,10 @@ class MemoBytes extends Slot implements Evictable {
     this.#slabs = slabs
   }
 
-  /** A view that a caller still has keeps the slab alive; the entry must not, since it lives as long as its object. */
+  /**
+   * A view that a caller still has keeps the slab alive; the entry must not, since it lives as long
+   * as its object.
+   */
   evict(): void {
     this.#slabs.release(this)
     this.slab = undefined

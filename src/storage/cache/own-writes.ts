@@ -1,9 +1,15 @@
-/** Versions that this process wrote itself and has printed already; the feed will deliver each of them once. */
+/**
+ * Versions that this process wrote itself and has printed already; the feed will deliver each of
+ * them once.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import type { Wire } from '../../objects/codec/object.ts'
 import type { Key, Revision } from '../engine.ts'
 
-/** The feed follows within milliseconds; a version that it has not delivered by then is read like any other. */
+/**
+ * The feed follows within milliseconds; a version that it has not delivered by then is read like
+ * any other.
+ */
 const WRITES_MAX = 256
 const BYTES_MAX = 4 << 20
 

@@ -53,8 +53,8 @@ export class Reader {
   }
 
   /**
-   * Brings all objects into memory in their wire form, so that the first client does not wait for that. `make` makes what else is likely
-   * to be requested.
+   * Brings all objects into memory in their wire form, so that the first client does not wait for
+   * that. `make` makes what else is likely to be requested.
    */
   async fill(make: (item: Item) => void): Promise<void> {
     if (this.#resource.reflector.isLeftOut) return
@@ -118,12 +118,18 @@ export class Reader {
     return { revision, state: `${listing}@${revision}`, ...selected }
   }
 
-  /** Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the revision is not reached in time. */
+  /**
+   * Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the
+   * revision is not reached in time.
+   */
   watch(options: WatchOptions): Promise<Watcher> {
     return this.#watchOpener.open(options)
   }
 
-  /** For the writer of a version, which already has its wire form: the cache need not decode it again. Undefined: it is not to be kept. */
+  /**
+   * For the writer of a version, which already has its wire form: the cache need not decode it
+   * again. Undefined: it is not to be kept.
+   */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
   }
@@ -157,7 +163,10 @@ function keepFound({ found }: Snapshot, by: readonly IndexedValue[], keys: KeySe
 
 const queryOf = (by: readonly IndexedValue[]): string => JSON.stringify(by)
 
-/** If the values cannot be decrypted at the moment, a single object can still be looked for in the database. */
+/**
+ * If the values cannot be decrypted at the moment, a single object can still be looked for in the
+ * database.
+ */
 async function orStore<T>(source: Promise<T | 'store'>): Promise<T | 'store'> {
   try {
     return await source

@@ -1,6 +1,8 @@
 /**
- * Lists from the database that were refused a moment ago, since requests may not hold so much. Who asks for one again is refused before anything is read: otherwise a few clients that do not wait make the server
- * read, and drop, as much as it may hold, over and over, faster than the collector takes it away.
+ * Lists from the database that were refused a moment ago, since requests may not hold so much. Who
+ * asks for one again is refused before anything is read: otherwise a few clients that do not wait
+ * make the server read, and drop, as much as it may hold, over and over, faster than the collector
+ * takes it away.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -18,7 +20,9 @@ export class RefusedLists {
     this.#bytes = new TtlCache({ sizeMax: RANGES_MAX }, clock)
   }
 
-  /** What a list of the range takes at least; 0: that is not known. `limit`: 0, if there is none. */
+  /**
+   * What a list of the range takes at least; 0: that is not known. `limit`: 0, if there is none.
+   */
   needs(range: KeyRange, limit: number): number {
     return this.#bytes.get(nameOf(range, limit)) ?? 0
   }

@@ -72,8 +72,8 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Identifies the list that the contents began with. With a revision it identifies a state, even if two databases have the same
-   * revisions.
+   * Identifies the list that the contents began with. With a revision it identifies a state, even
+   * if two databases have the same revisions.
    */
   get listing(): number {
     return this.#contents.listing
@@ -159,15 +159,20 @@ export class CachedResource implements ReflectedObjects {
     return decrypted && this.#items.looseItem(decrypted)
   }
 
-  /** For the writer of a version: when the feed delivers it, it need not be decoded again. Undefined: the object is not to be kept. */
+  /**
+   * For the writer of a version: when the feed delivers it, it need not be decoded again.
+   * Undefined: the object is not to be kept.
+   */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     const { feed } = this.#options
-    // A write to the previous database may be acknowledged late, with a revision that means another version in this one.
+    // A write to the previous database may be acknowledged late, with a revision that means another
+    // version in this one.
     if (!feed.isSettled) return
     feed.recordWrite(revision)
     const { phase } = this.reflector
     if (object === undefined || phase === 'idle' || phase === 'closed') return
-    // The response to the write comes before the event, or soon after it: the tree need hardly ever be searched.
+    // The response to the write comes before the event, or soon after it: the tree need hardly ever
+    // be searched.
     const current = revision > this.reflector.revision ? undefined : this.#latest(key, revision)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision)

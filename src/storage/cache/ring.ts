@@ -1,12 +1,16 @@
 /**
- * The recent events of one resource, in order. Each has a position that never changes, so a watcher is a position in this ring and needs
- * no buffer of its own. Evicted events are gone for good; every event after the revision `completeAfter` is still here.
+ * The recent events of one resource, in order. Each has a position that never changes, so a watcher
+ * is a position in this ring and needs no buffer of its own. Evicted events are gone for good;
+ * every event after the revision `completeAfter` is still here.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Key, Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
 
-/** Events of the last few milliseconds under load. To compare their keys costs less than to search a tree of many objects. */
+/**
+ * Events of the last few milliseconds under load. To compare their keys costs less than to search a
+ * tree of many objects.
+ */
 const RECENT_MAX = 32
 
 export class Ring {
@@ -15,7 +19,9 @@ export class Ring {
   #first = 0
   #completeAfter: Revision
 
-  /** `onForget` is called for each evicted event, with the position of the oldest one that remains. */
+  /**
+   * `onForget` is called for each evicted event, with the position of the oldest one that remains.
+   */
   constructor(completeAfter: Revision, onForget: (change: ObjectChange, first: number) => void) {
     this.#completeAfter = completeAfter
     this.#onForget = onForget
@@ -45,7 +51,8 @@ export class Ring {
   }
 
   /**
-   * Evicts the oldest event. Others of its revision may remain, but no watch can resume before them any more: none sees half a revision.
+   * Evicts the oldest event. Others of its revision may remain, but no watch can resume before them
+   * any more: none sees half a revision.
    */
   evict(): void {
     const change = this.#changes.shift()

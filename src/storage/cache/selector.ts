@@ -1,6 +1,6 @@
 /**
- * Matches objects against a label selector and a field selector: by the facts beside an object's bytes or, if there are none yet, by the
- * decoded object.
+ * Matches objects against a label selector and a field selector: by the facts beside an object's
+ * bytes or, if there are none yet, by the decoded object.
  */
 import { matchesLabels, matchesRequirement, type Requirement } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -22,7 +22,9 @@ export type SelectorTerm = {
   | { readonly isOf: (key: Key) => boolean }
 )
 
-/** The returned function caches its lookups in the facts' vocabulary: make one per list or watch. */
+/**
+ * The returned function caches its lookups in the facts' vocabulary: make one per list or watch.
+ */
 export function selects(selector: Selector): Matches {
   const byFacts = new ByFacts(selector)
   const matches = (item: Item): boolean => byFacts.selects(item) ?? selectsObject(selector, item)
@@ -39,8 +41,8 @@ function lookBytes({ requirements, terms }: Selector): number {
 }
 
 /**
- * A decoded object leaves its facts behind, so that the next selector need not decode it; a selected one is kept, since it is sent to the
- * client.
+ * A decoded object leaves its facts behind, so that the next selector need not decode it; a
+ * selected one is kept, since it is sent to the client.
  */
 function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
   const object = item.peek()
@@ -69,8 +71,8 @@ type LabelSought = {
 }
 
 /**
- * Up to so many requirements, or values of one, are compared one by one in encoded form; with more, the object's labels are decoded and
- * looked up.
+ * Up to so many requirements, or values of one, are compared one by one in encoded form; with more,
+ * the object's labels are decoded and looked up.
  */
 const FEW = 8
 
@@ -81,7 +83,9 @@ class ByFacts {
   /** All requirements, where there are too many for `#labels`. */
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
-  /** The facts in which numbers and places were last looked up, and their `changes` at that time. */
+  /**
+   * The facts in which numbers and places were last looked up, and their `changes` at that time.
+   */
   #facts: Facts | undefined
   #changes = 0
   #hasAllFields = false

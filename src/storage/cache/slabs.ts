@@ -1,14 +1,19 @@
 /**
- * Bytes of cached objects, packed into slabs of our own. Slices of received chunks would keep whole chunks alive, and a
- * Buffer per object costs twice the object; measured after churn: pooled Buffers 3.9 times the stored bytes, slabs 1.3.
+ * Bytes of cached objects, packed into slabs of our own. Slices of received chunks would keep whole
+ * chunks alive, and a Buffer per object costs twice the object; measured after churn: pooled
+ * Buffers 3.9 times the stored bytes, slabs 1.3.
  *
- * A slab is only ever appended to. When too little of it is still used, what is used is copied out, and the slab is left to
- * the garbage collector, which frees it once no reader holds a view of it. Nobody has to count references.
+ * A slab is only ever appended to. When too little of it is still used, what is used is copied out,
+ * and the slab is left to the garbage collector, which frees it once no reader holds a view of it.
+ * Nobody has to count references.
  */
 import { assert } from '../../lib/errors.ts'
 
 const SLAB_BYTES = 1 << 20
-/** With this share, slabs are nine tenths full on average under random updates, for four bytes copied per byte freed. */
+/**
+ * With this share, slabs are nine tenths full on average under random updates, for four bytes
+ * copied per byte freed.
+ */
 const KEPT_SHARE = 0.8
 const KEPT_BYTES = Math.floor(SLAB_BYTES * KEPT_SHARE)
 /** Larger objects get a slab of their own: copying them out would gain little. */
@@ -24,7 +29,9 @@ type Slab = {
   readonly holders: Slot[]
 }
 
-/** The place of one object's bytes. It moves when its slab is copied out; the bytes stay the same. */
+/**
+ * The place of one object's bytes. It moves when its slab is copied out; the bytes stay the same.
+ */
 export class Slot {
   slab: Slab | undefined
   at = 0
@@ -42,8 +49,8 @@ export class Slabs {
   #liveBytes = 0
 
   /**
-   * Copies the bytes in and points the slot at them. A slot that has bytes releases them; one that was released gets memory outside of
-   * the slabs.
+   * Copies the bytes in and points the slot at them. A slot that has bytes releases them; one that
+   * was released gets memory outside of the slabs.
    */
   put(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     if (slot.isReleased || slot.slab?.isLoose) {
@@ -60,7 +67,10 @@ export class Slabs {
     this.#liveBytes += sizeOf(slot)
   }
 
-  /** Copies the bytes into memory of their own, outside of the slabs; for what only one reader will use. */
+  /**
+   * Copies the bytes into memory of their own, outside of the slabs; for what only one reader will
+   * use.
+   */
   putLoose(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     slot.slab = { ...newSlab(bytes.length + tail.length), isLoose: true }
     slot.at = 0
@@ -74,13 +84,19 @@ export class Slabs {
     return slot.slab.bytes.subarray(slot.at + start, slot.at + end)
   }
 
-  /** Counts the bytes as no longer needed. A reader that still has the slot, such as a list under way, can go on reading it. */
+  /**
+   * Counts the bytes as no longer needed. A reader that still has the slot, such as a list under
+   * way, can go on reading it.
+   */
   release(slot: Slot): void {
     const slab = this.#free(slot)
     if (slab !== undefined) this.#copyOutIfWorth(slab)
   }
 
-  /** Releases all slots that `each` passes to it: nothing is copied out of a slab only to be released as well. */
+  /**
+   * Releases all slots that `each` passes to it: nothing is copied out of a slab only to be
+   * released as well.
+   */
   releaseAll(each: (release: (slot: Slot) => void) => void): void {
     const slabs = new Set<Slab>()
     each((slot) => {
@@ -151,7 +167,9 @@ export class Slabs {
     return this.#current
   }
 
-  /** Moves the bytes that are still used to other slabs, which takes about a tenth of a millisecond. */
+  /**
+   * Moves the bytes that are still used to other slabs, which takes about a tenth of a millisecond.
+   */
   #copyOut(slab: Slab): void {
     this.#slabBytes -= slab.bytes.length
     for (const slot of slab.holders) {

@@ -1,7 +1,7 @@
 /**
- * Snapshots of a resource in the recent past, within one ring: positions of another ring mean nothing here. The state at a revision is
- * made from the nearest later snapshot by undoing events of the ring; it is then kept too, since the next page of the same list will
- * request it again.
+ * Snapshots of a resource in the recent past, within one ring: positions of another ring mean
+ * nothing here. The state at a revision is made from the nearest later snapshot by undoing events
+ * of the ring; it is then kept too, since the next page of the same list will request it again.
  */
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import { systemTime } from '../../lib/time/timers.ts'
@@ -10,8 +10,9 @@ import type { Ring } from './ring.ts'
 import type { Counts, KeySet, Tree } from './tree.ts'
 
 /**
- * Lists that are being paged through at the same time, each at a revision of its own. With more, each page has to undo the events since.
- * A snapshot of a resource whose objects have all changed since takes 16 bytes per object.
+ * Lists that are being paged through at the same time, each at a revision of its own. With more,
+ * each page has to undo the events since. A snapshot of a resource whose objects have all changed
+ * since takes 16 bytes per object.
  */
 const SNAPSHOTS_MAX = 32
 
@@ -40,7 +41,10 @@ export class Snapshots {
     this.#time = time
   }
 
-  /** Ignores a snapshot that was taken before the resource was listed again: it has no position in this ring. */
+  /**
+   * Ignores a snapshot that was taken before the resource was listed again: it has no position in
+   * this ring.
+   */
   keep(snapshot: Snapshot): void {
     if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
     if (this.#snapshots.some((kept) => kept.snapshot.position === snapshot.position)) return

@@ -1,4 +1,7 @@
-/** The current objects of a resource in the order of their keys. A clone is copy-on-write: it costs next to nothing. */
+/**
+ * The current objects of a resource in the order of their keys. A clone is copy-on-write: it costs
+ * next to nothing.
+ */
 import BTreeModule from 'sorted-btree'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Key } from '../engine.ts'
@@ -12,7 +15,10 @@ export type Tree = InstanceType<typeof BTree<Key, Item>>
 
 export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
 
-/** Sorted keys without the objects: it takes half of the memory, and need not change when an object does. */
+/**
+ * Sorted keys without the objects: it takes half of the memory, and need not change when an object
+ * does.
+ */
 export type KeySet = InstanceType<typeof BTree<Key, undefined>>
 
 export const newKeySet = (): KeySet => new BTree<Key, undefined>(undefined, byBytes)
@@ -33,9 +39,15 @@ export type Selection = {
   readonly by?: readonly IndexedValue[] | undefined
   /** The keys of all objects that match end in this name. */
   readonly name?: Key | undefined
-  /** Asked before an object is kept in memory for this list alone. False: there is no room, and the list fails with 'busy'. Absent: there is. */
+  /**
+   * Asked before an object is kept in memory for this list alone. False: there is no room, and the
+   * list fails with 'busy'. Absent: there is.
+   */
   readonly hold?: (bytes: number) => boolean
-  /** Aborted when nobody waits for the list any more. Asked for only if it is read from the database. */
+  /**
+   * Aborted when nobody waits for the list any more. Asked for only if it is read from the
+   * database.
+   */
   readonly signal?: () => AbortSignal
 }
 
@@ -44,7 +56,10 @@ export type IndexedValue =
   | { readonly field: string; readonly value: string }
   | { readonly label: string; readonly value: string }
 
-/** How many keys there are between two keys of a tree that does not change: each page of a list asks for the same count. */
+/**
+ * How many keys there are between two keys of a tree that does not change: each page of a list asks
+ * for the same count.
+ */
 export type Counts = Map<string, number>
 
 /** Counts that are kept per state; clients that page in many sizes have them made anew. */
@@ -54,7 +69,9 @@ export type SelectResult = {
   readonly items: readonly Item[]
   /** Whether any key of the range follows the last item, matching or not. */
   readonly more: boolean
-  /** How many keys follow; 0 with a filter, since a list with a selector has no remainingItemCount. */
+  /**
+   * How many keys follow; 0 with a filter, since a list with a selector has no remainingItemCount.
+   */
   readonly remaining: number
   /** How many objects a filter has rejected. */
   readonly refused?: number
@@ -63,7 +80,10 @@ export type SelectResult = {
 /** Namespaces that are searched in one turn of the event loop: a millisecond's work. */
 const FOLDERS_MAX = 500
 
-/** The keys of one name in all namespaces; undefined if there are too many namespaces to search in one turn. */
+/**
+ * The keys of one name in all namespaces; undefined if there are too many namespaces to search in
+ * one turn.
+ */
 export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | undefined {
   const found = newKeySet()
   let start = from
@@ -141,8 +161,8 @@ async function filtered(
 }
 
 /**
- * Items between two checks of the clock, a microsecond's work each. One without facts is decoded, may be large, and is followed by a
- * check.
+ * Items between two checks of the clock, a microsecond's work each. One without facts is decoded,
+ * may be large, and is followed by a check.
  */
 const LOOKED_AT_ONCE = 16
 
@@ -231,7 +251,8 @@ async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promis
       start = keyAfter(key)
       return { break: true }
     })
-    // Lists that have waited for the same proof go on together: a long one waits first, or each would have a slice of the same turn.
+    // Lists that have waited for the same proof go on together: a long one waits first, or each
+    // would have a slice of the same turn.
     const isFirst = items.length <= ITEMS_AT_ONCE
     if (isMore && (isFirst || slices.isOver)) await slices.turn()
   }

@@ -1,6 +1,7 @@
 /**
- * The objects of a resource whose values cannot be decrypted. They are in neither the tree nor the ring: whoever accepts any state reads
- * the resource without those that were never there, as upstream; whoever wants the latest is told.
+ * The objects of a resource whose values cannot be decrypted. They are in neither the tree nor the
+ * ring: whoever accepts any state reads the resource without those that were never there, as
+ * upstream; whoever wants the latest is told.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -8,8 +9,9 @@ import { type KeyRange, toText } from '../keys.ts'
 import type { UnreadableValue } from '../store.ts'
 
 /**
- * What was there before it. `unknown`: the resource was first listed with it, and upstream's cache cannot start then. `readable`: a list
- * without it would tell of a deletion. `nothing`: whoever accepts any state may not know of it.
+ * What was there before it. `unknown`: the resource was first listed with it, and upstream's cache
+ * cannot start then. `readable`: a list without it would tell of a deletion. `nothing`: whoever
+ * accepts any state may not know of it.
  */
 type PreviousState = 'unknown' | 'readable' | 'nothing'
 
@@ -49,7 +51,10 @@ export class UnreadableObjects {
     return this.#entries.get(key)
   }
 
-  /** Whether clients may have seen the object while it could be read: of another server, or before this one was started, too. */
+  /**
+   * Whether clients may have seen the object while it could be read: of another server, or before
+   * this one was started, too.
+   */
   mayBeKnown(key: Key): boolean {
     return (this.#entries.get(key)?.before ?? 'nothing') !== 'nothing'
   }
@@ -79,8 +84,8 @@ export class UnreadableObjects {
   }
 
   /**
-   * Why a range cannot be listed; undefined: nothing in it is unreadable, or it does not matter. `isLatest`: the list must be complete.
-   * `kind`: what upstream calls the objects.
+   * Why a range cannot be listed; undefined: nothing in it is unreadable, or it does not matter.
+   * `isLatest`: the list must be complete. `kind`: what upstream calls the objects.
    */
   listFault(
     range: KeyRange,

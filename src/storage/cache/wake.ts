@@ -1,11 +1,15 @@
 /**
- * Wakes the watchers of a resource when there are events: at once when it was quiet, else at a pace, so that several events
- * reach a watcher in one write; and in slices, so that ten thousand watchers do not hold the event loop.
+ * Wakes the watchers of a resource when there are events: at once when it was quiet, else at a
+ * pace, so that several events reach a watcher in one write; and in slices, so that ten thousand
+ * watchers do not hold the event loop.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../lib/time/timers.ts'
 
-/** At 2,000 events a second and more, a watcher gets several events at once; nobody notices a delay of two milliseconds. */
+/**
+ * At 2,000 events a second and more, a watcher gets several events at once; nobody notices a delay
+ * of two milliseconds.
+ */
 const PACE_MS = 2
 
 /** A watcher that waits for events. `place` is its index in the waker's queue, if it is there. */
@@ -22,14 +26,19 @@ export class Waker {
     this.#time = time
   }
 
-  /** Adds a sleeper at most once: a bookmark wakes a watcher without an event, and it then goes to sleep again. */
+  /**
+   * Adds a sleeper at most once: a bookmark wakes a watcher without an event, and it then goes to
+   * sleep again.
+   */
   sleep(sleeper: WaitingWatcher): void {
     if (this.#isAsleep(sleeper)) return
     sleeper.place = this.#asleep.length
     this.#asleep.push(sleeper)
   }
 
-  /** For a closed watcher, since the next event may never come. The last sleeper moves to its index. */
+  /**
+   * For a closed watcher, since the next event may never come. The last sleeper moves to its index.
+   */
   forget(sleeper: WaitingWatcher): void {
     if (!this.#isAsleep(sleeper)) return
     const last = this.#asleep.pop()

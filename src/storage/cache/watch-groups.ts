@@ -1,7 +1,8 @@
 /**
- * Groups the watchers that select objects by one value of a field or label, such as a kubelet the pods of its node: an event is noted for
- * the groups of the value before it and after it, and wakes only their watchers. Events that are not sorted into groups yet are looked at
- * by each watcher itself, so nobody waits for the sorting.
+ * Groups the watchers that select objects by one value of a field or label, such as a kubelet the
+ * pods of its node: an event is noted for the groups of the value before it and after it, and wakes
+ * only their watchers. Events that are not sorted into groups yet are looked at by each watcher
+ * itself, so nobody waits for the sorting.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -15,7 +16,9 @@ import type { IndexedValue } from './tree.ts'
 import { indexOf } from './field-index.ts'
 import { Waker } from './wake.ts'
 
-/** The groups of one field or label. An event whose value cannot be read is noted for all groups. */
+/**
+ * The groups of one field or label. An event whose value cannot be read is noted for all groups.
+ */
 type Field = {
   readonly valueOf: (item: Item) => string | undefined
   readonly groups: Map<string, WatchGroup>
@@ -70,7 +73,10 @@ export class WatchGroups {
     if (known?.groups.size === 0) this.#fields.delete(field)
   }
 
-  /** At each sweep of the cache: a group whose watchers sleep must not keep the positions of evicted events. */
+  /**
+   * At each sweep of the cache: a group whose watchers sleep must not keep the positions of evicted
+   * events.
+   */
   onSweep(): void {
     for (const { groups } of this.#fields.values())
       for (const group of groups.values()) group.trim()
@@ -148,24 +154,33 @@ class WatchGroup {
     this.waker.wake()
   }
 
-  /** After a burst, its positions would stay in memory for as long as nothing else happens to the value. */
+  /**
+   * After a burst, its positions would stay in memory for as long as nothing else happens to the
+   * value.
+   */
   trim(): void {
     this.#forget()
     if (this.#positions.length === 0) this.#positions.clear()
   }
 
-  /** The first event from a position on that a watcher must look at; undefined if it, or one before it, was evicted. */
+  /**
+   * The first event from a position on that a watcher must look at; undefined if it, or one before
+   * it, was evicted.
+   */
   next(position: number): number | undefined {
     this.#forget()
     const { sorted } = this.#all
     if (position < this.#from || position >= sorted)
       return position < this.#ring.first ? undefined : position
     const next = this.#positionFrom(position) ?? sorted
-    // Sorted events that do not matter to the group may be evicted; the next one that matters, or is not sorted, must still be in the ring.
+    // Sorted events that do not matter to the group may be evicted; the next one that matters, or
+    // is not sorted, must still be in the ring.
     return next < this.#ring.first ? undefined : next
   }
 
-  /** Drops the positions of evicted events: a watcher that has not passed them has missed an event. */
+  /**
+   * Drops the positions of evicted events: a watcher that has not passed them has missed an event.
+   */
   #forget(): void {
     for (;;) {
       const oldest = this.#positions.at(0)

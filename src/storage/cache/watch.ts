@@ -1,9 +1,10 @@
 /**
- * A watcher is a position among the events of a resource. It has no buffer: the events that it has not taken yet are in the ring, which
- * is bounded for all watchers together. A watcher that is too slow finds its position evicted and is closed; it never holds up the
- * others.
+ * A watcher is a position among the events of a resource. It has no buffer: the events that it has
+ * not taken yet are in the ring, which is bounded for all watchers together. A watcher that is too
+ * slow finds its position evicted and is closed; it never holds up the others.
  *
- * States: replaying (the initial objects, or events from before the ring), live, closed with a reason.
+ * States: replaying (the initial objects, or events from before the ring), live, closed with a
+ * reason.
  */
 import type { ApiError } from '../../api/errors.ts'
 import type { Timers } from '../../lib/time/timers.ts'
@@ -17,10 +18,16 @@ import type { Ring } from './ring.ts'
 const none: readonly ObjectChange[] = []
 const nothing = (): void => undefined
 
-/** The most that one take returns: enough to fill a socket's buffer, and no more than a millisecond or two of work. */
+/**
+ * The most that one take returns: enough to fill a socket's buffer, and no more than a millisecond
+ * or two of work.
+ */
 const TAKE_BYTES = 256 << 10
 
-/** The cost of matching an item: one without facts is decoded; the facts of one with many labels are read through. */
+/**
+ * The cost of matching an item: one without facts is decoded; the facts of one with many labels are
+ * read through.
+ */
 function lookCost(item: Item, { matches }: WatchFilter): number {
   if (matches === undefined) return LOOK_BYTES
   const { lookBytes = LOOK_BYTES } = matches
@@ -30,11 +37,17 @@ function lookCost(item: Item, { matches }: WatchFilter): number {
 /** 'gap': events were lost on their way to the cache. */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 
-/** Where to begin. It is made in the same turn as the watcher joins the resource, so that no event is lost or duplicated in between. */
+/**
+ * Where to begin. It is made in the same turn as the watcher joins the resource, so that no event
+ * is lost or duplicated in between.
+ */
 export type WatchStart = {
   /** Objects to send as ADDED. */
   readonly initial: Iterator<Item> | undefined
-  /** Events from before the ring, shared with other watchers; delivered from the one at `earlierAt` on. */
+  /**
+   * Events from before the ring, shared with other watchers; delivered from the one at `earlierAt`
+   * on.
+   */
   readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
   /** Called when they have been delivered, or never will be. */
@@ -44,8 +57,8 @@ export type WatchStart = {
   /** The initial value of the watcher's `seen`. */
   readonly seen: Revision
   /**
-   * The initial objects or earlier events include everything up to this revision; the ring may get some of those events later, and they
-   * are skipped.
+   * The initial objects or earlier events include everything up to this revision; the ring may get
+   * some of those events later, and they are skipped.
    */
   readonly initialRevision: Revision
   /** Whether to send a bookmark after the initial objects. */
@@ -58,7 +71,10 @@ export type WatchSource = {
   readonly defer: Timers['defer']
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision
-  /** The first event from a position on that the watcher must look at; undefined if it, or one before it, was evicted. */
+  /**
+   * The first event from a position on that the watcher must look at; undefined if it, or one
+   * before it, was evicted.
+   */
   readonly next: (position: number) => number | undefined
   /** Has the watcher's `wake` called when there are events. */
   readonly sleep: (watcher: Watcher) => void
@@ -143,7 +159,10 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return this.#hadEarlier || this.#source.ring.end > this.#startPosition
   }
 
-  /** The events that are available now. None: wait for `onReady` or, if the watcher is closed, the watch has ended. */
+  /**
+   * The events that are available now. None: wait for `onReady` or, if the watcher is closed, the
+   * watch has ended.
+   */
   take(): readonly WatchEvent[] {
     this.#idleSweeps = 0
     const events: WatchEvent[] = []
@@ -170,8 +189,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * At each sweep of the cache. A watcher that is still being sent the initial objects or earlier events keeps them in memory; one that
-   * has not taken any for SWEEPS_KEPT sweeps is too slow, as one whose place in the ring is gone.
+   * At each sweep of the cache. A watcher that is still being sent the initial objects or earlier
+   * events keeps them in memory; one that has not taken any for SWEEPS_KEPT sweeps is too slow, as
+   * one whose place in the ring is gone.
    */
   onSweep(): void {
     if (this.state === 'replaying' && ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
@@ -300,7 +320,10 @@ export async function* eventsOf(
   }
 }
 
-/** Passes on the events that are there now. If the consumer fails, the watch is closed: taken events do not come again. */
+/**
+ * Passes on the events that are there now. If the consumer fails, the watch is closed: taken events
+ * do not come again.
+ */
 export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[]) => void): void {
   try {
     for (let events = source.take(); events.length > 0; events = source.take()) pass(events)
@@ -310,7 +333,10 @@ export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[
   }
 }
 
-/** Like `eventsOf`, for a consumer that also calls `takeAll`: no event waits between being taken and being passed on. */
+/**
+ * Like `eventsOf`, for a consumer that also calls `takeAll`: no event waits between being taken and
+ * being passed on.
+ */
 export async function takeUntilClosed(
   source: EventSource,
   pass: (events: readonly WatchEvent[]) => void,

@@ -1,4 +1,7 @@
-/** AES-CBC: a random initialization vector of 16 bytes, the ciphertext with PKCS#7 padding. Nothing is authenticated. */
+/**
+ * AES-CBC: a random initialization vector of 16 bytes, the ciphertext with PKCS#7 padding. Nothing
+ * is authenticated.
+ */
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'

@@ -1,4 +1,7 @@
-/** AES-GCM: a random nonce of 12 bytes, the ciphertext, a tag of 16 bytes. The key in etcd is authenticated along with the value. */
+/**
+ * AES-GCM: a random nonce of 12 bytes, the ciphertext, a tag of 16 bytes. The key in etcd is
+ * authenticated along with the value.
+ */
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { toBytes } from '../keys.ts'
@@ -36,7 +39,10 @@ export class AesGcm implements Cipher {
     return sealed
   }
 
-  /** Writes into `target` from `at` on, which must have room for GCM_OVERHEAD_BYTES more than the value. Returns where it ends. */
+  /**
+   * Writes into `target` from `at` on, which must have room for GCM_OVERHEAD_BYTES more than the
+   * value. Returns where it ends.
+   */
   sealInto(target: Buffer, at: number, plain: Buffer, key: Key): number {
     const nonce = this.#nonces.next(NONCE_BYTES)
     const cipher = createCipheriv(this.#algorithm, this.#secret, nonce)

@@ -1,4 +1,6 @@
-/** The ciphers of encryption at rest: each has one key, and a layout of bytes that is upstream's. */
+/**
+ * The ciphers of encryption at rest: each has one key, and a layout of bytes that is upstream's.
+ */
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Which provider encrypts what: finds the resource of a key and hands the value to the providers of that resource. The configuration may be
- * replaced while the server runs.
+ * Which provider encrypts what: finds the resource of a key and hands the value to the providers of
+ * that resource. The configuration may be replaced while the server runs.
  */
 import type { Key } from '../engine.ts'
 import { identity, type Plain, type Transformer } from '../transform.ts'
@@ -10,13 +10,19 @@ import { ProviderList, type Providers } from './provider-list.ts'
 
 export type StoredResource = { readonly group: string; readonly resource: string }
 
-/** By `resource.group` as in the configuration: `secrets`, `deployments.apps`, `*.apps`, `*.` and `*.*`. */
+/**
+ * By `resource.group` as in the configuration: `secrets`, `deployments.apps`, `*.apps`, `*.` and
+ * `*.*`.
+ */
 export type ProvidersByResource = ReadonlyMap<string, Providers>
 
 export type EncryptionOptions = {
   /** What all keys begin with. */
   readonly root: Key
-  /** The built-in resource of a folder below the root; undefined: a record of the server, which is never encrypted. */
+  /**
+   * The built-in resource of a folder below the root; undefined: a record of the server, which is
+   * never encrypted.
+   */
   readonly resourceOf: (folder: string) => StoredResource | undefined
   readonly metrics?: TransformationMetrics | undefined
 }
@@ -37,7 +43,9 @@ export class Encryption implements Transformer {
     this.#metrics = metrics
   }
 
-  /** Returns whether values below a prefix may be encrypted, by these providers or those of before. */
+  /**
+   * Returns whether values below a prefix may be encrypted, by these providers or those of before.
+   */
   replace(providers: ProvidersByResource): (prefix: Key) => boolean {
     const before = this.#byFolder
     this.#providers = providers
@@ -105,7 +113,9 @@ export class Encryption implements Transformer {
   }
 }
 
-/** A group of custom resources has a dot in its name, and no folder of a built-in resource has one. */
+/**
+ * A group of custom resources has a dot in its name, and no folder of a built-in resource has one.
+ */
 const isNested = (folder: string): boolean => folder.includes('.') || folder === 'services'
 
 function customResourceOf(folder: string): StoredResource | undefined {

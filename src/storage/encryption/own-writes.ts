@@ -1,13 +1,16 @@
 /**
- * What this server wrote of late, as it is stored and in plain: the feed brings every write back, and what comes back just as it was
- * written need not be decrypted.
+ * What this server wrote of late, as it is stored and in plain: the feed brings every write back,
+ * and what comes back just as it was written need not be decrypted.
  */
 import { LruCache } from '../../lib/cache/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
 /** Writes that the feed has not brought yet: a tenth of a second of 5,000 a second. */
 const VALUES_MAX = 512
-/** Larger ones are decrypted: to make the cipher is a small part of it then, and this bounds what is kept to 16 MB. */
+/**
+ * Larger ones are decrypted: to make the cipher is a small part of it then, and this bounds what is
+ * kept to 16 MB.
+ */
 const VALUE_BYTES_MAX = 16 << 10
 
 /** Empty once it was taken: to delete it from a Map takes longer. */

@@ -1,6 +1,6 @@
 /**
- * The providers of a resource, in the order of the configuration: the first one writes, all of them read. What was not read by the first
- * key of the first provider is stale.
+ * The providers of a resource, in the order of the configuration: the first one writes, all of them
+ * read. What was not read by the first key of the first provider is stale.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * A provider of the configuration. It owns a prefix of stored values, by which it is found when they are read; the empty prefix is that of
- * values that are not encrypted.
+ * A provider of the configuration. It owns a prefix of stored values, by which it is found when
+ * they are read; the empty prefix is that of values that are not encrypted.
  */
 import type { KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
@@ -75,7 +75,9 @@ export const identityProvider: Provider = {
   open: (key, sealed) => identity.fromStorage(key, sealed),
 }
 
-/** Cheaper than a comparison of views: nearly always the first bytes decide, or all are the same. */
+/**
+ * Cheaper than a comparison of views: nearly always the first bytes decide, or all are the same.
+ */
 export function startsWith(value: Buffer, prefix: Buffer): boolean {
   return (
     value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0

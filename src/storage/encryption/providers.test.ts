@@ -46,7 +46,10 @@ describe('ciphers', () => {
     }
   }
 
-  /** Values of the reference, with the key `golden-key-of-32-bytes-for-tests`, are in test/integration/encryption. */
+  /**
+   * Values of the reference, with the key `golden-key-of-32-bytes-for-tests`, are in
+   * test/integration/encryption.
+   */
   test('what is changed, cut off or of another key is refused', async () => {
     const cases = {
       aesgcm: ['cipher: message authentication failed', 'cipher: message authentication failed'],

@@ -1,6 +1,7 @@
 /**
- * Writes every value again that is not encrypted as the configuration says, as an update without a change would. Each write compares the
- * revision, so servers may go on meanwhile, and it may be stopped and begun again: what is done is not stale any more.
+ * Writes every value again that is not encrypted as the configuration says, as an update without a
+ * change would. Each write compares the revision, so servers may go on meanwhile, and it may be
+ * stopped and begun again: what is done is not stale any more.
  */
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'

@@ -1,4 +1,7 @@
-/** NaCl's secretbox, XSalsa20-Poly1305: a random nonce of 24 bytes, a tag of 16 bytes, the ciphertext. */
+/**
+ * NaCl's secretbox, XSalsa20-Poly1305: a random nonce of 24 bytes, a tag of 16 bytes, the
+ * ciphertext.
+ */
 import type { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'

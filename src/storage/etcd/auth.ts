@@ -1,8 +1,9 @@
 /**
  * etcd's Auth service: fetching a token for a user, and the few calls that set up users and roles.
  *
- * A token is fetched before the first call and sent with each. etcd drops tokens (after 5 minutes unused, at a restart) and refuses
- * them when roles have changed: then a new one is fetched and the call is made again, once.
+ * A token is fetched before the first call and sent with each. etcd drops tokens (after 5 minutes
+ * unused, at a restart) and refuses them when roles have changed: then a new one is fetched and the
+ * call is made again, once.
  */
 import type { CallOptions, Channel, Method, TokenSource } from '../../net/grpc/channel.ts'
 import { encodeGrantPermission, encodeNames, type Permission, readToken } from './codec/auth.ts'
@@ -59,8 +60,8 @@ export class Auth {
 }
 
 /**
- * etcd's messages when a token is missing, unknown, or older than the last change of users and roles. As the reason of a cancelled
- * watch they have a prefix.
+ * etcd's messages when a token is missing, unknown, or older than the last change of users and
+ * roles. As the reason of a cancelled watch they have a prefix.
  */
 const refusals: readonly string[] = [
   'etcdserver: invalid auth token',
@@ -117,7 +118,9 @@ export class UserToken implements TokenSource {
   }
 }
 
-/** The call that needs the token has not been sent, so it did not take effect, whatever failed here. */
+/**
+ * The call that needs the token has not been sent, so it did not take effect, whatever failed here.
+ */
 function unsent(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error
   const { code, message, isUnavailable, endpoint } = error

@@ -1,15 +1,14 @@
 /**
  * A thin client for etcd v3, on our own HTTP/2.
  *
- * client.ts       this file: options in, services out
- * kv.ts …         one file per service of etcd: kv, watch, lease, maintenance, cluster, auth
- * codec/          the messages of these services
+ * client.ts       this file: options in, services out kv.ts …         one file per service of etcd:
+ * kv, watch, lease, maintenance, cluster, auth codec/          the messages of these services
  * status-error.ts which failures leave a write in doubt, as etcd's messages say
  *
  * Calls and streams are those of net/grpc; net/grpc/channel.ts lists its files.
  *
- * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases and member ids are
- * bigints. Keys and values that come out are borrowed views of received bytes.
+ * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases
+ * and member ids are bigints. Keys and values that come out are borrowed views of received bytes.
  */
 import { type Clock, systemClock } from '../../lib/time/clock.ts'
 import type { Dial } from '../../lib/net/dial.ts'
@@ -43,7 +42,10 @@ export type EtcdOptions = {
   readonly firstStreamId?: number | undefined
 }
 
-/** Longer than etcd's own limit for a proposal (about 7 s), so that a slow call fails with etcd's answer rather than by our timeout. */
+/**
+ * Longer than etcd's own limit for a proposal (about 7 s), so that a slow call fails with etcd's
+ * answer rather than by our timeout.
+ */
 const CALL_TIMEOUT_MS = 10_000
 
 export class EtcdClient implements AsyncDisposable {
@@ -91,7 +93,10 @@ export class EtcdClient implements AsyncDisposable {
     }
   }
 
-  /** New calls use new connections, which read the certificate files again. Running calls and streams end on the old ones. */
+  /**
+   * New calls use new connections, which read the certificate files again. Running calls and
+   * streams end on the old ones.
+   */
   reload(): void {
     this.#endpoints.reload()
   }

@@ -1,14 +1,14 @@
 /**
- * Joins the fragments of a watch response. etcd splits anywhere between two events, so the events of one revision may be spread
- * over several fragments; they must be delivered together.
+ * Joins the fragments of a watch response. etcd splits anywhere between two events, so the events
+ * of one revision may be spread over several fragments; they must be delivered together.
  */
 import type { EtcdEvent } from './codec/watch.ts'
 import { GrpcError } from '../../net/grpc/errors.ts'
 
 /**
- * How much is held back until the response is complete. A watch that catches up gets up to 1,000 revisions in one response, so a
- * response can be longer; then the revisions that are complete are delivered. One revision alone cannot be longer: etcd refuses
- * such requests.
+ * How much is held back until the response is complete. A watch that catches up gets up to 1,000
+ * revisions in one response, so a response can be longer; then the revisions that are complete are
+ * delivered. One revision alone cannot be longer: etcd refuses such requests.
  */
 const HELD_BYTES_MAX = 64 * 1024 * 1024
 
@@ -21,7 +21,9 @@ export class Fragments {
     this.#bytesMax = bytesMax
   }
 
-  /** Takes the events of a response of this many bytes; returns those to be delivered now, if any. */
+  /**
+   * Takes the events of a response of this many bytes; returns those to be delivered now, if any.
+   */
   add(
     answer: { readonly fragment: boolean; readonly events: readonly EtcdEvent[] },
     bytes: number,

@@ -41,7 +41,10 @@ export class Kv {
     )
   }
 
-  /** The cluster's latest revision and ID, by a linearizable range without values. The client must be allowed to read the key. */
+  /**
+   * The cluster's latest revision and ID, by a linearizable range without values. The client must
+   * be allowed to read the key.
+   */
   head(key: Buffer, call?: CallOptions): Promise<Header> {
     return this.#channel.unary(head, encodeRange({ key, countOnly: true }), call)
   }

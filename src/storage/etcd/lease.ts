@@ -17,13 +17,18 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 
 export type KeepAliveHandler = {
   readonly onRenewed?: (ttlSeconds: number) => void
-  /** The lease is gone, or could not be renewed before its time ran out. Called at most once, and not after stop(). */
+  /**
+   * The lease is gone, or could not be renewed before its time ran out. Called at most once, and
+   * not after stop().
+   */
   readonly onLost: (error: GrpcError) => void
 }
 
 export type KeepAlive = { readonly stop: () => void }
 
-/** A lease is renewed when a third of its time has passed, so that two failed attempts do no harm. */
+/**
+ * A lease is renewed when a third of its time has passed, so that two failed attempts do no harm.
+ */
 const RENEWALS_PER_TTL = 3
 
 export class EtcdLeases {

@@ -1,4 +1,6 @@
-/** etcd's Maintenance service. These calls are about the member that answers, not about the cluster. */
+/**
+ * etcd's Maintenance service. These calls are about the member that answers, not about the cluster.
+ */
 import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
 import {
@@ -39,14 +41,16 @@ export class Maintenance {
     return this.#channel.unary(alarm, encodeAlarm('get', { memberId: 0n, alarm: 'none' }), call)
   }
 
-  /** With member ID 0n and 'none': all alarms of all members. Returns those that were deactivated. */
+  /**
+   * With member ID 0n and 'none': all alarms of all members. Returns those that were deactivated.
+   */
   deactivateAlarm(which: Alarm, call?: CallOptions): Promise<readonly Alarm[]> {
     return this.#channel.unary(alarm, encodeAlarm('deactivate', which), call)
   }
 
   /**
-   * The member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed until the next one is requested. The reader
-   * sets the pace; leaving the loop ends the call.
+   * The member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed until the
+   * next one is requested. The reader sets the pace; leaving the loop ends the call.
    */
   async *snapshot(
     options: { readonly signal?: AbortSignal } = {},

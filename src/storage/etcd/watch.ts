@@ -1,10 +1,13 @@
 /**
- * Watch streams. One stream carries many watches; etcd answers for each of them by an ID that we choose.
+ * Watch streams. One stream carries many watches; etcd answers for each of them by an ID that we
+ * choose.
  *
- * Progress: etcd answers `requestProgress` with one message for the whole stream (watch ID -1), and only if every watch of the
- * stream is synced at that moment; otherwise it does not answer at all, now or later. Callers that need an answer request it again.
+ * Progress: etcd answers `requestProgress` with one message for the whole stream (watch ID -1), and
+ * only if every watch of the stream is synced at that moment; otherwise it does not answer at all,
+ * now or later. Callers that need an answer request it again.
  *
- * A stream is not resumed here: its reader knows which revision it has reached, and opens another stream from there.
+ * A stream is not resumed here: its reader knows which revision it has reached, and opens another
+ * stream from there.
  */
 import type { Channel } from '../../net/grpc/channel.ts'
 import { WireReader } from '../../net/grpc/codec/reader.ts'
@@ -21,27 +24,30 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 import { Fragments } from './fragments.ts'
 import type { StreamHandle } from '../../net/grpc/stream-handle.ts'
 
-/** All calls are synchronous, in the order of the stream. Keys and values of events are borrowed. */
+/**
+ * All calls are synchronous, in the order of the stream. Keys and values of events are borrowed.
+ */
 export type WatchHandler = {
   readonly onCreated?: (revision: number) => void
   /**
-   * Events in the order of their revisions; all events of one revision are in one call, fragments joined. `headerRevision` says
-   * nothing about other watches, nor that all events up to it have been delivered.
+   * Events in the order of their revisions; all events of one revision are in one call, fragments
+   * joined. `headerRevision` says nothing about other watches, nor that all events up to it have
+   * been delivered.
    */
   readonly onEvents: (events: readonly EtcdEvent[], headerRevision: number) => void
   /** All events of this watch up to and including this revision have been delivered. */
   readonly onProgress?: (revision: number) => void
   /**
-   * The watch has ended, the stream goes on. `compactRevision` is above 0 if the requested history is compacted. Not called after
-   * cancel().
+   * The watch has ended, the stream goes on. `compactRevision` is above 0 if the requested history
+   * is compacted. Not called after cancel().
    */
   readonly onCanceled: (end: { readonly reason: string; readonly compactRevision: number }) => void
 }
 
 export type WatchStreamHandler = {
   /**
-   * All events of all watches up to and including this revision have been delivered. With this handler only members with reliable
-   * progress are used.
+   * All events of all watches up to and including this revision have been delivered. With this
+   * handler only members with reliable progress are used.
    */
   readonly onProgressAll?: (revision: number) => void
   /** Called exactly once, whatever ends the stream; without an error after close(). */
@@ -84,7 +90,8 @@ export class WatchStream {
   readonly #handler: WatchStreamHandler
   readonly #stream: StreamHandle
   readonly #watches = new Map<number, Watch>()
-  // Watches that etcd has not created yet, in the order of the requests, which is the order of its answers.
+  // Watches that etcd has not created yet, in the order of the requests, which is the order of its
+  // answers.
   readonly #uncreated: number[] = []
   #nextId = 1
 
@@ -155,8 +162,8 @@ export class WatchStream {
 
   #cancel(watch: Watch, answer: WatchAnswer): void {
     this.#watches.delete(watch.id)
-    // etcd still counts a watch ended by compaction, as one that is never synced, and would not answer a progress request of this
-    // stream again. Cancelling the watch removes it.
+    // etcd still counts a watch ended by compaction, as one that is never synced, and would not
+    // answer a progress request of this stream again. Cancelling the watch removes it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.recordReason(answer.cancelReason)
     watch.handler.onCanceled({

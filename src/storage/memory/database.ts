@@ -1,7 +1,7 @@
 /**
- * etcd's rules for versioned keys, in memory: one revision counter for all keys, the history of each key since the last compaction,
- * leases that delete their keys when they end. Writes take effect synchronously, large reads in slices; `memory-engine.ts` adds the
- * asynchronous interface.
+ * etcd's rules for versioned keys, in memory: one revision counter for all keys, the history of
+ * each key since the last compaction, leases that delete their keys when they end. Writes take
+ * effect synchronously, large reads in slices; `memory-engine.ts` adds the asynchronous interface.
  */
 import BTreeModule from 'sorted-btree'
 import { Deque } from '../../lib/collections/deque.ts'
@@ -27,8 +27,9 @@ import { KeyHistory } from './key-history.ts'
 const BTree = BTreeModule.default
 
 /**
- * Limit of what history takes besides the current state: the memory of a process is finite, and a small patch of a large object adds
- * the whole object. Beyond it the older half is compacted, as if the interval had ended: feeds and watches from there list again.
+ * Limit of what history takes besides the current state: the memory of a process is finite, and a
+ * small patch of a large object adds the whole object. Beyond it the older half is compacted, as if
+ * the interval had ended: feeds and watches from there list again.
  */
 export const HISTORY_BYTES_MAX = 64 * 1024 * 1024
 /** Approximate memory of a commit with one event, besides values. */
@@ -37,7 +38,10 @@ const COMMIT_BYTES = 400
 /** A commit, and how much history is freed when it is compacted. */
 type KeptCommit = Commit & { readonly historyBytes: number }
 
-/** The whole database, as a backup. What it holds is shared with the database, which copies what it changes from then on. */
+/**
+ * The whole database, as a backup. What it holds is shared with the database, which copies what it
+ * changes from then on.
+ */
 export type Snapshot = {
   readonly revision: Revision
   readonly compacted: Revision
@@ -53,8 +57,9 @@ export type Snapshot = {
 export type RewindOptions = {
   readonly isKept: (key: Key) => boolean
   /**
-   * Whether two values of a key are states of one object. If not, the key is deleted before it is put.
-   * Undefined if the values do not say it: then the revisions at which they were created decide.
+   * Whether two values of a key are states of one object. If not, the key is deleted before it is
+   * put. Undefined if the values do not say it: then the revisions at which they were created
+   * decide.
    */
   readonly isSameObject: (one: Buffer, other: Buffer) => boolean | undefined
 }
@@ -113,7 +118,10 @@ export class MemoryDatabase {
     return this.#historyBytes
   }
 
-  /** Reads the state at one revision, in slices: versions are immutable, so writes may happen meanwhile. */
+  /**
+   * Reads the state at one revision, in slices: versions are immutable, so writes may happen
+   * meanwhile.
+   */
   async range(query: RangeQuery): Promise<RangeResult> {
     const { from, to, limit = 0 } = query
     const revision = this.#readable(query.revision)
@@ -252,7 +260,9 @@ export class MemoryDatabase {
     return { revision: this.#revision, histories: this.#histories.clone(), leases }
   }
 
-  /** Becomes the database of the snapshot: revisions after it are assigned again, to other changes. */
+  /**
+   * Becomes the database of the snapshot: revisions after it are assigned again, to other changes.
+   */
   restore(snapshot: Snapshot): void {
     this.#restores++
     this.#revision = snapshot.revision
@@ -275,8 +285,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * Writes until everything is as in the snapshot, but for keys that `isKept` names. Revisions go on, each change has one of its own, and
-   * feeds see the changes like any others: who follows the database needs not know of it.
+   * Writes until everything is as in the snapshot, but for keys that `isKept` names. Revisions go
+   * on, each change has one of its own, and feeds see the changes like any others: who follows the
+   * database needs not know of it.
    */
   rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))
@@ -400,7 +411,10 @@ export class MemoryDatabase {
     if (!this.#isSweeping) void this.#sweep()
   }
 
-  /** Starts again if there was another compaction or a restore meanwhile: another database has another history to keep. */
+  /**
+   * Starts again if there was another compaction or a restore meanwhile: another database has
+   * another history to keep.
+   */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
     const slices = new Slices(this.#time)

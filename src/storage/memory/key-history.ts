@@ -1,4 +1,7 @@
-/** All kept versions of one key, oldest first. A version without a value is a deletion, as etcd's tombstones are. */
+/**
+ * All kept versions of one key, oldest first. A version without a value is a deletion, as etcd's
+ * tombstones are.
+ */
 import type { Key, Revision, VersionedValue } from '../engine.ts'
 
 export type KeyVersion = {
@@ -37,9 +40,9 @@ export class KeyHistory {
   }
 
   /**
-   * Without the versions that no read at this revision or later needs: itself, or a copy if others share it. A deletion at exactly this
-   * revision stays, so that a watch that has got everything before it can still get that event (etcd since 3.5.19). Undefined if no
-   * version is left.
+   * Without the versions that no read at this revision or later needs: itself, or a copy if others
+   * share it. A deletion at exactly this revision stays, so that a watch that has got everything
+   * before it can still get that event (etcd since 3.5.19). Undefined if no version is left.
    */
   compacted(revision: Revision, owner: object): KeyHistory | undefined {
     const last = this.#after(revision) - 1

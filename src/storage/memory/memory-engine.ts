@@ -1,7 +1,8 @@
 /**
- * An in-memory engine with etcd's rules: both pass test/contract. It is for tests and simulations, which give it a clock of their
- * own. Besides the Engine interface it has what an operator does to etcd: compaction, pause, backup, restore; and what only memory can do:
- * `fork` and `rewind`, whose cost does not depend on how many objects there are, but on how many are changed.
+ * An in-memory engine with etcd's rules: both pass test/contract. It is for tests and simulations,
+ * which give it a clock of their own. Besides the Engine interface it has what an operator does to
+ * etcd: compaction, pause, backup, restore; and what only memory can do: `fork` and `rewind`, whose
+ * cost does not depend on how many objects there are, but on how many are changed.
  */
 import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {
@@ -26,11 +27,16 @@ import { MemoryDatabase, type RewindOptions, type Snapshot } from './database.ts
 
 export type MemoryEngineOptions = {
   readonly time?: Time
-  /** Called for each revision, before its writer gets the answer: for a history that no compaction shortens. */
+  /**
+   * Called for each revision, before its writer gets the answer: for a history that no compaction
+   * shortens.
+   */
   readonly onCommit?: (commit: Commit) => void
 }
 
-/** What an engine holds at one moment. Sharing it costs nothing: both sides copy what they change. */
+/**
+ * What an engine holds at one moment. Sharing it costs nothing: both sides copy what they change.
+ */
 export type EngineState = {
   readonly snapshot: Snapshot
   /** How long each lease still lives. */
@@ -135,7 +141,9 @@ export class MemoryEngine implements Engine {
     return { snapshot: this.#database.currentSnapshot(), leftMs, lastLease: this.#lastLease }
   }
 
-  /** An engine that begins with the state of another, at the same revision, and goes its own way. */
+  /**
+   * An engine that begins with the state of another, at the same revision, and goes its own way.
+   */
   static from(
     { snapshot, leftMs, lastLease }: EngineState,
     options: MemoryEngineOptions = {},
@@ -147,7 +155,10 @@ export class MemoryEngine implements Engine {
     return engine
   }
 
-  /** Writes until everything is as in that state again, but for keys that `isKept` names. Leases live as long as they would have from then on. */
+  /**
+   * Writes until everything is as in that state again, but for keys that `isKept` names. Leases
+   * live as long as they would have from then on.
+   */
   rewind({ snapshot, leftMs }: EngineState, options: RewindOptions): void {
     for (const [id, ms] of leftMs) {
       if (!this.#deadlines.has(id)) this.#database.grant(id, ms / 1000)
@@ -166,7 +177,10 @@ export class MemoryEngine implements Engine {
     this.#endLeases()
   }
 
-  /** Becomes another database, like an etcd that is restored from a backup: feeds end, calls under way fail. */
+  /**
+   * Becomes another database, like an etcd that is restored from a backup: feeds end, calls under
+   * way fail.
+   */
   restore(snapshot: Snapshot): void {
     this.#life++
     for (const feed of this.#feeds)
@@ -198,8 +212,9 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Runs the call at once, or when the database is resumed. The answer comes later, but in the same turn of the event loop if it can: a
-   * small read would otherwise wait for the long work of two turns.
+   * Runs the call at once, or when the database is resumed. The answer comes later, but in the same
+   * turn of the event loop if it can: a small read would otherwise wait for the long work of two
+   * turns.
    */
   async #call<T>(options: CallOptions, isWrite: boolean, act: () => T | Promise<T>): Promise<T> {
     const { signal } = options

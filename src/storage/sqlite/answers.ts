@@ -53,7 +53,10 @@ const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): Ve
 
 type CommitsQuery = { readonly upTo: Revision; readonly previous: boolean }
 
-/** An empty commit at the end says how far the answer goes, if its last revisions have no events left. */
+/**
+ * An empty commit at the end says how far the answer goes, if its last revisions have no events
+ * left.
+ */
 function commitsIn(
   reader: RowReader,
   count: number,

@@ -1,7 +1,8 @@
 /**
- * What the thread of the SQLite file does, and in which order. What came while the last commit was written to the disk becomes the
- * next one: a commit costs the same whether it holds one change or a thousand. Long reads and compaction go on in slices between two
- * messages, so that no writer waits for their end.
+ * What the thread of the SQLite file does, and in which order. What came while the last commit was
+ * written to the disk becomes the next one: a commit costs the same whether it holds one change or
+ * a thousand. Long reads and compaction go on in slices between two messages, so that no writer
+ * waits for their end.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'
@@ -22,13 +23,22 @@ import { PackedRows, type RowsOffset } from './packed-rows.ts'
 import { failureOf, isFull } from './sqlite-errors.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
-/** How long writes are refused at once after one failed: a full disk would be asked thousands of times a second. */
+/**
+ * How long writes are refused at once after one failed: a full disk would be asked thousands of
+ * times a second.
+ */
 const REFUSED_MS = 200
 
-/** How long a range is read before messages are looked for; one step may take some milliseconds more. */
+/**
+ * How long a range is read before messages are looked for; one step may take some milliseconds
+ * more.
+ */
 const SLICE_MS = 2
 
-/** What one commit takes of values: after a disk has hung, hundreds of megabytes may wait, and reads would wait for all of them. */
+/**
+ * What one commit takes of values: after a disk has hung, hundreds of megabytes may wait, and reads
+ * would wait for all of them.
+ */
 const COMMIT_BYTES = 16 * 1024 * 1024
 
 type WriteCall = ChangeCall | GrantCall | RevokeCall
@@ -254,7 +264,8 @@ export class DatabaseThread {
     try {
       this.#database.sweep()
     } catch {
-      // A full disk, for example. It is tried again when a write succeeds, and with the next compaction.
+      // A full disk, for example. It is tried again when a write succeeds, and with the next
+      // compaction.
       this.#isSweepBroken = true
     }
   }

@@ -1,6 +1,6 @@
 /**
- * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and belong on a thread of their own
- * (`sqlite-worker.ts`).
+ * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and belong
+ * on a thread of their own (`sqlite-worker.ts`).
  */
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -22,7 +22,10 @@ import {
 } from './stored.ts'
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
-/** How many revisions the first slice of a compaction takes; the following ones as many as take about SWEEP_MS. */
+/**
+ * How many revisions the first slice of a compaction takes; the following ones as many as take
+ * about SWEEP_MS.
+ */
 const SWEPT_FIRST = 200
 /** Fewer would cost more flushes than they free. */
 const SWEPT_MIN = 100
@@ -110,7 +113,10 @@ export class SqliteDatabase implements Disposable {
     return this.#compacted
   }
 
-  /** Of SQLite's log on the disk; 0 if it is not found by its name any more, which SQLite does not need. */
+  /**
+   * Of SQLite's log on the disk; 0 if it is not found by its name any more, which SQLite does not
+   * need.
+   */
   get logBytes(): number {
     try {
       return statSync(`${this.#file}-wal`).size
@@ -125,7 +131,10 @@ export class SqliteDatabase implements Disposable {
     })
   }
 
-  /** All that `act` writes is durable when this returns, or none of it, or it fails with a CommitError. */
+  /**
+   * All that `act` writes is durable when this returns, or none of it, or it fails with a
+   * CommitError.
+   */
   commit<T>(act: () => T): T {
     const before = this.#revision
     this.#sql.begin.run()
@@ -141,8 +150,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * A commit of its own, after one that failed. Its place in SQLite's log is that of the failed one: when it is there, the other is not,
-   * and will not come back when the file is opened again.
+   * A commit of its own, after one that failed. Its place in SQLite's log is that of the failed
+   * one: when it is there, the other is not, and will not come back when the file is opened again.
    */
   overwriteFailedCommit(): void {
     this.commit(() => this.#sql.setMeta.run('failures', this.#meta('failures') + 1))
@@ -182,7 +191,10 @@ export class SqliteDatabase implements Disposable {
     return BigInt(this.#sql.grant.run(ttlSeconds, expiresMs).lastInsertRowid)
   }
 
-  /** Within `commit`. Returns the keys that went with the lease, by revision: one, unless they are more than a revision can hold. */
+  /**
+   * Within `commit`. Returns the keys that went with the lease, by revision: one, unless they are
+   * more than a revision can hold.
+   */
   revoke(lease: bigint): { readonly revision: Revision; readonly keys: readonly Key[] }[] {
     if (this.#sql.revoke.run(lease).changes === 0) throw leaseNotFound()
     const deletions: { readonly revision: Revision; readonly keys: readonly Key[] }[] = []
@@ -194,7 +206,9 @@ export class SqliteDatabase implements Disposable {
     }
   }
 
-  /** Yields rows slice by slice, all of one revision, which writes between two slices do not change. */
+  /**
+   * Yields rows slice by slice, all of one revision, which writes between two slices do not change.
+   */
   *range(
     asked: RowRangeQuery,
     revision: Revision,
@@ -209,8 +223,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Whole revisions after `after` with their events in the range; at least one revision if there is one; undefined if that revision is
-   * compacted.
+   * Whole revisions after `after` with their events in the range; at least one revision if there is
+   * one; undefined if that revision is compacted.
    */
   commitsAfter({
     after,

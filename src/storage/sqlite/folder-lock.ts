@@ -1,4 +1,7 @@
-/** One process at a time has a data folder. The lock is the kernel's: it goes with the process, however that ends. */
+/**
+ * One process at a time has a data folder. The lock is the kernel's: it goes with the process,
+ * however that ends.
+ */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -22,7 +25,10 @@ export const logIn = (folder: string): string => `${fileIn(folder)}-wal`
 /** Whether the folder has ever been locked. */
 export const hasLock = (folder: string): boolean => existsSync(join(folder, lockFile))
 
-/** A folder that is new is durable only when its parent was flushed: so are all that were made for it. */
+/**
+ * A folder that is new is durable only when its parent was flushed: so are all that were made for
+ * it.
+ */
 export function makeFolder(folder: string): void {
   const made = makeFolders(folder, FOLDER_MODE)
   if (made === undefined) return
@@ -43,7 +49,10 @@ function flushFolder(path: string): void {
   }
 }
 
-/** Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an empty database stands for the folder. */
+/**
+ * Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an
+ * empty database stands for the folder.
+ */
 export function lockFolder(folder: string): Disposable {
   makeFile(join(folder, lockFile))
   const lock = new DatabaseSync(join(folder, lockFile))
@@ -62,8 +71,8 @@ export function lockFolder(folder: string): Disposable {
 }
 
 /**
- * For its owner alone; SQLite gives its other files the same mode. A file that is there is not opened: closing it would take the locks of this
- * process from it.
+ * For its owner alone; SQLite gives its other files the same mode. A file that is there is not
+ * opened: closing it would take the locks of this process from it.
  */
 export function makeFile(file: string): void {
   try {
@@ -82,7 +91,8 @@ function recordOwner(folder: string): void {
       mode: MODE,
     })
   } catch {
-    // A full disk, for example: what is stored can be served all the same. The name is for a message.
+    // A full disk, for example: what is stored can be served all the same. The name is for a
+    // message.
   }
 }
 

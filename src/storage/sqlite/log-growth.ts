@@ -1,6 +1,7 @@
 /**
- * Watches over the length of SQLite's log (the write-ahead log beside the file). It is written back every 8 MB; while another program reads the
- * file it cannot be, and grows by all that is written, until the disk is full.
+ * Watches over the length of SQLite's log (the write-ahead log beside the file). It is written back
+ * every 8 MB; while another program reads the file it cannot be, and grows by all that is written,
+ * until the disk is full.
  */
 
 /** What the largest commits leave in it is half of this. */
@@ -17,7 +18,10 @@ export class LogGrowth {
     this.#readBytes = readBytes
   }
 
-  /** Its length when it has become long, and whenever that has doubled; 0 when it is short again; undefined: nothing new. */
+  /**
+   * Its length when it has become long, and whenever that has doubled; 0 when it is short again;
+   * undefined: nothing new.
+   */
   check(nowMs: number): number | undefined {
     if (nowMs - this.#lookedMs < LOOK_MS) return undefined
     this.#lookedMs = nowMs

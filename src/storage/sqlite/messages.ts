@@ -1,4 +1,7 @@
-/** What the engine and its thread tell each other. Values to be stored travel together in one buffer, so that a message costs one copy. */
+/**
+ * What the engine and its thread tell each other. Values to be stored travel together in one
+ * buffer, so that a message costs one copy.
+ */
 import type { Revision } from '../engine.ts'
 import type { StorageErrorCode } from '../errors.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
@@ -97,7 +100,9 @@ export type Answer =
   | {
       readonly op: 'commits'
       readonly id: number
-      /** Each is followed by the one before it, if that was asked for. Absent: they are compacted. */
+      /**
+       * Each is followed by the one before it, if that was asked for. Absent: they are compacted.
+       */
       readonly rows: RowsOffset | undefined
       readonly upTo: Revision
       readonly compacted: Revision

@@ -1,6 +1,7 @@
 /**
- * Rows of a message, one behind the other in two buffers that change hands without a copy. As objects, each row would be cloned into
- * several small ones on the event loop, whose collection holds it for longer than everything else that the store does there.
+ * Rows of a message, one behind the other in two buffers that change hands without a copy. As
+ * objects, each row would be cloned into several small ones on the event loop, whose collection
+ * holds it for longer than everything else that the store does there.
  */
 import type { Key, Revision } from '../engine.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'

@@ -1,6 +1,7 @@
 /**
- * A range at one revision, read in slices: writers come between two slices, and what they changed is followed back to the revision of
- * the list (`versionAt`). Who reads says which revisions he still needs, so that a sweep leaves them (`database.ts`).
+ * A range at one revision, read in slices: writers come between two slices, and what they changed
+ * is followed back to the revision of the list (`versionAt`). Who reads says which revisions he
+ * still needs, so that a sweep leaves them (`database.ts`).
  */
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -16,7 +17,10 @@ export const SLICE_ROWS = 250
 const COUNTED_PER_ROW = 80
 /** What was changed since a revision is followed back, one key after the other. */
 const COUNTED_PER_ROW_PAST = 8
-/** Some of what is there now was not there at an older revision, so that more is looked at than was asked for. */
+/**
+ * Some of what is there now was not there at an older revision, so that more is looked at than was
+ * asked for.
+ */
 const PAST_ROWS_MIN = 20
 /** Of SQL. */
 const NO_LIMIT = -1
@@ -143,7 +147,10 @@ function readPart(
   }
 }
 
-/** The versions of a part at the revision, in the order of keys; those that are the latest still, as the part has them. */
+/**
+ * The versions of a part at the revision, in the order of keys; those that are the latest still, as
+ * the part has them.
+ */
 function* versionsAt(
   { sql }: RangeSource,
   { present, deleted }: Part,

@@ -1,6 +1,7 @@
 /**
- * The engine on a SQLite file in this process: etcd's rules without etcd, for development, tests and small installations. The file
- * belongs to a thread (`database-thread.ts`); here calls are collected for it, and feeds are told what it has committed.
+ * The engine on a SQLite file in this process: etcd's rules without etcd, for development, tests
+ * and small installations. The file belongs to a thread (`database-thread.ts`); here calls are
+ * collected for it, and feeds are told what it has committed.
  */
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
@@ -47,7 +48,10 @@ import { type StartedThread, startThread } from './start-thread.ts'
 
 /** One message to the thread has about so many bytes: copying them takes a millisecond. */
 const MESSAGE_BYTES = 4 * 1024 * 1024
-/** Of values that the thread has not answered for: a disk that hangs for long must not fill the memory. */
+/**
+ * Of values that the thread has not answered for: a disk that hangs for long must not fill the
+ * memory.
+ */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WAITING_CALLS_MAX = 50_000
 /** How long after the end of the thread another one is started. */
@@ -277,7 +281,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     this.#startLeases(opened.leases)
   }
 
-  /** An error that nobody foresaw, or memory that was not there, ends the thread: another one reads from the file what is true. */
+  /**
+   * An error that nobody foresaw, or memory that was not there, ends the thread: another one reads
+   * from the file what is true.
+   */
   #onExit(cause: unknown): void {
     this.#worker = undefined
     if (this.#isDisposed) return
@@ -365,7 +372,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     return promise
   }
 
-  /** What was not sent is not sent; a range that is being read is left. A write that was sent is waited for: feeds are told of it. */
+  /**
+   * What was not sent is not sent; a range that is being read is left. A write that was sent is
+   * waited for: feeds are told of it.
+   */
   #giveUp(waiting: PendingCall): void {
     const { id, call, put } = waiting
     if (id === undefined) {
@@ -511,7 +521,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       try {
         await this.revokeLease(id)
       } catch (error) {
-        // One that is not there has ended. After any other failure it is tried again with the next look.
+        // One that is not there has ended. After any other failure it is tried again with the next
+        // look.
         if (!isCode(error, 'missing')) break
         this.#deadlines.delete(id)
       }

@@ -20,8 +20,9 @@ const codeIn = (error: unknown): number =>
   primaryCode(error) || (error instanceof Error ? primaryCode(error.cause) : 0)
 
 /**
- * A write to the log did not fit. The frame that would end the commit is the last one that is written, so the commit is not there. (A
- * disk that finds out only when it is flushed makes an input/output error.)
+ * A write to the log did not fit. The frame that would end the commit is the last one that is
+ * written, so the commit is not there. (A disk that finds out only when it is flushed makes an
+ * input/output error.)
  */
 export const isFull = (error: unknown): boolean => codeIn(error) === FULL
 

@@ -1,4 +1,7 @@
-/** The thread that has the SQLite file (`database-thread.ts`). It may be started before the file is known: its first message names that, from who has locked the folder. */
+/**
+ * The thread that has the SQLite file (`database-thread.ts`). It may be started before the file is
+ * known: its first message names that, from who has locked the folder.
+ */
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
 import { type DatabaseOptions, SqliteDatabase } from './database.ts'
@@ -28,7 +31,8 @@ function open(options: DatabaseOptions, port: MessagePort): void {
   }
 }
 
-// It takes some milliseconds: in the package nothing is loaded before its first use, and by then somebody waits.
+// It takes some milliseconds: in the package nothing is loaded before its first use, and by then
+// somebody waits.
 process.getBuiltinModule('node:sqlite')
 const port = parentPort
 port?.once('message', (options: DatabaseOptions) => open(options, port))

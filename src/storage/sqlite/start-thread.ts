@@ -7,7 +7,10 @@ import type { FromThread, OpenedMessage } from './messages.ts'
 
 export type StartedThread = { readonly worker: Worker; readonly opened: OpenedMessage }
 
-/** `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread has ended. */
+/**
+ * `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread
+ * has ended.
+ */
 export async function startThread(
   options: DatabaseOptions,
   early?: Worker,

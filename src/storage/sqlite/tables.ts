@@ -1,9 +1,10 @@
 /**
  * The tables of the SQLite file and the statements on them.
  *
- * `versions` has every version since the last compaction in the order of revisions; each knows the one before it, so that neither old
- * reads nor compaction need an index by key and revision. Only deletions have one: they end what the versions before them tell.
- * `current` has for each key that exists its latest version.
+ * `versions` has every version since the last compaction in the order of revisions; each knows the
+ * one before it, so that neither old reads nor compaction need an index by key and revision. Only
+ * deletions have one: they end what the versions before them tell. `current` has for each key that
+ * exists its latest version.
  */
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -15,11 +16,14 @@ const PAGE_BYTES = 8192
 /** Pages kept in memory: 16 MB for each connection. */
 const CACHE_KIB = 16_384
 /**
- * What stays of SQLite's log when it begins anew. It is written back every 1000 pages (8 MB); while another program reads the file it
- * cannot be, and grows by all that is written.
+ * What stays of SQLite's log when it begins anew. It is written back every 1000 pages (8 MB); while
+ * another program reads the file it cannot be, and grows by all that is written.
  */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
-/** An identifier is the revision and, below it, the number of the key in that revision: a lease may delete many keys at once. */
+/**
+ * An identifier is the revision and, below it, the number of the key in that revision: a lease may
+ * delete many keys at once.
+ */
 const KEY_BITS = 20
 export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
 /** An identifier has 63 bits; the last one is left for what is written after an import. */

@@ -1,4 +1,6 @@
-/** Writes and reads the file of an export, a line at a time: memory does not grow with the cluster. */
+/**
+ * Writes and reads the file of an export, a line at a time: memory does not grow with the cluster.
+ */
 import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
@@ -193,7 +195,10 @@ export class DumpFile implements Source {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** An export as its lines come: the first one is the head, the last one the end, and every key is one that a store can take. */
+/**
+ * An export as its lines come: the first one is the head, the last one the end, and every key is
+ * one that a store can take.
+ */
 class Checking {
   readonly #digest = new Digest()
   #head: DumpHead | undefined

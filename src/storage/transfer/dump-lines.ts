@@ -1,6 +1,7 @@
 /**
- * The file of an export: a JSON document a line. The first says what it is, then follow leases and keys, a lease before the first key that
- * has it, keys in their order; the last line has their number and hash. docs/storage.md has the fields.
+ * The file of an export: a JSON document a line. The first says what it is, then follow leases and
+ * keys, a lease before the first key that has it, keys in their order; the last line has their
+ * number and hash. docs/storage.md has the fields.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Key, Revision } from '../engine.ts'

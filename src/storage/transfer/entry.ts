@@ -30,7 +30,10 @@ export interface Source extends AsyncDisposable {
 
 export type Summary = { readonly keys: number; readonly sha256: string }
 
-/** Of keys and values, not of revisions and leases: it is the same in every store that has the same objects. */
+/**
+ * Of keys and values, not of revisions and leases: it is the same in every store that has the same
+ * objects.
+ */
 export class Digest {
   readonly #hash = createHash('sha256')
   #keys = 0

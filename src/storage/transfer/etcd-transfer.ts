@@ -15,11 +15,17 @@ const TXN_BYTES_MAX = 1024 * 1024
 const OP_BYTES_AROUND = 128
 /** Revisions that are used up side by side while the counter is raised. */
 const RAISED_AT_ONCE = 128
-/** Some minutes of writes. Beyond it etcd itself is quicker: etcdutl snapshot restore --bump-revision. */
+/**
+ * Some minutes of writes. Beyond it etcd itself is quicker: etcdutl snapshot restore
+ * --bump-revision.
+ */
 const RAISED_MAX = 5_000_000
 /** Keys that ended before the import does would make its check fail. */
 const LEASE_SECONDS_MIN = 15 * 60
-/** Says which import is under way: the same one goes on where it ended. No server starts while it is there (`open-engine.ts`). */
+/**
+ * Says which import is under way: the same one goes on where it ended. No server starts while it is
+ * there (`open-engine.ts`).
+ */
 const markerKey = toBytes(importMarker)
 
 export class EtcdSource implements Source {
@@ -81,9 +87,10 @@ export class EtcdSource implements Source {
 }
 
 /**
- * etcd counts its revisions itself, so the counter is raised by writes of a key of our own before the first object comes: no revision of
- * an object or a list is one that clients of the source have seen. At the end history is compacted: watches that resume from a
- * revision of the source, or of what was replaced, are answered 410.
+ * etcd counts its revisions itself, so the counter is raised by writes of a key of our own before
+ * the first object comes: no revision of an object or a list is one that clients of the source have
+ * seen. At the end history is compacted: watches that resume from a revision of the source, or of
+ * what was replaced, are answered 410.
  */
 export class EtcdTarget implements Target {
   readonly #etcd: EtcdOptions

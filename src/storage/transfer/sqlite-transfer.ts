@@ -26,7 +26,9 @@ const PAGE_BYTES = 1024 * 1024
 /** Pages kept in memory while keys come in another order than their revisions. */
 const IMPORT_CACHE_KIB = 65_536
 
-/** Reads beside a server that has the folder: SQLite shows it the state at the moment when it began. */
+/**
+ * Reads beside a server that has the folder: SQLite shows it the state at the moment when it began.
+ */
 export class SqliteSource implements Source {
   readonly revision: Revision
   readonly #db: DatabaseSync
@@ -114,8 +116,8 @@ function hintOf(folder: string): string {
 }
 
 /**
- * Objects keep the revisions that they had. The file is made beside the one of the store, and takes its place when it is whole and its
- * hash is right: an import that ends early has changed nothing.
+ * Objects keep the revisions that they had. The file is made beside the one of the store, and takes
+ * its place when it is whole and its hash is right: an import that ends early has changed nothing.
  */
 export class SqliteTarget implements Target {
   readonly #folder: string
@@ -133,7 +135,8 @@ export class SqliteTarget implements Target {
     const file = fileIn(this.#folder)
     const old = existsSync(file) ? settle(file) : 0
     if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
-    // History begins after the last revision that clients of the replaced store have seen: none of their watches continues.
+    // History begins after the last revision that clients of the replaced store have seen: none of
+    // their watches continues.
     const revision = Math.max(dump.revision, old + 1) + options.revisionsAhead
     if (revision > REVISION_MAX)
       throw new Error(`revision ${revision} is beyond what a folder can hold`)
@@ -173,7 +176,10 @@ function flush(file: string): void {
   }
 }
 
-/** Returns the revision of a store. Its log is in the file afterwards, so that the file alone is the store. */
+/**
+ * Returns the revision of a store. Its log is in the file afterwards, so that the file alone is the
+ * store.
+ */
 function settle(file: string): Revision {
   const revision = revisionIn(file)
   const db = new DatabaseSync(file)
@@ -223,7 +229,8 @@ async function fill(
       keys += page.length
       onProgress('keys', keys)
     }
-    // Nothing older can be read or watched: a client that has seen a revision of the source since the export begins anew.
+    // Nothing older can be read or watched: a client that has seen a revision of the source since
+    // the export begins anew.
     const meta = db.prepare('INSERT INTO meta VALUES (?, ?)')
     for (const name of ['compacted', 'swept']) meta.run(name, revision)
     db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')

@@ -4,7 +4,10 @@ import type { DumpFile } from './dump-file.ts'
 export type ImportOptions = {
   /** What is there is replaced; else the store must be empty. */
   readonly replaces: boolean
-  /** How far the counter of revisions is set beyond that of the export, for what was written at the source since. */
+  /**
+   * How far the counter of revisions is set beyond that of the export, for what was written at the
+   * source since.
+   */
   readonly revisionsAhead: number
   readonly onProgress: (what: string, done: number) => void
 }

@@ -1,4 +1,6 @@
-/** The choices that generators make, from a seed: the same seed, area and number give the same case. */
+/**
+ * The choices that generators make, from a seed: the same seed, area and number give the same case.
+ */
 import { Random } from '../simulation/random.ts'
 
 export class Choices extends Random {

@@ -1,4 +1,6 @@
-/** What of an answer is compared: all that a client sees, with what changes from run to run renamed. */
+/**
+ * What of an answer is compared: all that a client sees, with what changes from run to run renamed.
+ */
 import { sortManagedFields } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { Normaliser } from '../../recorded/compat/normalise.ts'
@@ -9,7 +11,9 @@ import type { Answer } from './step.ts'
 const NODE_PORT_MIN = 30_000
 const NODE_PORT_MAX = 32_767
 
-/** Normalises the answers of one server to one case: the same uid is the same name in all of them. */
+/**
+ * Normalises the answers of one server to one case: the same uid is the same name in all of them.
+ */
 export class Comparer {
   readonly #normaliser: Normaliser
 
@@ -38,15 +42,18 @@ export class Comparer {
   }
 }
 
-/** A body without what the reference draws at random. What was recorded before a rule came to it is read through it, too. */
+/**
+ * A body without what the reference draws at random. What was recorded before a rule came to it is
+ * read through it, too.
+ */
 export const withoutChance = (body: Json): Json =>
   typeof body === 'string'
     ? sortOwners(body)
     : withoutAges(sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body)))))
 
 /**
- * Of a table, or of a watch that sends tables: a date of the object, which does not move, is shown as the time since then, which does.
- * Other columns may show quantities, which look alike: `5m`.
+ * Of a table, or of a watch that sends tables: a date of the object, which does not move, is shown
+ * as the time since then, which does. Other columns may show quantities, which look alike: `5m`.
  */
 function withoutAges(body: Json): Json {
   const events = child(body, 'events')
@@ -82,7 +89,10 @@ function withoutAgesIn(table: Json, moving: ReadonlySet<number>): Json {
 
 const age = /^(?=.)(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/
 
-/** Of several embedded objects whose metadata cannot be read the reference tells the one that it comes to first in a Go map. */
+/**
+ * Of several embedded objects whose metadata cannot be read the reference tells the one that it
+ * comes to first in a Go map.
+ */
 function withoutPlaces(body: Json): Json {
   if (!isRecord(body)) return body
   const message = textAt(body, 'message').replace(
@@ -112,8 +122,9 @@ function withoutTypeNumbers(value: Json, key = ''): Json {
 }
 
 /**
- * Causes of a refusal in an order of their own: that of the reference is random wherever it walks a Go map. The message
- * repeats them and is cut before it does; `orderOf` tells whether the order was the same.
+ * Causes of a refusal in an order of their own: that of the reference is random wherever it walks a
+ * Go map. The message repeats them and is cut before it does; `orderOf` tells whether the order was
+ * the same.
  */
 function sortCauses(body: Json): Json {
   const causes = causesOf(body)
@@ -128,8 +139,9 @@ function sortCauses(body: Json): Json {
 }
 
 /**
- * What of an applied object does not fit its schema, in an order of its own: the reference walks Go maps. Of a map with a field that
- * is not declared it tells no more than it has come to, so of those faults nothing is compared but that there is such a field.
+ * What of an applied object does not fit its schema, in an order of its own: the reference walks Go
+ * maps. Of a map with a field that is not declared it tells no more than it has come to, so of
+ * those faults nothing is compared but that there is such a field.
  */
 function sortMisfits(body: Json): Json {
   const [whole, what = '', faults = ''] =
@@ -167,7 +179,10 @@ const withoutMoving = (text: string): string =>
     .replace(/(clusterIP: |- )10\.0\.\d+\.\d+/g, '$1<ip>')
     .replace(/(\w*[nN]odePort: )\d+/g, '$1<port>')
 
-/** Addresses and node ports are given at random; a refused patch shows them in the JSON of the object, which its message quotes. */
+/**
+ * Addresses and node ports are given at random; a refused patch shows them in the JSON of the
+ * object, which its message quotes.
+ */
 function withoutPorts(value: Json, key = ''): Json {
   if (Array.isArray(value)) return value.map((entry) => withoutPorts(entry))
   if (isRecord(value))

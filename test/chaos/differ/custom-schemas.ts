@@ -1,4 +1,7 @@
-/** Random structural schemas of custom kinds: all keywords, list types, defaults, rules. Some are refused. */
+/**
+ * Random structural schemas of custom kinds: all keywords, list types, defaults, rules. Some are
+ * refused.
+ */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { customValue, words } from './custom-values.ts'

@@ -1,4 +1,7 @@
-/** The words that cases are made of, which are data: lists of values, shapes of objects, forms of expressions. */
+/**
+ * The words that cases are made of, which are data: lists of values, shapes of objects, forms of
+ * expressions.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'

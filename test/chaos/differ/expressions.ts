@@ -1,8 +1,9 @@
 /**
- * Random CEL expressions, typed so that most compile: over the standard library and those of Kubernetes 1.33. Their forms are
- * data (data/expressions.json): `int` is an expression of that type, `int double` one of either, `=same` one of a type that is
- * chosen once for the whole form, `bool k:string` one that may name the variable k; «a;b» is one of these texts; ‹x› is there
- * or not; $v is a variable of the form's own.
+ * Random CEL expressions, typed so that most compile: over the standard library and those of
+ * Kubernetes 1.33. Their forms are data (data/expressions.json): `int` is an expression of that
+ * type, `int double` one of either, `=same` one of a type that is chosen once for the whole form,
+ * `bool k:string` one that may name the variable k; «a;b» is one of these texts; ‹x› is there or
+ * not; $v is a variable of the form's own.
  */
 import { isRecord } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'

@@ -1,4 +1,7 @@
-/** The same random requests to both servers; the first difference of each sort is made smaller and written down. */
+/**
+ * The same random requests to both servers; the first difference of each sort is made smaller and
+ * written down.
+ */
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Options } from './options.ts'

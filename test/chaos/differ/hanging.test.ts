@@ -11,7 +11,10 @@ import { takeAll } from './work.ts'
 
 const asked: string[] = []
 
-/** Answers with its name, and 404 at /missing; a watch without timeoutSeconds gets the headers and never ends. */
+/**
+ * Answers with its name, and 404 at /missing; a watch without timeoutSeconds gets the headers and
+ * never ends.
+ */
 async function startServer(
   name: string,
 ): Promise<{ readonly url: string; readonly server: Server }> {

@@ -27,7 +27,10 @@ export function textAt(value: Json | undefined, key: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** Sets in place; what is missing on the way becomes an object. Nothing happens where a scalar is in the way. */
+/**
+ * Sets in place; what is missing on the way becomes an object. Nothing happens where a scalar is in
+ * the way.
+ */
 export function setAt(root: Json, path: Path, value: Json): void {
   let here: Json = root
   for (const key of path.slice(0, -1)) {

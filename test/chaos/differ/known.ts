@@ -1,6 +1,7 @@
 /**
- * Differences on purpose, taken out of both answers before they are compared so that they do not hide others. Each is a row of
- * docs/differences.md, named here by its first column; known.test.ts sees to that.
+ * Differences on purpose, taken out of both answers before they are compared so that they do not
+ * hide others. Each is a row of docs/differences.md, named here by its first column; known.test.ts
+ * sees to that.
  */
 import { diff } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'

@@ -129,7 +129,10 @@ const repeated = (choices: Choices, list: readonly Json[], path: Path): Edit => 
 const near = (choices: Choices, value: number): Json =>
   choices.pick<Json>([-value, value + 1, value * 1000, value + 0.5, String(value)])
 
-/** Some of an object's fields, for merge patches and applies; what identifies the entries of lists stays. */
+/**
+ * Some of an object's fields, for merge patches and applies; what identifies the entries of lists
+ * stays.
+ */
 export function subset(choices: Choices, value: Json, keep: number): Json {
   if (Array.isArray(value))
     return choices

@@ -1,4 +1,7 @@
-/** Stores the reference's answers to cases on which both servers agree, and sends what is stored to Keelson alone. */
+/**
+ * Stores the reference's answers to cases on which both servers agree, and sends what is stored to
+ * Keelson alone.
+ */
 import { diff } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { withoutChance } from './compare.ts'
@@ -11,11 +14,16 @@ import { namespaces, Session } from './session.ts'
 import type { Target } from './target.ts'
 import { chosenCases, loadInput, takeAll, type Work } from './work.ts'
 
-/** Longer ones (lists of large objects, long messages) would fill the repository and say no more. */
+/**
+ * Longer ones (lists of large objects, long messages) would fill the repository and say no more.
+ */
 const ANSWERS_LENGTH_MAX = 40_000
 /** Watches take a second each: few of them are enough. */
 const SECONDS_MAX = 3
-/** A case takes half a second on a busy machine: every second one crosses the end of a second, none does so often. */
+/**
+ * A case takes half a second on a busy machine: every second one crosses the end of a second, none
+ * does so often.
+ */
 const REPLAYS_MAX = 12
 
 /** The exit status. */
@@ -79,8 +87,9 @@ const comparable = (answer: Json): Json =>
   isRecord(answer) ? { ...answer, body: withoutChance(answer['body'] ?? null) } : answer
 
 /**
- * What differs, as lines. The times of managedFields are in seconds: whether an apply that changes nothing else is
- * written depends on the second it comes in. What differs after one has passed is asked again.
+ * What differs, as lines. The times of managedFields are in seconds: whether an apply that changes
+ * nothing else is written depends on the second it comes in. What differs after one has passed is
+ * asked again.
  */
 async function replayWithinSecond(
   target: Target,

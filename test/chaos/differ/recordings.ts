@@ -1,4 +1,7 @@
-/** Cases with the reference's answers to them, on disk: JSON lines, compressed, one file for each area. */
+/**
+ * Cases with the reference's answers to them, on disk: JSON lines, compressed, one file for each
+ * area.
+ */
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'

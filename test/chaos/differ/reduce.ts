@@ -1,4 +1,7 @@
-/** Makes a case that differs smaller: steps first, then what is in queries and bodies, as long as it differs alike. */
+/**
+ * Makes a case that differs smaller: steps first, then what is in queries and bodies, as long as it
+ * differs alike.
+ */
 import type { Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, places } from './json-positions.ts'
 import type { Difference, Outcome, Runner } from './runner.ts'

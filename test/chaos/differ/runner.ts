@@ -38,7 +38,10 @@ export class Runner {
     this.#keelson = keelson
   }
 
-  /** Runs the steps in a fresh namespace, until a difference after which the servers' states are not the same. */
+  /**
+   * Runs the steps in a fresh namespace, until a difference after which the servers' states are not
+   * the same.
+   */
   async run(steps: Case | readonly Step[]): Promise<Outcome> {
     const namespace = this.#namespaces.next().value
     const [reference, keelson] = [

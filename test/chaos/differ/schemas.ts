@@ -1,4 +1,7 @@
-/** The OpenAPI v3 documents that the reference publishes: what fields a kind has, and values of them. */
+/**
+ * The OpenAPI v3 documents that the reference publishes: what fields a kind has, and values of
+ * them.
+ */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { child, type Path, textAt, valueAt } from './json-positions.ts'

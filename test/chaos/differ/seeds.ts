@@ -1,4 +1,7 @@
-/** What built-in kinds begin with: objects and patches of the compat scenarios, and one object of every kind. */
+/**
+ * What built-in kinds begin with: objects and patches of the compat scenarios, and one object of
+ * every kind.
+ */
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'
 import { readSet } from '../../clients/every-kind.ts'

@@ -1,11 +1,17 @@
-/** One server during one case: sends its steps, remembers the answers that later steps quote, and clears up. */
+/**
+ * One server during one case: sends its steps, remembers the answers that later steps quote, and
+ * clears up.
+ */
 import type { Json } from '../../recorded/compat/json.ts'
 import { Comparer } from './compare.ts'
 import { valueAt } from './json-positions.ts'
 import type { Answer, Step, Variables } from './step.ts'
 import type { Target } from './target.ts'
 
-/** What other cases would meet even though it stands in the case's namespace: addresses and ports are a common pool. */
+/**
+ * What other cases would meet even though it stands in the case's namespace: addresses and ports
+ * are a common pool.
+ */
 const HELD_IN_COMMON = /\/(services|resourcequotas|limitranges)\b/
 
 export class Session {
@@ -38,7 +44,10 @@ export class Session {
     return this.#comparer.normalise(answer)
   }
 
-  /** Objects outside of namespaces could meet those of other cases, custom kinds slow all of them down. */
+  /**
+   * Objects outside of namespaces could meet those of other cases, custom kinds slow all of them
+   * down.
+   */
   async end(steps: readonly Step[]): Promise<void> {
     for (const path of new Set(steps.map((step) => this.#written(step)))) {
       if (path === undefined) continue

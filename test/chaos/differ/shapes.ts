@@ -1,4 +1,7 @@
-/** Parts of objects from their shapes: of an object some fields, of a list map some entries by key, of a set some values. */
+/**
+ * Parts of objects from their shapes: of an object some fields, of a list map some entries by key,
+ * of a set some values.
+ */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { child, textAt } from './json-positions.ts'

@@ -1,4 +1,7 @@
-/** What sort of difference it is: values, names and positions are left out, so that one fault is told once. */
+/**
+ * What sort of difference it is: values, names and positions are left out, so that one fault is
+ * told once.
+ */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { causesOf } from './compare.ts'
 import { statusOf } from './known.ts'

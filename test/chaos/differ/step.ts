@@ -1,10 +1,14 @@
-/** What a case is made of: requests as data, so that they can be stored, sent again and made smaller. */
+/**
+ * What a case is made of: requests as data, so that they can be stored, sent again and made
+ * smaller.
+ */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, setAt, valueAt } from './json-positions.ts'
 
 /**
- * In all texts `$ns` stands for the case's namespace and `${id.path}` for a value of an earlier answer of the same server.
- * A body of the form {$base: id, $edits: […]} is an earlier answer with changes.
+ * In all texts `$ns` stands for the case's namespace and `${id.path}` for a value of an earlier
+ * answer of the same server. A body of the form {$base: id, $edits: […]} is an earlier answer with
+ * changes.
  */
 export type Step = {
   readonly id: string

@@ -12,7 +12,10 @@ import { type Answer, fill, fillTarget, fillText, type Step, type Variables } fr
 /** A custom kind is served within a second; a busy machine is many times slower. */
 const WAIT_MAX_MS = 10_000
 const WAIT_POLL_MS = 100
-/** A request without a whole answer after this counts as unanswered. Watches of a case last a second. */
+/**
+ * A request without a whole answer after this counts as unanswered. Watches of a case last a
+ * second.
+ */
 const ANSWER_MAX_MS = 30_000
 
 export type Endpoint = { readonly url: string; readonly token: string }

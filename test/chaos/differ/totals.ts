@@ -10,7 +10,9 @@ export type AreaTotals = {
   /** Those of them that change what a client achieves. */
   changing: number
   reordered: number
-  /** Differences that did not come back, or where the reference answered otherwise the second time. */
+  /**
+   * Differences that did not come back, or where the reference answered otherwise the second time.
+   */
   flaky: number
 }
 

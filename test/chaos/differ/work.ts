@@ -48,8 +48,8 @@ export type TakeOptions<T> = Pick<Options, 'minutes' | 'concurrency'> & {
 }
 
 /**
- * Takes one piece of work after the other, several at once, until time is over or somebody interrupts. Fails with the name of a piece
- * that does not end.
+ * Takes one piece of work after the other, several at once, until time is over or somebody
+ * interrupts. Fails with the name of a piece that does not end.
  */
 export async function takeAll<T>(
   work: Iterable<T>,

@@ -1,4 +1,7 @@
-/** Attacks below HTTP: bytes written straight to a TLS connection. Each ends by itself, whatever the server does. */
+/**
+ * Attacks below HTTP: bytes written straight to a TLS connection. Each ends by itself, whatever the
+ * server does.
+ */
 import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

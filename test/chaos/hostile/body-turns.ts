@@ -1,6 +1,8 @@
 /**
- * How long requests with bodies of the largest size keep the event loop of a whole server: the longest turn of each, in CPU time, longest
- * first; the best of three, since garbage is collected in some of them. The client is in a thread of its own. `node test/chaos/hostile/body-turns.ts [NAME]`.
+ * How long requests with bodies of the largest size keep the event loop of a whole server: the
+ * longest turn of each, in CPU time, longest first; the best of three, since garbage is collected
+ * in some of them. The client is in a thread of its own. `node test/chaos/hostile/body-turns.ts
+ * [NAME]`.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'

@@ -1,6 +1,8 @@
 /**
- * What expressions really take, against what they cost: every function on values as large as a request can bring, once and as often as a
- * rule may call it, in loops and one behind the other; and how long the longest expressions take to compile. Prints the longest that each kept the event loop, longest first; `node test/chaos/hostile/cel-cost.ts [NAME]`.
+ * What expressions really take, against what they cost: every function on values as large as a
+ * request can bring, once and as often as a rule may call it, in loops and one behind the other;
+ * and how long the longest expressions take to compile. Prints the longest that each kept the event
+ * loop, longest first; `node test/chaos/hostile/cel-cost.ts [NAME]`.
  */
 import type { Fields, Json } from '../../../src/api/object.ts'
 import { compile, compileInTurns } from '../../../src/objects/cel/compile.ts'
@@ -77,7 +79,9 @@ const huge = (): Json => ({
   n: 1,
 })
 
-/** Each is made for the fields that an expression names: together they would not fit into a request. */
+/**
+ * Each is made for the fields that an expression names: together they would not fit into a request.
+ */
 const values: { readonly [field: string]: () => Json } = {
   loop: () => times(100_000, (at) => at),
   few: () => times(300, (at) => at),

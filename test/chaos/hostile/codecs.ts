@@ -1,8 +1,9 @@
 /**
- * Hostile bytes for the decoders of all kinds: `node test/chaos/hostile/codecs.ts [--runs N] [--seed S]`. Objects with every field
- * set are encoded as protobuf and CBOR, then flipped, cut, spliced and stretched. Each must be refused in the words of a bad
- * request, or decoded; and what was decoded can be shown in both forms, and those are read. Nothing else may be thrown, and
- * none may take long.
+ * Hostile bytes for the decoders of all kinds: `node test/chaos/hostile/codecs.ts [--runs N]
+ * [--seed S]`. Objects with every field set are encoded as protobuf and CBOR, then flipped, cut,
+ * spliced and stretched. Each must be refused in the words of a bad request, or decoded; and what
+ * was decoded can be shown in both forms, and those are read. Nothing else may be thrown, and none
+ * may take long.
  */
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'

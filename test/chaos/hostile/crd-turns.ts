@@ -1,6 +1,6 @@
 /**
- * How long definitions of the largest size keep the event loop while they are checked: the longest turn of each, in CPU time.
- * `node test/chaos/hostile/crd-turns.ts [NAME]`.
+ * How long definitions of the largest size keep the event loop while they are checked: the longest
+ * turn of each, in CPU time. `node test/chaos/hostile/crd-turns.ts [NAME]`.
  */
 import type { Fields, Json, KubeObject } from '../../../src/api/object.ts'
 import { PatternThread } from '../../../src/objects/cel/pattern-thread.ts'

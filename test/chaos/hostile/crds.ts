@@ -1,7 +1,8 @@
 /**
- * CustomResourceDefinitions and objects that were made to hurt: patterns that other engines run for ever, deep nesting, huge lists of
- * everything, rules that cost as much as they may, names that every object of JavaScript has. Bodies are JSON text, since some of
- * them could not be written as values.
+ * CustomResourceDefinitions and objects that were made to hurt: patterns that other engines run for
+ * ever, deep nesting, huge lists of everything, rules that cost as much as they may, names that
+ * every object of JavaScript has. Bodies are JSON text, since some of them could not be written as
+ * values.
  */
 
 export type HostileDefinition = {
@@ -326,7 +327,10 @@ const rules: readonly HostileDefinition[] = [
   },
 ]
 
-/** Found by cel-cost.ts: what takes long for what it costs. All of them are accepted, and nobody else may wait for them. */
+/**
+ * Found by cel-cost.ts: what takes long for what it costs. All of them are accepted, and nobody
+ * else may wait for them.
+ */
 const expensive: readonly HostileDefinition[] = [
   {
     name: 'patterns that are known only when they are matched',

@@ -1,7 +1,9 @@
 /**
- * Writes while webhooks die: `node test/chaos/hostile/dying-webhooks.ts`. Mutating and validating webhooks with failurePolicy Fail and Ignore, over
- * HTTP/1.1 and HTTP/2, are killed, stopped, started again and misbehave at random, and their configurations change. What is stored has to bear the
- * mark of every webhook with Fail that matched; no write may take longer than its timeouts, and memory must not grow.
+ * Writes while webhooks die: `node test/chaos/hostile/dying-webhooks.ts`. Mutating and validating
+ * webhooks with failurePolicy Fail and Ignore, over HTTP/1.1 and HTTP/2, are killed, stopped,
+ * started again and misbehave at random, and their configurations change. What is stored has to
+ * bear the mark of every webhook with Fail that matched; no write may take longer than its
+ * timeouts, and memory must not grow.
  *
  *   --minutes N   how long (10)
  *   --short       20 seconds, for CI
@@ -26,14 +28,20 @@ import { MarkingWebhook, modes } from './marking-webhook.ts'
 
 const MINUTES = 10
 const SHORT_SECONDS = 20
-/** Each with a webhook of both types. Even ones have failurePolicy Fail; of each policy one speaks HTTP/1.1 and one HTTP/2. */
+/**
+ * Each with a webhook of both types. Even ones have failurePolicy Fail; of each policy one speaks
+ * HTTP/1.1 and one HTTP/2.
+ */
 const PROCESSES = 4
 const TIMEOUTS_S = [1, 1, 2, 2] as const
 const CONNECTIONS = 4
 const LANES = 40
 /** Beyond the timeouts. With the shortest it is less than the 10 s of who names no timeout. */
 const MARGIN_MS = 8_000
-/** The same in CI, on a machine that may stand still for seconds: test/integration/webhook-faults.test.ts shows the timeouts there. */
+/**
+ * The same in CI, on a machine that may stand still for seconds:
+ * test/integration/webhook-faults.test.ts shows the timeouts there.
+ */
 const SHORT_MARGIN_MS = 20_000
 /** What the last four fifths of the run may add to what the server holds on to. */
 const GROWTH_BYTES_MAX = 16 << 20
@@ -219,7 +227,10 @@ type Measurement = {
   readonly log: string
 }
 
-/** What is kept for calls that are ending is no leak: it is waited for, for half a minute at the most. */
+/**
+ * What is kept for calls that are ending is no leak: it is waited for, for half a minute at the
+ * most.
+ */
 async function settledGrowth(inspector: Inspector, before: number): Promise<number> {
   const until = performance.now() + SETTLED_MS_MAX
   for (;;) {

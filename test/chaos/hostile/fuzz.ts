@@ -1,7 +1,8 @@
 /**
- * Hostile input: `npm run fuzz`. A live server on a real etcd gets malformed requests and attacks from a seed, while a client
- * in good faith goes on with its work. It must not crash, leave no rejection unhandled, answer nothing with an error that it
- * did not foresee, and hold no more memory and connections at the end than before. All traffic stays on 127.0.0.1.
+ * Hostile input: `npm run fuzz`. A live server on a real etcd gets malformed requests and attacks
+ * from a seed, while a client in good faith goes on with its work. It must not crash, leave no
+ * rejection unhandled, answer nothing with an error that it did not foresee, and hold no more
+ * memory and connections at the end than before. All traffic stays on 127.0.0.1.
  *
  *   --requests N   malformed requests (200,000)
  *   --short        12,000 requests, for CI
@@ -28,15 +29,27 @@ const LANES = 4
 const REQUESTS_PER_LANE = 25
 /** An answer that takes longer than this is none. */
 const ANSWER_MS_MAX = 20_000
-/** What the last four fifths of the run may add to what the server holds on to: caches that were not full yet. */
+/**
+ * What the last four fifths of the run may add to what the server holds on to: caches that were not
+ * full yet.
+ */
 const GROWTH_BYTES_MAX = 16 * 1024 * 1024
-/** A peer that vanished while its answers were stuck is found out after twice the longest limit (idle: 90 s). */
+/**
+ * A peer that vanished while its answers were stuck is found out after twice the longest limit
+ * (idle: 90 s).
+ */
 const LET_GO_MS_MAX = 200_000
-/** Of a request that the server refused to look at: others of the same client may make the next connection go away, too. */
+/**
+ * Of a request that the server refused to look at: others of the same client may make the next
+ * connection go away, too.
+ */
 const TRIES_MAX = 20
 /** Connections that were cut off need this long to be forgotten. */
 const SETTLE_MS = 2_000
-/** The slowest answers to the client in good faith: one in a hundred, and any. The attackers share the machine's two cores. */
+/**
+ * The slowest answers to the client in good faith: one in a hundred, and any. The attackers share
+ * the machine's two cores.
+ */
 const WITNESS_P99_MS_MAX = 4_000
 const WITNESS_MS_MAX = 20_000
 
@@ -233,7 +246,8 @@ async function ask(
   try {
     if (body !== undefined) stream.end(body)
     stream.setEncoding('utf8')
-    // Both from the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+    // Both from the start: Node takes a stream that is over before anybody reads it for one that
+    // was cut off.
     const [[head], text] = await Promise.all([once(stream, 'response'), readText(stream)])
     return { status: Number(head[':status']), text }
   } finally {
@@ -254,7 +268,8 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
   const lane = async (name: string): Promise<void> => {
     const choices = random.fork(name)
     let session = open(server.url)
-    // A connection goes away after a request of nobody's. What came too late on it was not looked at, and may be sent again (RFC 9113, 8.7).
+    // A connection goes away after a request of nobody's. What came too late on it was not looked
+    // at, and may be sent again (RFC 9113, 8.7).
     const asked = async (request: HostileRequest): ReturnType<typeof ask> => {
       for (let tries = 1; ; tries++) {
         if (session.destroyed || session.closed) session = open(server.url)

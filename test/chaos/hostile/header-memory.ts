@@ -1,7 +1,8 @@
 /**
- * What connections hold that have sent the worst headers and have not shown who they are. A listener in a process of its own
- * gets thousands of them; each sends about a megabyte of headers in one of several ways, and stays: the listener's limits of
- * time, which would end them, are off. Then it is asked what it holds, and a client in good faith is answered.
+ * What connections hold that have sent the worst headers and have not shown who they are. A
+ * listener in a process of its own gets thousands of them; each sends about a megabyte of headers
+ * in one of several ways, and stays: the listener's limits of time, which would end them, are off.
+ * Then it is asked what it holds, and a client in good faith is answered.
  *
  *   --connections N   how many (9,700: the server takes 10,000)
  *   --short           200, for CI
@@ -36,14 +37,18 @@ import { Witness } from './witness.ts'
 const CONNECTIONS = 9_700
 const CONNECTIONS_SHORT = 200
 /**
- * Connections that send at the same time. Each has its answer before the next begins: all together stay below the budget for
- * large headers, which would cut off whoever comes when it is used up, however slow the machine is.
+ * Connections that send at the same time. Each has its answer before the next begins: all together
+ * stay below the budget for large headers, which would cut off whoever comes when it is used up,
+ * however slow the machine is.
  */
 const LANES = 16
 const ANSWER_MS_MAX = 60_000
 /** What one may hold, in resident memory: TLS alone takes half of that. */
 const EACH_BYTES_MAX = 100 * 1024
-/** What all together may hold besides: the budget for large headers, and code and buffers that were used for the first time. */
+/**
+ * What all together may hold besides: the budget for large headers, and code and buffers that were
+ * used for the first time.
+ */
 const SHARED_BYTES_MAX = 128 * 1024 * 1024
 /** Of that, objects and buffers of JavaScript: a table of headers that is full is most of it. */
 const EACH_LIVE_BYTES_MAX = 24 * 1024
@@ -109,7 +114,10 @@ const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
   ],
 ]
 
-/** They have a budget in common, and whoever comes when it is used up is cut off, with any large header. So they come last. */
+/**
+ * They have a budget in common, and whoever comes when it is used up is cut off, with any large
+ * header. So they come last.
+ */
 const unfinished = Buffer.concat([
   first(),
   longHeaders(1, requestFields('GET', '/api', long), { isEnd: false }),

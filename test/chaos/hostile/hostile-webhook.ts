@@ -1,6 +1,7 @@
 /**
- * An admission webhook in a process of its own that does everything wrong, each way at a path of its own: so its work holds up neither the server
- * nor who measures. It speaks HTTP/1.1 on one port and HTTP/2 on another; a third is silent, and one speaks no TLS.
+ * An admission webhook in a process of its own that does everything wrong, each way at a path of
+ * its own: so its work holds up neither the server nor who measures. It speaks HTTP/1.1 on one port
+ * and HTTP/2 on another; a third is silent, and one speaks no TLS.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

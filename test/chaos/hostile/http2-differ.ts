@@ -1,6 +1,6 @@
 /**
- * The same frames to our HTTP/2 and to Node's (nghttp2): the same verdict, but for the differences that are listed with their
- * reasons in http2-differ/differences.ts.
+ * The same frames to our HTTP/2 and to Node's (nghttp2): the same verdict, but for the differences
+ * that are listed with their reasons in http2-differ/differences.ts.
  *
  *   node test/chaos/hostile/http2-differ.ts --minutes N --seed S
  *

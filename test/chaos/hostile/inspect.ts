@@ -1,10 +1,16 @@
-/** Asks a server that was started with --inspect what it holds in memory once its garbage is collected. */
+/**
+ * Asks a server that was started with --inspect what it holds in memory once its garbage is
+ * collected.
+ */
 import { readFileSync } from 'node:fs'
 
 /** Whoever waits longer for an answer of the inspector waits for nothing. */
 const ANSWER_MS_MAX = 30_000
 
-/** Runs in the server, which has a look at its turns from the first time on. A timer does it all: a promise for each turn would fill the heap. */
+/**
+ * Runs in the server, which has a look at its turns from the first time on. A timer does it all: a
+ * promise for each turn would fill the heap.
+ */
 const LOOK_AT_TURNS = `(() => {
   const turns = (globalThis.longestTurn ??= (() => {
     const turns = { longestMs: 0 }
@@ -42,7 +48,10 @@ export class Inspector implements Disposable {
     return numberOf(usage, 'usedSize') + numberOf(usage, 'backingStorageSize')
   }
 
-  /** The longest turn of the server's event loop since this was last asked, in milliseconds of its thread's CPU. */
+  /**
+   * The longest turn of the server's event loop since this was last asked, in milliseconds of its
+   * thread's CPU.
+   */
   async longestTurnMs(): Promise<number> {
     const { result } = fieldsIn(await this.#ask('Runtime.evaluate', { expression: LOOK_AT_TURNS }))
     return numberOf(result, 'value')
@@ -66,7 +75,10 @@ export class Inspector implements Disposable {
   }
 }
 
-/** The address stands in what the process prints when it starts; the last one, since bin/keelson becomes the server. */
+/**
+ * The address stands in what the process prints when it starts; the last one, since bin/keelson
+ * becomes the server.
+ */
 export async function inspect(log: string): Promise<Inspector> {
   const address = log.match(/ws:\/\/127\.0\.0\.1:\d+\/\S+/g)?.at(-1)
   if (address === undefined) throw new Error('the server was not started with --inspect')

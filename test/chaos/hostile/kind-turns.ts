@@ -1,9 +1,9 @@
 /**
  * How long objects of the largest size keep the event loop, kind by kind: each list and each map of
  * each kind is filled up to the size of the largest body, with items of several forms. Prints the
- * work that takes longer than 50 ms of CPU in one part, or longer than a second in all of its parts.
- * `node test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`; all kinds take an hour. PATH is the
- * beginning of the path of the fields, such as spec.affinity.
+ * work that takes longer than 50 ms of CPU in one part, or longer than a second in all of its
+ * parts. `node test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`; all kinds take an hour.
+ * PATH is the beginning of the path of the fields, such as spec.affinity.
  */
 import { FAULTS_MAX } from '../../../src/api/field-fault.ts'
 import { isFields, type Json } from '../../../src/api/object.ts'

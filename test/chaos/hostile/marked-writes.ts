@@ -1,4 +1,7 @@
-/** Writes that webhooks have to mark, by clients that look at what is stored, and the verdict on all of them. */
+/**
+ * Writes that webhooks have to mark, by clients that look at what is stored, and the verdict on all
+ * of them.
+ */
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
 import type { Client } from '../../integration/support.ts'
 import type { Random } from '../simulation/random.ts'
@@ -7,7 +10,9 @@ import { markOf } from './marking-webhook.ts'
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 /** Of the faults that are shown. */
 const FAULTS_MAX = 20
-/** How many objects a client leaves behind, of those that it made: they are looked at in the end. */
+/**
+ * How many objects a client leaves behind, of those that it made: they are looked at in the end.
+ */
 const KEPT_SHARE = 0.02
 const MATCH_SHARE = 0.4
 const DENY_SHARE = 0.1
@@ -34,7 +39,9 @@ export class Verdict {
   opened = 0
   slowestMs = 0
   readonly #all: readonly MarkedWebhook[]
-  /** Writes that were found stored, by their number, with the webhooks that must have allowed them. */
+  /**
+   * Writes that were found stored, by their number, with the webhooks that must have allowed them.
+   */
   readonly #stored = new Map<string, readonly MarkedWebhook[]>()
 
   constructor(all: readonly MarkedWebhook[]) {

@@ -1,6 +1,7 @@
 /**
- * A webhook in a process of its own that leaves a mark of every write it allows: as a label of the object where it may change it, and in a journal,
- * on disk before it answers, where it may not. It can be killed, stopped, started again, and told to misbehave.
+ * A webhook in a process of its own that leaves a mark of every write it allows: as a label of the
+ * object where it may change it, and in a journal, on disk before it answers, where it may not. It
+ * can be killed, stopped, started again, and told to misbehave.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

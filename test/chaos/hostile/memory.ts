@@ -1,6 +1,9 @@
 /**
- * `node test/chaos/hostile/memory.ts`: loads that make a server hold much, on one that may use 512 MB. Nothing is set from outside that would end it at that: its heap is bounded as in a container of this size, and its
- * resident memory is looked at all the time (`--seconds N`: of each load; `--only TEXT`: loads whose name contains it). It must never have more, answer somebody in good faith all along, and be alive at the end.
+ * `node test/chaos/hostile/memory.ts`: loads that make a server hold much, on one that may use 512
+ * MB. Nothing is set from outside that would end it at that: its heap is bounded as in a container
+ * of this size, and its resident memory is looked at all the time (`--seconds N`: of each load;
+ * `--only TEXT`: loads whose name contains it). It must never have more, answer somebody in good
+ * faith all along, and be alive at the end.
  */
 import { connect as connectHttp2, type SecureClientSessionOptions } from 'node:http2'
 import { totalmem } from 'node:os'
@@ -75,14 +78,18 @@ async function call(
     stream.on('error', () => resolve(0))
     stream.on('response', (answer) => resolve(answer[':status'] ?? 0))
     stream.on('close', () => resolve(0))
-    // Node keeps a stream that was answered before its body was sent, with the body; after four of them a session takes no more answers.
+    // Node keeps a stream that was answered before its body was sent, with the body; after four of
+    // them a session takes no more answers.
     stream.on('end', () => stream.destroy())
     stream.resume()
     stream.end(body)
   })
 }
 
-/** Connections that are cut when the time is over, whatever is still to be answered on them: a busy machine takes minutes for that. */
+/**
+ * Connections that are cut when the time is over, whatever is still to be answered on them: a busy
+ * machine takes minutes for that.
+ */
 function sessions(count: number, untilMs: number): ReturnType<typeof session>[] {
   const all = Array.from({ length: count }, () => session())
   setTimeout(
@@ -127,7 +134,9 @@ async function hold(
   for (const made of held) made.destroy()
 }
 
-/** Streams whose windows are closed, a connection after the other: their answers wait in the server. */
+/**
+ * Streams whose windows are closed, a connection after the other: their answers wait in the server.
+ */
 async function holdShort(connections: number, streams: number, untilMs: number): Promise<void> {
   const held: ReturnType<typeof session>[] = []
   for (let count = 0; count < connections && performance.now() < untilMs; count++) {

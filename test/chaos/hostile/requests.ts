@@ -1,4 +1,7 @@
-/** Requests that no honest client sends: each is well-formed enough to reach the server's own code, and wrong from there on. */
+/**
+ * Requests that no honest client sends: each is well-formed enough to reach the server's own code,
+ * and wrong from there on.
+ */
 import type { Random } from '../simulation/random.ts'
 
 export type HostileRequest = {

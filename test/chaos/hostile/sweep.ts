@@ -1,15 +1,14 @@
 /**
- * `node test/chaos/hostile/sweep.ts`: fills every list and map field of every kind in several shapes, sends the objects with every verb, and
- * measures the server, which is a process of its own: CPU time of its main thread per turn of the event loop, memory, and the latency
- * of another user.
+ * `node test/chaos/hostile/sweep.ts`: fills every list and map field of every kind in several
+ * shapes, sends the objects with every verb, and measures the server, which is a process of its
+ * own: CPU time of its main thread per turn of the event loop, memory, and the latency of another
+ * user.
  *
- * --seed N       order of the fields; with --seconds, which part of them is swept
- * --seconds N    stops after this time
- * --only TEXT    kinds and fields whose name contains it
- * --shard K/N    the K-th of N parts of the fields, so that several processes can share the sweep
- * --again FILE   only the cases that failed in an earlier run with --json FILE and the same --seed
- * --memory MIB   limits the server's memory
- * --json FILE    writes all results
+ * --seed N       order of the fields; with --seconds, which part of them is swept --seconds N
+ * stops after this time --only TEXT    kinds and fields whose name contains it --shard K/N    the
+ * K-th of N parts of the fields, so that several processes can share the sweep --again FILE   only
+ * the cases that failed in an earlier run with --json FILE and the same --seed --memory MIB
+ * limits the server's memory --json FILE    writes all results
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

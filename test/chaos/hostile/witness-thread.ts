@@ -1,4 +1,7 @@
-/** A witness on a thread of its own: what a program that attacks does to its own event loop is not the server's fault. */
+/**
+ * A witness on a thread of its own: what a program that attacks does to its own event loop is not
+ * the server's fault.
+ */
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { Witness } from './witness.ts'

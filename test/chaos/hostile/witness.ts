@@ -1,4 +1,7 @@
-/** A client in good faith that goes on with its work while others attack, and takes the time of each answer. */
+/**
+ * A client in good faith that goes on with its work while others attack, and takes the time of each
+ * answer.
+ */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'

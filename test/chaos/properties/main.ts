@@ -1,4 +1,7 @@
-/** 100,000 changed objects of all kinds against the rules in registry.ts: `node test/chaos/properties/main.ts [--runs N] [--seed S]`. */
+/**
+ * 100,000 changed objects of all kinds against the rules in registry.ts: `node
+ * test/chaos/properties/main.ts [--runs N] [--seed S]`.
+ */
 import { parseArgs } from 'node:util'
 import { checkRegistry } from './registry.ts'
 import { loadSeeds } from './seeds.ts'

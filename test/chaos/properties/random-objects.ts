@@ -1,4 +1,7 @@
-/** Random JSON texts of objects of some kinds, with unknown and repeated fields and values of wrong types. */
+/**
+ * Random JSON texts of objects of some kinds, with unknown and repeated fields and values of wrong
+ * types.
+ */
 import assert from 'node:assert/strict'
 import type { Fields } from '../../../src/api/object.ts'
 import { builtInResources } from '../../../src/registry/built-in.ts'

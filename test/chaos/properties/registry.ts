@@ -1,8 +1,9 @@
 /**
- * What must hold for every kind, whatever a client sends: decoding refuses or understands it; defaults set once stay as they are;
- * validation never throws; what is accepted when it is created is accepted, unchanged, when it is updated; and it becomes the same protobuf
- * from its JSON as from the object. Whatever is stored of it is shown the same, decoded or not; and what a write changes is found without a look
- * at the rest.
+ * What must hold for every kind, whatever a client sends: decoding refuses or understands it;
+ * defaults set once stay as they are; validation never throws; what is accepted when it is created
+ * is accepted, unchanged, when it is updated; and it becomes the same protobuf from its JSON as
+ * from the object. Whatever is stored of it is shown the same, decoded or not; and what a write
+ * changes is found without a look at the rest.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -106,7 +107,10 @@ function check(
   }
 }
 
-/** What differs between two objects, or between one and itself with a part of the other, is found in what was changed alone. */
+/**
+ * What differs between two objects, or between one and itself with a part of the other, is found in
+ * what was changed alone.
+ */
 function checkChanges(
   { shape: { struct } }: Resource,
   before: KubeObject,

@@ -1,6 +1,7 @@
 /**
- * Loaded before the unit tests: every property is tried with the same values in each run, so that CI judges the change and not the
- * dice. `KEELSON_SEED=random npm test` tries other values, and any failure names the seed that shows it again.
+ * Loaded before the unit tests: every property is tried with the same values in each run, so that
+ * CI judges the change and not the dice. `KEELSON_SEED=random npm test` tries other values, and any
+ * failure names the seed that shows it again.
  *
  * Work in parts that is not the same each time fails instead of being done at once.
  */

@@ -1,6 +1,7 @@
 /**
- * Objects to begin with, of every built-in kind: those with every field set, those that the reference stored (test/recorded/golden), and those
- * that the scenarios send, which are what people write.
+ * Objects to begin with, of every built-in kind: those with every field set, those that the
+ * reference stored (test/recorded/golden), and those that the scenarios send, which are what people
+ * write.
  */
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'

@@ -155,7 +155,10 @@ async function listLatestInPages(client: Client): Promise<void> {
   }
 }
 
-/** With a filter that takes its time, as one does that must decode what it looks at; each page is judged by itself. */
+/**
+ * With a filter that takes its time, as one does that must decode what it looks at; each page is
+ * judged by itself.
+ */
 async function listSelectedInPages(client: Client): Promise<void> {
   const { random } = client
   const range = chooseRange(random)
@@ -191,7 +194,10 @@ async function listSelectedInPages(client: Client): Promise<void> {
   }
 }
 
-/** One page of what there is, with a filter that takes long: meanwhile the resource may list itself again. */
+/**
+ * One page of what there is, with a filter that takes long: meanwhile the resource may list itself
+ * again.
+ */
 async function skim(client: Client): Promise<void> {
   const range = rangeOf(prefix)
   const limit = client.random.between(1, PAGE_ITEMS)
@@ -246,7 +252,8 @@ function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision
 function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
   const code = error instanceof StorageError ? error.code : undefined
   if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
-  // Upstream's answer to a revision that does not come in time; an acknowledged one is never too new for an exact read.
+  // Upstream's answer to a revision that does not come in time; an acknowledged one is never too
+  // new for an exact read.
   if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
   if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
   else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)

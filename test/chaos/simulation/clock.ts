@@ -1,4 +1,7 @@
-/** A clock whose date jumps while time goes on: what an operator, NTP or a resumed laptop does to a server. */
+/**
+ * A clock whose date jumps while time goes on: what an operator, NTP or a resumed laptop does to a
+ * server.
+ */
 import type { Clock } from '../../../src/lib/time/clock.ts'
 
 export class JumpingClock implements Clock {

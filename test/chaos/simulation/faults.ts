@@ -1,5 +1,6 @@
 /**
- * The fault suite: `npm run faults`. Real etcd processes, real faults, random operations from a seed, and a judge.
+ * The fault suite: `npm run faults`. Real etcd processes, real faults, random operations from a
+ * seed, and a judge.
  *
  *   --short           the version for every change: about a minute
  *   --seconds N       how long each scenario disturbs
@@ -7,8 +8,9 @@
  *   --seed S          the choices of an earlier run
  *   --etcd TOOL       etcd (3.6), etcd-3.5 or etcd-3.7
  *
- * A failure prints its seed and the command that repeats it. Operations and faults are then the same; their exact timing is
- * the machine's, so a rare failure may need several runs or more seconds.
+ * A failure prints its seed and the command that repeats it. Operations and faults are then the
+ * same; their exact timing is the machine's, so a rare failure may need several runs or more
+ * seconds.
  */
 import { parseArgs } from 'node:util'
 import { etcdTool, toolPath } from '../../support/harness/etcd.ts'
@@ -21,7 +23,8 @@ const SECONDS_SHORT = 1.5
 
 async function main(): Promise<void> {
   const options = readOptions()
-  // With an exit the etcd processes are ended too; without it they would outlive a run that is broken off.
+  // With an exit the etcd processes are ended too; without it they would outlive a run that is
+  // broken off.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   process.env['KEELSON_ETCD'] = options.etcd
   toolPath(etcdTool()) // Says how to get it if it is not there.

@@ -46,7 +46,10 @@ export class History {
     return this.#byKey.get(key) ?? []
   }
 
-  /** The last change of a key at or before a revision; undefined if there was none, or it was a delete. */
+  /**
+   * The last change of a key at or before a revision; undefined if there was none, or it was a
+   * delete.
+   */
   valueAt(key: string, revision: number): Change | undefined {
     const change = this.lastAt(key, revision)
     return change?.value === undefined ? undefined : change

@@ -1,7 +1,8 @@
 /**
- * Whether what the clients were told can be true, given what truly happened: an acknowledged write happened once, at its
- * revision; an ambiguous one at most once; a refused one never; each write stood on the state it claims; a latest read
- * shows all that was acknowledged before it began, and each list is the state of its revision.
+ * Whether what the clients were told can be true, given what truly happened: an acknowledged write
+ * happened once, at its revision; an ambiguous one at most once; a refused one never; each write
+ * stood on the state it claims; a latest read shows all that was acknowledged before it began, and
+ * each list is the state of its revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -56,7 +57,10 @@ function judgeWrites(writes: readonly Write[], history: History): string[] {
   return faults
 }
 
-/** Each change in the history is of a known write, is its only one, and stands on the value that the write was decided on. */
+/**
+ * Each change in the history is of a known write, is its only one, and stands on the value that the
+ * write was decided on.
+ */
 function judgeChanges(
   history: History,
   byTag: ReadonlyMap<string, Write>,
@@ -109,7 +113,10 @@ function judgeAcknowledged(write: Write, revision: number, history: History): st
   return [`${what} claims to replace revision ${claimed}, but replaced ${previous}`]
 }
 
-/** A delete has no tag: those nobody was told of must be as many as there are ambiguous ones, or fewer. */
+/**
+ * A delete has no tag: those nobody was told of must be as many as there are ambiguous ones, or
+ * fewer.
+ */
 function judgeDeletes(writes: readonly Write[], history: History): string[] {
   const faults: string[] = []
   const allowed = new Map<string, number>()
@@ -148,7 +155,9 @@ function judgeReading(reading: ReadResult, history: History): string[] {
   return judgeUndated(item, { key, floor: reading.floor, what }, history)
 }
 
-/** An answer that does not say its revision must have been true at some revision from the floor on. */
+/**
+ * An answer that does not say its revision must have been true at some revision from the floor on.
+ */
 function judgeUndated(
   item: Item | undefined,
   { key, floor, what }: { key: string; floor: number; what: string },

@@ -1,4 +1,7 @@
-/** The clients of a run: writers, readers and watchers on each replica, side by side, until told to stop. */
+/**
+ * The clients of a run: writers, readers and watchers on each replica, side by side, until told to
+ * stop.
+ */
 import { sleep, systemTime } from '../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { cachedReads, readForWrite } from './cached-operations.ts'
@@ -88,7 +91,9 @@ export class Load {
     }
   }
 
-  /** Whether a replica acknowledges a write and shows it to a latest read, before the time is over. */
+  /**
+   * Whether a replica acknowledges a write and shows it to a latest read, before the time is over.
+   */
   async serves(replica: Replica, timeoutMs: number): Promise<boolean> {
     const client = this.#client(replica, 'recovery')
     const until = performance.now() + timeoutMs

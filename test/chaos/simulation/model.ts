@@ -1,7 +1,7 @@
 /**
- * What the clients of the run were told. Writers write values that occur once; so each change in the database's history
- * belongs to one write, and each answer to one moment of the history. While the run lasts, the model only notes claims;
- * judge.ts compares them with the history afterwards.
+ * What the clients of the run were told. Writers write values that occur once; so each change in
+ * the database's history belongs to one write, and each answer to one moment of the history. While
+ * the run lasts, the model only notes claims; judge.ts compares them with the history afterwards.
  */
 
 /** A value: who wrote it, and the tag that it replaced (null: nothing was there). */
@@ -9,7 +9,10 @@ export type Value = { readonly tag: string; readonly after: string | null }
 
 export type WriteOutcome =
   | { readonly outcome: 'pending' }
-  /** `previousRevision`: what the write claims to have replaced; 0 for nothing, undefined if it does not say. */
+  /**
+   * `previousRevision`: what the write claims to have replaced; 0 for nothing, undefined if it does
+   * not say.
+   */
   | {
       readonly outcome: 'acknowledged'
       readonly revision: number
@@ -29,7 +32,10 @@ export type Write = {
 
 export type Item = { readonly key: string; readonly revision: number; readonly tag: string }
 
-/** All keys of a prefix, or those from `from` to before `to`; with a filter, those whose tag it selects. */
+/**
+ * All keys of a prefix, or those from `from` to before `to`; with a filter, those whose tag it
+ * selects.
+ */
 export type ListScope = {
   readonly prefix: string
   readonly from?: string
@@ -55,7 +61,9 @@ export class Model {
   #isClosed = false
   #tags = 0
 
-  /** The newest revision that anybody has been told of: the floor of a latest read that begins now. */
+  /**
+   * The newest revision that anybody has been told of: the floor of a latest read that begins now.
+   */
   get floor(): number {
     return this.#acknowledged
   }
@@ -110,8 +118,9 @@ export class Model {
   }
 
   /**
-   * The model of a database that was restored to this revision. What was acknowledged after it is lost, and must not come back;
-   * what is on its way may still happen. This model ends: what it is told from now on is of neither database.
+   * The model of a database that was restored to this revision. What was acknowledged after it is
+   * lost, and must not come back; what is on its way may still happen. This model ends: what it is
+   * told from now on is of neither database.
    */
   restored(revision: number): Model {
     this.#isClosed = true
@@ -133,7 +142,10 @@ export class Model {
     return next
   }
 
-  /** What a key may hold: its last acknowledged write, or an ambiguous one that may have come after. undefined: nothing. */
+  /**
+   * What a key may hold: its last acknowledged write, or an ambiguous one that may have come after.
+   * undefined: nothing.
+   */
   possible(key: string): ReadonlySet<string | undefined> {
     const ofKey = this.#writes.filter((write) => write.key === key)
     let last: { revision: number; tag: string | undefined } = { revision: 0, tag: undefined }

@@ -1,7 +1,8 @@
 /**
- * Shows what the simulation is worth: each patch under mutants/ puts one fault into a copy of the tree, and the simulation must
- * find it. Prints how many seeds that took; the last line is `N of N found`. A patch whose name begins with `garbage-` or `restore-` is
- * for the world of that name, all others for that of the storage.
+ * Shows what the simulation is worth: each patch under mutants/ puts one fault into a copy of the
+ * tree, and the simulation must find it. Prints how many seeds that took; the last line is `N of N
+ * found`. A patch whose name begins with `garbage-` or `restore-` is for the world of that name,
+ * all others for that of the storage.
  *
  *   --seeds N      seeds to try at the most
  *   --only NAME    mutants whose name contains this

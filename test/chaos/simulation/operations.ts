@@ -1,6 +1,7 @@
 /**
- * What the clients of a run do: operations by chance, each noted in the model with what it was told. A failure is never
- * more than an answer here; whether the answer can be true is for judge.ts to say.
+ * What the clients of a run do: operations by chance, each noted in the model with what it was
+ * told. A failure is never more than an answer here; whether the answer can be true is for judge.ts
+ * to say.
  */
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { Time } from '../../../src/lib/time/timers.ts'
@@ -41,7 +42,10 @@ export type Client = {
   readonly model: Model
   readonly random: Random
   readonly time: Time
-  /** Takes the processor for so long, as a filter does that looks at many more objects; absent where time is real. */
+  /**
+   * Takes the processor for so long, as a filter does that looks at many more objects; absent where
+   * time is real.
+   */
   readonly work?: (ms: number) => void
   /** What a write may start from; undefined: the latest state is read first. */
   readonly cached: (key: string) => Promise<Current<Value> | 'absent' | undefined>
@@ -65,7 +69,10 @@ export const reads: readonly WeightedOperation[] = [
   { weight: 1, run: listInPages },
 ]
 
-/** Runs one operation by chance. Fails only on what no part may do: throw something unforeseen, or hang. */
+/**
+ * Runs one operation by chance. Fails only on what no part may do: throw something unforeseen, or
+ * hang.
+ */
 export async function operate(
   client: Client,
   choices: readonly WeightedOperation[],
@@ -130,7 +137,10 @@ async function update(client: Client): Promise<void> {
   }
 }
 
-/** A write that is refused when there is nothing: then there must have been nothing on the latest state. */
+/**
+ * A write that is refused when there is nothing: then there must have been nothing on the latest
+ * state.
+ */
 async function updateIfThere(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
@@ -293,7 +303,10 @@ function noteAbsence(
   client.model.noteReading({ scope: { key }, floor, revision: undefined, items: [] })
 }
 
-/** A server that has printed what it wrote hands that to its cache, which then does not read it again. */
+/**
+ * A server that has printed what it wrote hands that to its cache, which then does not read it
+ * again.
+ */
 function expectOwn(
   { reader, random }: Client,
   own: { key: string; revision: number; value: Value },

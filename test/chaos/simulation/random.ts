@@ -1,4 +1,7 @@
-/** A seeded generator (mulberry32): the same seed gives the same choices, so that a failure can be run again. */
+/**
+ * A seeded generator (mulberry32): the same seed gives the same choices, so that a failure can be
+ * run again.
+ */
 export class Random {
   #state: number
 
@@ -31,7 +34,10 @@ export class Random {
     return choice
   }
 
-  /** A generator of its own for a part, so that parts that run side by side do not take each other's numbers. */
+  /**
+   * A generator of its own for a part, so that parts that run side by side do not take each other's
+   * numbers.
+   */
   fork(part: string): Random {
     let hash = this.#state
     for (const letter of part) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193)

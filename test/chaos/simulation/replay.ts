@@ -1,6 +1,7 @@
 /**
- * One watcher of the run, as a client with a local copy has it: the events it was told, applied to an empty map. Each event
- * must fit the copy, revisions never fall, and at each bookmark the copy must be the state of that revision.
+ * One watcher of the run, as a client with a local copy has it: the events it was told, applied to
+ * an empty map. Each event must fit the copy, revisions never fall, and at each bookmark the copy
+ * must be the state of that revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -54,7 +55,10 @@ export class Replay {
     return this.#events
   }
 
-  /** The watch starts anew with the whole state: the copy is dropped, as a client does that was told to list again. */
+  /**
+   * The watch starts anew with the whole state: the copy is dropped, as a client does that was told
+   * to list again.
+   */
   restart(): void {
     this.#items.clear()
     this.#state = 'initial'

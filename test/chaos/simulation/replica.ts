@@ -54,7 +54,10 @@ export class Replica implements AsyncDisposable {
     this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
   }
 
-  /** What the cache holds that it should not: differences from the database, and bytes that nobody can reach. */
+  /**
+   * What the cache holds that it should not: differences from the database, and bytes that nobody
+   * can reach.
+   */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
     if ((await this.cache.check()).length > 0)

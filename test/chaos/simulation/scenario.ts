@@ -3,7 +3,9 @@ import { findLeaks, measureFootprint } from '../../support/harness/leaks.ts'
 import { Random } from './random.ts'
 import { startWorld, type Simulation } from './simulation.ts'
 
-/** What a closed world may leave behind in memory: compiled code, pools and caches of the runtime. */
+/**
+ * What a closed world may leave behind in memory: compiled code, pools and caches of the runtime.
+ */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024
 /** Each fault beyond these is most likely one of these again. */
 const FAULTS_SHOWN_MAX = 10
@@ -13,7 +15,10 @@ export type Scenario = {
   readonly members: number
   readonly replicas: number
   readonly etcdArgs?: readonly string[]
-  /** One disturbance and its end. Called again and again while the load runs; every fault is healed when it returns. */
+  /**
+   * One disturbance and its end. Called again and again while the load runs; every fault is healed
+   * when it returns.
+   */
   readonly disturb: (world: Simulation, random: Random) => Promise<void>
 }
 

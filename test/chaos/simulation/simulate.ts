@@ -1,5 +1,6 @@
 /**
- * The deterministic simulation: `npm run simulate`. Each seed is a world of its own (virtual/cluster-simulation.ts); all cores are used.
+ * The deterministic simulation: `npm run simulate`. Each seed is a world of its own
+ * (virtual/cluster-simulation.ts); all cores are used.
  *
  *   --seed S       the first seed; alone: this one seed, with the way to its failure
  *   --seeds N      so many seeds
@@ -8,7 +9,8 @@
  *   --trace        print the whole trace of a seed
  *   --world W      storage (the default), garbage or restore
  *
- * A failure prints its seed and the command that repeats it: that seed fails again every time. See docs/simulation.md.
+ * A failure prints its seed and the command that repeats it: that seed fails again every time. See
+ * docs/simulation.md.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -21,7 +23,10 @@ import {
   worldNames,
 } from './virtual/simulate-seed.ts'
 
-/** A seed takes a tenth of a second; one that takes this long on a busy machine holds the event loop for ever. */
+/**
+ * A seed takes a tenth of a second; one that takes this long on a busy machine holds the event loop
+ * for ever.
+ */
 const SEED_MS_MAX = 120_000
 /** Lines of the trace that are shown before a failure. */
 const TRAIL_SHOWN = 60

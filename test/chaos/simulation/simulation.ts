@@ -1,6 +1,7 @@
 /**
- * One run: an etcd of one or more members, replicas of the server's storage parts in front of it (each through proxies of
- * its own), clients that load them, and the truth that is read from etcd behind the replicas' backs.
+ * One run: an etcd of one or more members, replicas of the server's storage parts in front of it
+ * (each through proxies of its own), clients that load them, and the truth that is read from etcd
+ * behind the replicas' backs.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../src/lib/telemetry/log.ts'
@@ -60,7 +61,10 @@ export class Simulation implements AsyncDisposable {
     return this.replicas.flatMap((replica) => replica.proxies)
   }
 
-  /** Reads what has happened since the last time. To be called before history is compacted, and at the end. */
+  /**
+   * Reads what has happened since the last time. To be called before history is compacted, and at
+   * the end.
+   */
   async catchUp(): Promise<number> {
     const until = performance.now() + TRUTH_MS_MAX
     for (let attempt = 0; ; attempt++) {
@@ -122,7 +126,8 @@ export class Simulation implements AsyncDisposable {
       this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
     while (isBehind() && performance.now() < until) await sleep(50)
     await this.load.stop()
-    // An ambiguous write may have landed since: the watchers were told of it, so the truth must include it.
+    // An ambiguous write may have landed since: the watchers were told of it, so the truth must
+    // include it.
     await this.catchUp()
     const ofReplicas = await Promise.all(this.replicas.map((replica) => replica.findFaults()))
     return [

@@ -1,7 +1,8 @@
 /**
- * Faults of the embedded store under a whole server: `node test/chaos/simulation/store-faults.ts [--seconds N] [--seed S]`. Writers and a
- * watcher on `keelson serve --data-dir`, while the process is killed and its disk is full, read-only or does not flush. Then
- * every acknowledged write is there once, in its order, to readers and to the watcher. Needs a C compiler.
+ * Faults of the embedded store under a whole server: `node test/chaos/simulation/store-faults.ts
+ * [--seconds N] [--seed S]`. Writers and a watcher on `keelson serve --data-dir`, while the process
+ * is killed and its disk is full, read-only or does not flush. Then every acknowledged write is
+ * there once, in its order, to readers and to the watcher. Needs a C compiler.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * A client that keeps a copy by watching: it begins with the objects there are, follows, loses its connection now and then,
- * resumes from the last revision it saw (on any replica, as behind a load balancer), and begins anew when told to.
+ * A client that keeps a copy by watching: it begins with the objects there are, follows, loses its
+ * connection now and then, resumes from the last revision it saw (on any replica, as behind a load
+ * balancer), and begins anew when told to.
  */
 import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'

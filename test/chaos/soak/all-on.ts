@@ -1,5 +1,7 @@
 /**
- * A server on which everything is on that watches or limits requests: audit of all of them, roles for a user who is no administrator, flow control (which is on anyway), traces of one request in a hundred.
+ * A server on which everything is on that watches or limits requests: audit of all of them, roles
+ * for a user who is no administrator, flow control (which is on anyway), traces of one request in a
+ * hundred.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** A TCP load balancer as there is one before an API server: it looks at /readyz and gives new connections to those who are ready. */
+/**
+ * A TCP load balancer as there is one before an API server: it looks at /readyz and gives new
+ * connections to those who are ready.
+ */
 import { once } from 'node:events'
 import { Agent, get } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -12,7 +15,10 @@ export class Balancer implements AsyncDisposable {
   readonly #ports: readonly number[]
   readonly #ready = new Set<number>()
   readonly #sockets = new Set<Socket>()
-  /** One connection to each replica: a handshake for each question would take more of the machine than the load. */
+  /**
+   * One connection to each replica: a handshake for each question would take more of the machine
+   * than the load.
+   */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
   readonly #polling: NodeJS.Timeout[]
   #turn = 0
@@ -66,7 +72,8 @@ export class Balancer implements AsyncDisposable {
   #pass(client: Socket, tries: number): void {
     this.#track(client)
     const ready = this.#ports.filter((port) => this.#ready.has(port))
-    // If none seems ready, it is the machine that is slow: as balancers do, it then gives connections to all.
+    // If none seems ready, it is the machine that is slow: as balancers do, it then gives
+    // connections to all.
     const taking = ready.length === 0 ? this.#ports : ready
     const port = taking[this.#turn++ % taking.length]
     if (port === undefined || tries === 0) return void client.destroy()

@@ -1,4 +1,7 @@
-/** A client over HTTP/2 that connects again when its connection is lost, as client-go does. It repeats nothing by itself. */
+/**
+ * A client over HTTP/2 that connects again when its connection is lost, as client-go does. It
+ * repeats nothing by itself.
+ */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
@@ -47,7 +50,9 @@ export class SoakClient implements Disposable {
     return { status, body: answer }
   }
 
-  /** The documents of a watch as they come. Fails when the watch does; ends when the server ends it. */
+  /**
+   * The documents of a watch as they come. Fails when the watch does; ends when the server ends it.
+   */
   async *lines(path: string): AsyncGenerator<Json, void, void> {
     const { stream, text, status } = await this.#open('GET', path)
     try {
@@ -80,7 +85,8 @@ export class SoakClient implements Disposable {
       },
     )
     stream.on('error', () => undefined)
-    // From the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+    // From the start: Node takes a stream that is over before anybody reads it for one that was cut
+    // off.
     const text = new PassThrough({ encoding: 'utf8' })
     pipeline(stream, text, () => undefined)
     if (body !== undefined) stream.end(JSON.stringify(body))

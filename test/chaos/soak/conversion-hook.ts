@@ -1,4 +1,7 @@
-/** A conversion webhook for the soak: v1 has spec.value, v2 has spec.text. Now and then it is gone, and answers again at the same place. */
+/**
+ * A conversion webhook for the soak: v1 has spec.value, v2 has spec.text. Now and then it is gone,
+ * and answers again at the same place.
+ */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
 import { text } from 'node:stream/consumers'

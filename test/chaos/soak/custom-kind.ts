@@ -1,4 +1,7 @@
-/** A kind of the soak of custom resources: its definition, its writers, its watchers, and what they were told. */
+/**
+ * A kind of the soak of custom resources: its definition, its writers, its watchers, and what they
+ * were told.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.ts'
 import type { Random } from '../simulation/random.ts'
@@ -79,7 +82,9 @@ export type Run = {
   readonly clients: readonly SoakClient[]
   readonly random: Random
   readonly faults: string[]
-  /** Answers other than those expected: while a webhook is gone, or a definition has just changed. */
+  /**
+   * Answers other than those expected: while a webhook is gone, or a definition has just changed.
+   */
   readonly refusals: Map<string, number>
 }
 
@@ -193,7 +198,10 @@ export class KindWriter {
   }
 }
 
-/** Lists and follows one version through one replica; goes on from where it was, and lists again when it is told to. */
+/**
+ * Lists and follows one version through one replica; goes on from where it was, and lists again
+ * when it is told to.
+ */
 export class KindWatcher {
   readonly state = new Map<string, SeenObject>()
   readonly path: string

@@ -1,7 +1,8 @@
 /**
- * The soak of custom resources: definitions come, change and go on two replicas while others write and watch in two versions, with a
- * conversion webhook that dies now and then. Nothing that was acknowledged may be lost, no request may hang, no definition may be stuck,
- * and every watcher must end with what a fresh list has.
+ * The soak of custom resources: definitions come, change and go on two replicas while others write
+ * and watch in two versions, with a conversion webhook that dies now and then. Nothing that was
+ * acknowledged may be lost, no request may hang, no definition may be stuck, and every watcher must
+ * end with what a fresh list has.
  *
  *   node test/chaos/soak/custom.ts [--minutes 10] [--seed S]
  */
@@ -186,7 +187,10 @@ async function changing(
   }
 }
 
-/** Again and again under the same name: nothing of the one before may be there, and a finalizer must be waited for. */
+/**
+ * Again and again under the same name: nothing of the one before may be there, and a finalizer must
+ * be waited for.
+ */
 async function comingAndGoing(
   run: Run,
   { at, hook, counts }: { at: number; hook: ConversionHook; counts: Counts },

@@ -1,13 +1,15 @@
 /**
- * Writes with KMS v2 while its plugin is killed, restarted and given new keys: `node test/chaos/soak/encryption.ts`. First
- * `test/support/tools/install etcd kms-plugin kube-apiserver`.
+ * Writes with KMS v2 while its plugin is killed, restarted and given new keys: `node
+ * test/chaos/soak/encryption.ts`. First `test/support/tools/install etcd kms-plugin
+ * kube-apiserver`.
  *
  *   --seconds N     how long (300)
  *   --rate N        writes a second (1,000)
  *   --no-reference  the reference does not read the result
  *
- * Every write and read is answered, nothing is in etcd's files in plain, and a fresh server, and then the reference, reads all of it. Every
- * object says how often it was written, so that what is read must be the last write or a later one.
+ * Every write and read is answered, nothing is in etcd's files in plain, and a fresh server, and
+ * then the reference, reads all of it. Every object says how often it was written, so that what is
+ * read must be the last write or a later one.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -190,7 +192,10 @@ type Disturbance = {
   readonly signal: AbortSignal
 }
 
-/** Kills the plugin, gives it another key, or both. Whoever asks for health makes the server ask the plugin. */
+/**
+ * Kills the plugin, gives it another key, or both. Whoever asks for health makes the server ask the
+ * plugin.
+ */
 async function disturb(
   plugin: GoKmsPlugin,
   { server, random, counts, signal }: Disturbance,
@@ -230,7 +235,9 @@ async function listFaults(server: ApiServerProcess, lanes: readonly Lane[]): Pro
   return faults
 }
 
-/** Values that are not encrypted by the plugin, and files of etcd that have what nobody is to see. */
+/**
+ * Values that are not encrypted by the plugin, and files of etcd that have what nobody is to see.
+ */
 async function plainFaults(etcd: EtcdProcess): Promise<string[]> {
   const faults: string[] = []
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))

@@ -1,4 +1,7 @@
-/** The events of a resource in the order of their revisions, none left out: a watch that ends is resumed from the last version seen. */
+/**
+ * The events of a resource in the order of their revisions, none left out: a watch that ends is
+ * resumed from the last version seen.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
 import type { SoakClient } from './client.ts'
@@ -7,7 +10,10 @@ const RETRY_MS = 100
 
 export type StreamedEvent = { readonly type: string; readonly object: Fields }
 
-/** Ends when it is aborted; fails when there is no way to go on. It starts with what a list has, as events of its own. */
+/**
+ * Ends when it is aborted; fails when there is no way to go on. It starts with what a list has, as
+ * events of its own.
+ */
 export async function followEvents(
   client: SoakClient,
   path: string,

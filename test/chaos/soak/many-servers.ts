@@ -1,6 +1,8 @@
 /**
- * Many servers on one machine, as the suites of a large CI run start them: `node test/chaos/soak/many-servers.ts`. Each is started, written to and stopped; so many are alive at once, and when they are all asked,
- * all answer. Nothing may be left behind: no process, no folder, no entry of `keelson status`.
+ * Many servers on one machine, as the suites of a large CI run start them: `node
+ * test/chaos/soak/many-servers.ts`. Each is started, written to and stopped; so many are alive at
+ * once, and when they are all asked, all answer. Nothing may be left behind: no process, no folder,
+ * no entry of `keelson status`.
  *
  *   --kind dev|testing   processes of the package, `keelson dev --ephemeral` (default), or clusters of `keelson/testing` in this process
  *   --total N            how many are started and stopped (1000)

@@ -1,4 +1,7 @@
-/** What happened to objects that own each other, in the order of revisions, and what of it was wrong. */
+/**
+ * What happened to objects that own each other, in the order of revisions, and what of it was
+ * wrong.
+ */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../src/api/object.ts'
 import type { StreamedEvent } from './event-stream.ts'
 

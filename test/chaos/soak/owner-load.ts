@@ -1,12 +1,15 @@
-/** Objects that own each other at random: made, given other owners, and deleted with each propagation policy. */
+/**
+ * Objects that own each other at random: made, given other owners, and deleted with each
+ * propagation policy.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SoakClient } from './client.ts'
 import type { Meta, OwnerJudge } from './owner-judge.ts'
 
 const OBJECTS = 60
 /**
- * Between two operations of one of the loads. As fast as they can they would take both cores of a small machine from the servers, and what is
- * measured would be the wait for a processor.
+ * Between two operations of one of the loads. As fast as they can they would take both cores of a
+ * small machine from the servers, and what is measured would be the wait for a processor.
  */
 const PAUSE_MS = 40
 

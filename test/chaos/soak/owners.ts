@@ -1,11 +1,14 @@
 /**
- * Random owners while the controllers are killed: nothing is deleted that a live owner still owns, no garbage is left, what a namespace gets is
- * made once, and work goes on soon after a replica that runs the controllers was killed.
+ * Random owners while the controllers are killed: nothing is deleted that a live owner still owns,
+ * no garbage is left, what a namespace gets is made once, and work goes on soon after a replica
+ * that runs the controllers was killed.
  *
  *   node test/chaos/soak/owners.ts [--minutes 10] [--seed 1]
  *
- * Two replicas run controllers, and one of them is killed and started again every 20 s; etcd is stopped for two seconds now and then. A third one, without controllers, serves the
- * clients and tells what happens to objects. Every wait has a limit, so that a run ends within its minutes and four more, whatever the load of the machine.
+ * Two replicas run controllers, and one of them is killed and started again every 20 s; etcd is
+ * stopped for two seconds now and then. A third one, without controllers, serves the clients and
+ * tells what happens to objects. Every wait has a limit, so that a run ends within its minutes and
+ * four more, whatever the load of the machine.
  */
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -127,7 +130,10 @@ const namespaceOf = (id: number): string => `work-${id}`
 
 type Kills = { count: number; longestMs: number; leaders: number; readonly faults: string[] }
 
-/** How long the main thread of a process has waited for a processor, as Linux counts it: on a busy machine that is most of a take-over. */
+/**
+ * How long the main thread of a process has waited for a processor, as Linux counts it: on a busy
+ * machine that is most of a take-over.
+ */
 const waitedMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NANOSECONDS_PER_MS
 const NANOSECONDS_PER_MS = 1e6

@@ -1,6 +1,7 @@
 /**
- * Replicas behind a load balancer that are restarted one after the other under load: no request of a well-behaved client fails, no watcher
- * loses an event, and the ends of watches are spread over the grace period.
+ * Replicas behind a load balancer that are restarted one after the other under load: no request of
+ * a well-behaved client fails, no watcher loses an event, and the ends of watches are spread over
+ * the grace period.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ADMIN_TOKEN, type ApiServerProcess } from '../../support/harness/api-server.ts'
@@ -19,7 +20,10 @@ export type RollingOptions = {
   /** Further flags, as --shutdown-send-retry-after. */
   readonly args?: readonly string[]
   readonly watchGraceSeconds: number
-  /** How long replicas go on serving after they were told to stop: the balancer must have seen it by then. */
+  /**
+   * How long replicas go on serving after they were told to stop: the balancer must have seen it by
+   * then.
+   */
   readonly delaySeconds: number
   /** How many seconds' worth of requests are answered between restarts. */
   readonly calmSeconds?: number
@@ -30,7 +34,10 @@ export type RollingOptions = {
 export type RollingResult = {
   readonly faults: readonly string[]
   readonly requests: number
-  /** As many as were answered, over the whole time: a machine that cannot keep up is asked less than was wanted. */
+  /**
+   * As many as were answered, over the whole time: a machine that cannot keep up is asked less than
+   * was wanted.
+   */
   readonly requestsPerSecond: number
   /** Repeated, since nobody had begun with them; told to come again. */
   readonly refused: number
@@ -38,30 +45,52 @@ export type RollingResult = {
   readonly connections: number
   readonly events: number
   readonly resumes: number
-  /** Of the watches of each replica, from the first end to the last: how many, and over how long. */
+  /**
+   * Of the watches of each replica, from the first end to the last: how many, and over how long.
+   */
   readonly ends: readonly { readonly count: number; readonly ms: number }[]
   /** Milliseconds: what half, 99 and all of a hundred requests took at most. */
   readonly latency: readonly [number, number, number]
 }
 
-/** Connections of those who ask: with more, each request is a piece of its own on its way, which takes the machine more than the request. */
+/**
+ * Connections of those who ask: with more, each request is a piece of its own on its way, which
+ * takes the machine more than the request.
+ */
 const CLIENTS = 12
-/** That are read and written. Writes of the same object at the same time are tried again and again; a prime, so that writes meet all of them. */
+/**
+ * That are read and written. Writes of the same object at the same time are tried again and again;
+ * a prime, so that writes meet all of them.
+ */
 const OBJECTS = 997
 const WATCHERS_PER_CLIENT = 25
 /** In the namespace that is watched, … */
 const WATCHED_WRITES_PER_SECOND_MAX = 10
-/** … and to all watchers together: what they do with more takes the processor that the requests need. */
+/**
+ * … and to all watchers together: what they do with more takes the processor that the requests
+ * need.
+ */
 const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
 const TICK_MS = 20
-/** Beyond this many seconds' worth under way no more are sent: a machine that cannot keep up would only be asked what nobody waits for any more. */
+/**
+ * Beyond this many seconds' worth under way no more are sent: a machine that cannot keep up would
+ * only be asked what nobody waits for any more.
+ */
 const UNDER_WAY_SECONDS_MAX = 5
-/** Before the first restart and after each: clients find the new server, and are answered for this long. */
+/**
+ * Before the first restart and after each: clients find the new server, and are answered for this
+ * long.
+ */
 const CALM_SECONDS = 3
-/** A machine that cannot keep up with the load takes far longer; what is never answered is found by its client. */
+/**
+ * A machine that cannot keep up with the load takes far longer; what is never answered is found by
+ * its client.
+ */
 const CALM_MS_MAX = 600_000
-/** What a replica may take to end: its delay, its grace, and what is under way on a busy machine. */
+/**
+ * What a replica may take to end: its delay, its grace, and what is under way on a busy machine.
+ */
 const STOP_MS_MAX = 120_000
 
 const objectsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`

@@ -1,6 +1,6 @@
 /**
- * A rolling restart at full size: `node test/chaos/soak/rolling.ts`. Three replicas behind a TCP load balancer, 2,000 requests a second and 1,000
- * watchers.
+ * A rolling restart at full size: `node test/chaos/soak/rolling.ts`. Three replicas behind a TCP
+ * load balancer, 2,000 requests a second and 1,000 watchers.
  *
  *   --rate N, --watchers N    a smaller one
  *   --retry-after             with --shutdown-send-retry-after
@@ -16,7 +16,10 @@ const DELAY_SECONDS = 2
 const ENDS_PER_SECOND_MIN = 200
 /** The machine that ends them has other things to do, and so has the one that sees it. */
 const SPREAD_SHARE_MIN = 0.5
-/** Of the requests that were to be sent: with fewer, the machine could not drive the load, and nothing is shown of it. */
+/**
+ * Of the requests that were to be sent: with fewer, the machine could not drive the load, and
+ * nothing is shown of it.
+ */
 const RATE_SHARE_MIN = 0.9
 
 const { values } = parseArgs({

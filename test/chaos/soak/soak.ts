@@ -1,7 +1,7 @@
 /**
- * The soak: `npm run soak`. 50 writers and 200 watchers on a server that is restarted under them, in order and by
- * SIGKILL. Nothing that was acknowledged may be lost, and every watcher, going on from the last version it saw, must end with
- * what a fresh list has.
+ * The soak: `npm run soak`. 50 writers and 200 watchers on a server that is restarted under them,
+ * in order and by SIGKILL. Nothing that was acknowledged may be lost, and every watcher, going on
+ * from the last version it saw, must end with what a fresh list has.
  *
  *   --seconds N   how long they write (600); every five minutes of it a restart, and two at least
  *   --all-on      with an audit log of all requests, traces of one in a hundred, and clients that roles allow and flow control limits
@@ -145,7 +145,10 @@ async function freshList(client: SoakClient): Promise<ReturnType<typeof readList
   return readList(body)
 }
 
-/** Until every watcher has what the list has, or the time is up: then the judge will say who has not. */
+/**
+ * Until every watcher has what the list has, or the time is up: then the judge will say who has
+ * not.
+ */
 async function caughtUp(watchers: readonly Watcher[], items: readonly SoakObject[]): Promise<void> {
   const untilMs = performance.now() + CATCH_UP_MS_MAX
   while (performance.now() < untilMs && judgeWatchers(watchers, items).length > 0) await sleep(200)

@@ -1,6 +1,7 @@
 /**
- * A well-behaved client over HTTP/2, as client-go is one: it repeats a request only where it knows that nobody has begun with it (RFC 9113,
- * section 8.7: above the last stream of a GOAWAY, or refused), where no connection came about, or where it was told to come again.
+ * A well-behaved client over HTTP/2, as client-go is one: it repeats a request only where it knows
+ * that nobody has begun with it (RFC 9113, section 8.7: above the last stream of a GOAWAY, or
+ * refused), where no connection came about, or where it was told to come again.
  */
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,13 +14,18 @@ export type HttpAnswer = { readonly status: number; readonly text: string }
 type Outcome = HttpAnswer & { readonly retryAfter: string | undefined }
 
 export class SteadyClient implements Disposable {
-  /** Requests that were repeated since nobody had begun with them, and those that were told to come again. */
+  /**
+   * Requests that were repeated since nobody had begun with them, and those that were told to come
+   * again.
+   */
   refused = 0
   toldToWait = 0
   connections = 0
   readonly #url: string
   readonly #token: string
-  /** The connection that new requests go to. One that is being closed still answers those before. */
+  /**
+   * The connection that new requests go to. One that is being closed still answers those before.
+   */
   #current:
     | {
         readonly session: ClientHttp2Session

@@ -1,12 +1,13 @@
 /**
- * A server on two etcds, one of which is disturbed: `node test/chaos/soak/two-etcds.ts`. ConfigMaps are in a cluster of three members of their
- * own, all else in an etcd of one.
+ * A server on two etcds, one of which is disturbed: `node test/chaos/soak/two-etcds.ts`. ConfigMaps
+ * are in a cluster of three members of their own, all else in an etcd of one.
  *
  *   --seconds N   how long (120)
  *   --seed S      the choices of an earlier run
  *
- * Now one of them, now the other is killed, paused, compacted, or loses its quorum, while both resources are written and watched. What
- * the other one has is served as if nothing were; what was acknowledged is there at the end, under the revision that its own etcd gave it.
+ * Now one of them, now the other is killed, paused, compacted, or loses its quorum, while both
+ * resources are written and watched. What the other one has is served as if nothing were; what was
+ * acknowledged is there at the end, under the revision that its own etcd gave it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -23,7 +24,10 @@ import { Writer } from './writer.ts'
 const SECONDS = 120
 const WRITERS = 8
 const WATCHERS = 4
-/** The revisions of one etcd begin above all that the other comes to, so that none can be taken for one of the other. */
+/**
+ * The revisions of one etcd begin above all that the other comes to, so that none can be taken for
+ * one of the other.
+ */
 const REVISIONS_APART = 10_000
 const PUTS_AT_ONCE = 64
 /** From the end of a fault until the resource is written again. */

@@ -1,6 +1,6 @@
 /**
- * A watcher lists once, then follows; when its watch ends, it goes on from the last version it saw. It lists again only where it may
- * (`listsAgain`) and is told that the version is gone.
+ * A watcher lists once, then follows; when its watch ends, it goes on from the last version it saw.
+ * It lists again only where it may (`listsAgain`) and is told that the version is gone.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readList, readObject, type SoakClient } from './client.ts'

@@ -1,4 +1,7 @@
-/** A writer creates, changes and deletes objects of its own, and remembers what it was told about each. */
+/**
+ * A writer creates, changes and deletes objects of its own, and remembers what it was told about
+ * each.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../simulation/random.ts'
 import { readObject, type SoakClient } from './client.ts'
@@ -84,7 +87,10 @@ export class Writer {
     this.known.set(name, { value: data?.value ?? '', resourceVersion: metadata.resourceVersion })
   }
 
-  /** Nobody else writes these objects: a conflict or a missing object means that something told was lost. */
+  /**
+   * Nobody else writes these objects: a conflict or a missing object means that something told was
+   * lost.
+   */
   #refused(what: string, status: number, body: unknown): void {
     const text = JSON.stringify(body).slice(0, 300)
     if (status === 404 || status === 409) this.faults.push(`${what}: ${status} ${text}`)

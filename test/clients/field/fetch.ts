@@ -1,4 +1,7 @@
-/** Fetches the packages through Go's module proxy, into Go's own cache, and reads the definitions in them. */
+/**
+ * Fetches the packages through Go's module proxy, into Go's own cache, and reads the definitions in
+ * them.
+ */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What samples of some kinds need besides what their schemas require, since rules demand it. By name of the definition. */
+/**
+ * What samples of some kinds need besides what their schemas require, since rules demand it. By
+ * name of the definition.
+ */
 import type { Fields } from '../every-kind.ts'
 
 const routeSpec = { spec: { rules: [{ backendRefs: [{ name: 'sample', port: 80 }] }] } }

@@ -8,7 +8,9 @@ import { type SampleForm, sampleOf } from './sample.ts'
 /** Where all that lives in a namespace does. */
 export const NAMESPACE = 'field'
 
-/** The same for each call: `purpose` and the version make the name, unless only one name will do. */
+/**
+ * The same for each call: `purpose` and the version make the name, unless only one name will do.
+ */
 export function sampleObject(
   definition: FieldDefinition,
   version: FieldVersion,

@@ -1,9 +1,15 @@
-/** Where the definitions of the field come from: Go modules at exact versions, and the folders or files in them. */
+/**
+ * Where the definitions of the field come from: Go modules at exact versions, and the folders or
+ * files in them.
+ */
 
 export type FieldPackage = {
   readonly module: string
   readonly version: string
-  /** Folders (their files, not those below) or files inside the module. Where two define the same kind, the first wins. */
+  /**
+   * Folders (their files, not those below) or files inside the module. Where two define the same
+   * kind, the first wins.
+   */
   readonly paths: readonly string[]
   /** A Helm chart that brings definitions, among them or besides. */
   readonly chart?: string

@@ -1,4 +1,7 @@
-/** What a server answered, without what differs from run to run, so that the answers of two servers can be compared. */
+/**
+ * What a server answered, without what differs from run to run, so that the answers of two servers
+ * can be compared.
+ */
 import { parseJson } from '../../recorded/compat/client.ts'
 import type { HttpAnswer } from '../../recorded/compat/client.ts'
 import { isRecord } from '../../recorded/compat/json.ts'

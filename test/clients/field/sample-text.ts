@@ -1,4 +1,7 @@
-/** Texts that a schema of a string takes: by its format, or the first of a list of candidates that its pattern takes. */
+/**
+ * Texts that a schema of a string takes: by its format, or the first of a list of candidates that
+ * its pattern takes.
+ */
 import { RE2JS } from 're2js'
 import type { Fields } from '../every-kind.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Sample values of a schema. `minimal` has what is required, `full` every field there is, down to a depth. The schema's own words are
- * enough for most; what only a rule in another language could tell stands in given.ts.
+ * Sample values of a schema. `minimal` has what is required, `full` every field there is, down to a
+ * depth. The schema's own words are enough for most; what only a rule in another language could
+ * tell stands in given.ts.
  */
 import type { Fields } from '../every-kind.ts'
 import { isRecord } from '../../recorded/compat/json.ts'
@@ -132,7 +133,9 @@ const numberIn = (schema: Fields, key: string): number => {
 const namesIn = (value: unknown): ReadonlySet<string> =>
   new Set(Array.isArray(value) ? value.map(String) : [])
 
-/** The schema with what `allOf` demands, and what the first branches of `oneOf` and `anyOf` demand. */
+/**
+ * The schema with what `allOf` demands, and what the first branches of `oneOf` and `anyOf` demand.
+ */
 function withFirstBranches(schema: Fields): Fields {
   const branches = [
     ...listIn(schema, 'allOf'),

@@ -1,6 +1,7 @@
 /**
- * What kubectl is told, in order: each section begins in the state that the sections before it left. All of it runs in the namespace `work`
- * of two servers, in a folder with the files of files.ts. Words are split at spaces; single quotes keep them together.
+ * What kubectl is told, in order: each section begins in the state that the sections before it
+ * left. All of it runs in the namespace `work` of two servers, in a folder with the files of
+ * files.ts. Words are split at spaces; single quotes keep them together.
  */
 export type KubectlCommand = {
   readonly run: string
@@ -20,7 +21,10 @@ export type KubectlSection = {
   readonly commands: readonly (string | KubectlCommand)[]
 }
 
-/** Long enough for a server on a busy machine to answer; the command lasts so long where it waits for what never comes. */
+/**
+ * Long enough for a server on a busy machine to answer; the command lasts so long where it waits
+ * for what never comes.
+ */
 const shortly = '--timeout=4s'
 const followed = '--request-timeout=8s'
 

@@ -30,7 +30,10 @@ export function masked(text: string, { dir, url }: Pick<KubectlSession, 'dir' | 
   return result.replace(/[ \t]+/g, ' ')
 }
 
-/** What `explain` says without its descriptions, which are in our own words: names, types, values and complaints are left. */
+/**
+ * What `explain` says without its descriptions, which are in our own words: names, types, values
+ * and complaints are left.
+ */
 export const withoutProse = (text: string): string =>
   text
     .split('\n')

@@ -1,4 +1,7 @@
-/** What the webhooks of Cluster API default, refuse and convert. Most of it by dry runs, so that no controller has a hand in the answers. */
+/**
+ * What the webhooks of Cluster API default, refuse and convert. Most of it by dry runs, so that no
+ * controller has a hand in the answers.
+ */
 import * as objects from './cluster-api-objects.ts'
 import type { Manifest } from './manifests.ts'
 import type { Stage } from './stage.ts'
@@ -320,7 +323,10 @@ async function tryClasses(stage: Stage): Promise<void> {
     await tried(stage, `class: ${name}`, objects.clusterClass('a', spec))
 }
 
-/** Refused updates, which leave nothing behind, of objects that are stored; their cluster is paused, so that no controller acts on them. */
+/**
+ * Refused updates, which leave nothing behind, of objects that are stored; their cluster is paused,
+ * so that no controller acts on them.
+ */
 async function update(stage: Stage): Promise<void> {
   await stage.create('stored: cluster', cluster('plain', { paused: true }))
   const stored = [

@@ -1,4 +1,7 @@
-/** A cluster by a ClusterClass, from its first object to a running machine and back: the controllers of Cluster API, and their server-side applies. */
+/**
+ * A cluster by a ClusterClass, from its first object to a running machine and back: the controllers
+ * of Cluster API, and their server-side applies.
+ */
 import { kubeconfig } from '../../support/harness/kubectl.ts'
 import * as objects from './cluster-api-objects.ts'
 import { arrayAt, at, textAt } from './fields.ts'

@@ -1,6 +1,7 @@
 /**
- * Cluster API's core manager, whose webhooks are called by their URL: definitions with three versions, which it converts, defaults and
- * refusals, and controllers that write by server-side apply. The provider of infrastructure is played.
+ * Cluster API's core manager, whose webhooks are called by their URL: definitions with three
+ * versions, which it converts, defaults and refusals, and controllers that write by server-side
+ * apply. The provider of infrastructure is played.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -16,7 +17,10 @@ import { type Manifest, moduleDir, readManifests } from './manifests.ts'
 import { freePort, type Product, type Stage } from './stage.ts'
 
 const NAMESPACE = 'capi-system'
-/** On a busy machine the ten seconds that are the default may not be enough, and these webhooks fail closed. */
+/**
+ * On a busy machine the ten seconds that are the default may not be enough, and these webhooks fail
+ * closed.
+ */
 const WEBHOOK_TIMEOUT_S = 30
 /** The definitions have less than one megabyte. */
 const KUSTOMIZE_MAX_BYTES = 16 * 1024 * 1024

@@ -1,4 +1,7 @@
-/** What stands at a path of a value whose shape is not known; nothing where the path does not lead anywhere. */
+/**
+ * What stands at a path of a value whose shape is not known; nothing where the path does not lead
+ * anywhere.
+ */
 import { isRecord } from '../../recorded/compat/json.ts'
 
 type Path = readonly (string | number)[]

@@ -1,6 +1,7 @@
 /**
- * Gatekeeper as its manifests deploy it: one process that audits and one that answers webhooks, reached through its Service, whose
- * certificates it makes itself. The Pods they would run in are objects that nobody runs; what a kubelet would mount is written here.
+ * Gatekeeper as its manifests deploy it: one process that audits and one that answers webhooks,
+ * reached through its Service, whose certificates it makes itself. The Pods they would run in are
+ * objects that nobody runs; what a kubelet would mount is written here.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +16,10 @@ const SECRET: Ref = {
   kind: 'Secret',
   metadata: { name: 'gatekeeper-webhook-server-cert', namespace: NAMESPACE },
 }
-/** The longest that there is: on a busy machine the second that Gatekeeper allows is not enough, and its webhooks fail open. */
+/**
+ * The longest that there is: on a busy machine the second that Gatekeeper allows is not enough, and
+ * its webhooks fail open.
+ */
 const WEBHOOK_TIMEOUT_S = 30
 const AUDIT_INTERVAL_S = 5
 
@@ -28,7 +32,8 @@ export async function installGatekeeper(stage: Stage): Promise<void> {
   await stage.install([objects.namespace('found'), objects.configMap('found', 'old')])
   await stage.install(manifests)
   const kubeconfig = await stage.kubeconfigOf(NAMESPACE, 'gatekeeper-admin')
-  // The one of the webhooks makes the certificate, which both have as a volume; in a cluster the other one is started again until it is there.
+  // The one of the webhooks makes the certificate, which both have as a volume; in a cluster the
+  // other one is started again until it is there.
   const deployments = manifests.filter(({ kind }) => kind === 'Deployment').toReversed()
   for (const deployment of deployments) await start(stage, deployment, kubeconfig)
 }

@@ -34,7 +34,8 @@ async function playGatekeeper(stage: Stage): Promise<void> {
 }
 
 async function refuseBadTemplates(stage: Stage): Promise<void> {
-  // The configurations get their CA from the process, and a webhook that cannot be called is passed over.
+  // The configurations get their CA from the process, and a webhook that cannot be called is passed
+  // over.
   await stage.until('the webhook is called', () => isRefused(stage, objects.wrongName))
   await stage.create('a template whose Rego does not compile', objects.brokenRego)
   await stage.create('a template whose name is not that of its kind', objects.wrongName)
@@ -405,7 +406,8 @@ async function takeAway(stage: Stage): Promise<void> {
   const free = objects.namespace('free')
   await stage.until('it is enforced no more', async () => !(await isRefused(stage, free)))
   await stage.create('a namespace without the label', free)
-  // First: when its kind is gone, the garbage collector does not find the owner of the binding any more, on either server.
+  // First: when its kind is gone, the garbage collector does not find the owner of the binding any
+  // more, on either server.
   await stage.step(
     'a constraint in CEL goes',
     'DELETE',

@@ -1,4 +1,7 @@
-/** The files of a product, read where Go keeps the module that test/support/tools pins: nothing of them stands in this tree. */
+/**
+ * The files of a product, read where Go keeps the module that test/support/tools pins: nothing of
+ * them stands in this tree.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

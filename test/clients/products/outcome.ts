@@ -1,6 +1,7 @@
 /**
- * What a product left behind on a server: the answers of all steps and all objects at the end, without what differs from run to
- * run. Two servers on which a product did the same have equal outcomes.
+ * What a product left behind on a server: the answers of all steps and all objects at the end,
+ * without what differs from run to run. Two servers on which a product did the same have equal
+ * outcomes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,7 +17,10 @@ const SETTLED_TIMES = 3
 const SETTLED_PAUSE_MS = 2_000
 const SETTLED_ATTEMPTS_MAX = 60
 
-/** Who is when alive (leases), how often something was said (events), and what only a server has (its own APIServices, its flow schemas). */
+/**
+ * Who is when alive (leases), how often something was said (events), and what only a server has
+ * (its own APIServices, its flow schemas).
+ */
 const left =
   /\/(leases|leasecandidates|events|apiservices|flowschemas|prioritylevelconfigurations|componentstatuses)$/
 
@@ -31,7 +35,10 @@ const madeFields: ReadonlySet<string> = new Set([
   'kube-root-ca.crt',
 ])
 
-/** Numbers from here on may be ports, which differ from run to run; none of the products' other numbers comes near. */
+/**
+ * Numbers from here on may be ports, which differ from run to run; none of the products' other
+ * numbers comes near.
+ */
 const PORT_MIN = 10_000
 
 /** The letters that generated names end with. */

@@ -3,8 +3,9 @@
  *
  *   npm run products -- [--only gatekeeper] [--reference] [--keep-logs FOLDER]
  *
- * The outcome on the reference is kept under .cache/products by the pin of the product; --reference plays it again. Needs
- * `test/support/tools/install etcd kube-apiserver kube-controller-manager gatekeeper cluster-api`. The exit status is 1 if anything differs.
+ * The outcome on the reference is kept under .cache/products by the pin of the product; --reference
+ * plays it again. Needs `test/support/tools/install etcd kube-apiserver kube-controller-manager
+ * gatekeeper cluster-api`. The exit status is 1 if anything differs.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'

@@ -1,6 +1,7 @@
 /**
- * One API server, Keelson or the reference, with what stands beside a product on it: etcd, kube-controller-manager, a client that
- * keeps every answer it got, and the product's own processes with the rights of their service accounts.
+ * One API server, Keelson or the reference, with what stands beside a product on it: etcd,
+ * kube-controller-manager, a client that keeps every answer it got, and the product's own processes
+ * with the rights of their service accounts.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:http'
@@ -32,7 +33,10 @@ const WATCH_S = 2
 /** Longer than any run. */
 const TOKEN_LIFE_S = 4 * 3600
 
-/** What products need of kube-controller-manager. Controllers of workloads would make Pods that nobody runs. */
+/**
+ * What products need of kube-controller-manager. Controllers of workloads would make Pods that
+ * nobody runs.
+ */
 const CONTROLLERS = [
   'namespace-controller',
   'garbage-collector-controller',
@@ -82,7 +86,9 @@ export class Stage implements AsyncDisposable {
   /** All objects at a moment, by the moment's name. */
   readonly snapshots = new Map<string, JsonObject>()
   readonly server: ApiServerProcess
-  /** On this machine, within the range of Services: what listens there is reached as a Service is. */
+  /**
+   * On this machine, within the range of Services: what listens there is reached as a Service is.
+   */
   readonly clusterIp: string
   readonly dir: string
   readonly #client: Client

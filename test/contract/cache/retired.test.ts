@@ -91,6 +91,7 @@ test('a list of the database whose objects take long to look at gives way', asyn
       20,
     )
   })
-  // After each object but the last; the first and the last turn are shared with what is around the list.
+  // After each object but the last; the first and the last turn are shared with what is around the
+  // list.
   assert.ok(turns >= 18, `${turns} turns`)
 })

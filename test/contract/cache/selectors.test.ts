@@ -157,7 +157,8 @@ test('an index leads to the objects that match, with the pages that a scan would
     assert.deepEqual(await list(), scanned)
     return looked === 10
   }, 'the index leads')
-  // p39 of another node follows the last one, p38: a page that ends with it is not known to be the last.
+  // p39 of another node follows the last one, p38: a page that ends with it is not known to be the
+  // last.
   assert.deepEqual(await list(10), { keys: scanned.keys, more: true })
   assert.deepEqual(await list(11), { keys: scanned.keys, more: false })
   assert.deepEqual(await list(4), { keys: scanned.keys.slice(0, 4), more: true })

@@ -1,4 +1,7 @@
-/** Connections that break, endpoints that are gone or stopped, deadlines, cancelling: on a real etcd. */
+/**
+ * Connections that break, endpoints that are gone or stopped, deadlines, cancelling: on a real
+ * etcd.
+ */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** What a peer can do on HTTP/2 that a real etcd does only at rare moments: played by a small server. */
+/**
+ * What a peer can do on HTTP/2 that a real etcd does only at rare moments: played by a small
+ * server.
+ */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import {

@@ -11,7 +11,8 @@ import { until } from './wait.ts'
 const key = Buffer.from('key')
 const value = Buffer.from('value')
 
-// etcd ends a connection at the third ping that it finds too early: with a ping every 5.5 s, after 19 s at the latest.
+// etcd ends a connection at the third ping that it finds too early: with a ping every 5.5 s, after
+// 19 s at the latest.
 test('a quiet watch is kept alive by pings that etcd does not mind', {
   timeout: 120_000,
 }, async () => {

@@ -75,7 +75,8 @@ test('TLS with client certificates, renewed while the client lives', async () =>
   deepEqual([wrongName.code, wrongName.ambiguous], ['Unavailable', false])
   ok(wrongName.message.includes('other.example'), wrongName.message)
 
-  // A certificate of another authority is not let in; with the old connection gone it is the one that is used.
+  // A certificate of another authority is not let in; with the old connection gone it is the one
+  // that is used.
   install(foreign.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
   client.reload()

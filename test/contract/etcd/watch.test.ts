@@ -117,7 +117,8 @@ test('fragments of a large answer come in one call', async () => {
   const value = Buffer.alloc(700 * 1024, 'f')
   const first = await kv.put({ key: bytes('w3/0'), value })
   for (let index = 1; index < 8; index++) await kv.put({ key: bytes(`w3/${index}`), value })
-  // A second watch that is behind forces no fragments: it is there to see that they are not mixed up.
+  // A second watch that is behind forces no fragments: it is there to see that they are not mixed
+  // up.
   const recorder = new Recorder()
   const range = { key: bytes('w3/'), rangeEnd: bytes('w30'), startRevision: first.revision }
   const cut = recorder.watch({ ...range, fragment: true })

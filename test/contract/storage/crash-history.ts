@@ -1,13 +1,16 @@
 /**
- * What processes that were killed have told, against what the store has. Each revision is one write, so that a write that is lost, doubled
- * or of unknown origin shows: the revisions since the last check are gone through one by one, and must end in the state.
+ * What processes that were killed have told, against what the store has. Each revision is one
+ * write, so that a write that is lost, doubled or of unknown origin shows: the revisions since the
+ * last check are gone through one by one, and must end in the state.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 
 /** Of keys that the processes write. */
 export const crashRange = { from: '/crash/', to: '/crash0' }
-/** A process has so many writes under way at most: a kill cuts off the acknowledgements of no more. */
+/**
+ * A process has so many writes under way at most: a kill cuts off the acknowledgements of no more.
+ */
 export const IN_FLIGHT_MAX = 8
 
 /** `what` identifies the value (`valueOf`); '-' is a deletion. */
@@ -18,7 +21,10 @@ export type CheckedHistory = { readonly revision: number; readonly state: readon
 export type Expected = {
   /** Of the last check. */
   readonly checked: CheckedHistory
-  /** Since then, by the process that made that check: whoever opens the store checks it before it writes. */
+  /**
+   * Since then, by the process that made that check: whoever opens the store checks it before it
+   * writes.
+   */
   readonly acknowledged: readonly Write[]
   /** The number of the process that reads this: no two processes write the same value. */
   readonly life: number
@@ -127,7 +133,10 @@ const mapOf = (writes: readonly Write[]): Map<string, Write> =>
 const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
   [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
-/** Of what is compacted only the last write of each key is there: the last that was acknowledged, or one whose acknowledgement was cut off. */
+/**
+ * Of what is compacted only the last write of each key is there: the last that was acknowledged, or
+ * one whose acknowledgement was cut off.
+ */
 function checkCompacted(
   state: ReadonlyMap<string, Write>,
   { checked, acknowledged }: Expected,

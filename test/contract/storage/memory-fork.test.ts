@@ -1,4 +1,7 @@
-/** What only the engine in memory can do: forks that share what they do not change, and a way back to an earlier state. */
+/**
+ * What only the engine in memory can do: forks that share what they do not change, and a way back
+ * to an earlier state.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Key, Revision } from '../../../src/storage/engine.ts'

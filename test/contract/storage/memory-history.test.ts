@@ -1,4 +1,7 @@
-/** The engine in memory keeps a limited number of bytes of history, whatever the interval of compaction. */
+/**
+ * The engine in memory keeps a limited number of bytes of history, whatever the interval of
+ * compaction.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Key, Revision } from '../../../src/storage/engine.ts'

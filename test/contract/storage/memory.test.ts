@@ -46,7 +46,8 @@ test('a restored database is what it was: feeds end, revisions are given out aga
   engine.restore(backup)
   assert.ok(feed.ends[0] instanceof StorageError)
   assert.equal((await store.get('/x/b')).found, undefined)
-  // Nothing is known of what the feed was told last: it is told nothing, until that revision has come again.
+  // Nothing is known of what the feed was told last: it is told nothing, until that revision has
+  // come again.
   using next = new Recorder(engine, [{ ...rangeOf('/x/'), after: lost }])
   next.requestProgress()
   await sleep(20)

@@ -2,7 +2,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-/** Whether `source`, a file of this folder, could be made into `library`. A folder from which none may be loaded is one reason why not. */
+/**
+ * Whether `source`, a file of this folder, could be made into `library`. A folder from which none
+ * may be loaded is one reason why not.
+ */
 export function canPreload(source: string, library: string): boolean {
   // Other systems load such a library in other ways.
   if (process.platform !== 'linux') return false

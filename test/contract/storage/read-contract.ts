@@ -1,4 +1,7 @@
-/** What the store promises to readers: single values, lists, walks, and values as a transformer sees them. */
+/**
+ * What the store promises to readers: single values, lists, walks, and values as a transformer sees
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StorageError } from '../../../src/storage/errors.ts'

@@ -1,6 +1,7 @@
 /**
- * As `sqlite-writer.ts`, without the thread: it starts in half the time, so that thousands can be killed. It commits, compacts and sweeps
- * as the thread does, and closes and opens the file now and then.
+ * As `sqlite-writer.ts`, without the thread: it starts in half the time, so that thousands can be
+ * killed. It commits, compacts and sweeps as the thread does, and closes and opens the file now and
+ * then.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,7 +1,8 @@
 /**
- * kill -9 at random moments: what was acknowledged is there, once, in its order. The next process that opens the folder checks it
- * (`crash-history.ts`), so that recovery of SQLite's log, and of what the process before it left, is killed as well. Each folder lives
- * through all of its crashes; `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which a crash costs a start of Node.
+ * kill -9 at random moments: what was acknowledged is there, once, in its order. The next process
+ * that opens the folder checks it (`crash-history.ts`), so that recovery of SQLite's log, and of
+ * what the process before it left, is killed as well. Each folder lives through all of its crashes;
+ * `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which a crash costs a start of Node.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -27,7 +28,9 @@ const CRASHES = Number(process.env['CRASHES'] ?? 24)
 const SECONDS_MAX = Number(process.env['CRASH_SECONDS'] ?? 600)
 /** Each for some crashes at least; more than cores, since commits wait for the disk. */
 const FOLDERS = Math.max(1, Math.min(Math.ceil(CRASHES / 12), 5 * availableParallelism()))
-/** By what it has acknowledged, not by time: on a busy machine it would die before its first write. */
+/**
+ * By what it has acknowledged, not by time: on a busy machine it would die before its first write.
+ */
 const LIVES_WRITES_MAX = 60
 /** Behind the last of these, so that it is hit in the middle of anything. */
 const LIVES_MS_MAX = 3
@@ -60,7 +63,10 @@ await build({
   outExtension: { '.js': '.mjs' },
 })
 
-/** When the process is killed: while it opens and checks the store, after some writes, or at a certain write to the disk. */
+/**
+ * When the process is killed: while it opens and checks the store, after some writes, or at a
+ * certain write to the disk.
+ */
 type Moment =
   | { readonly when: 'opening'; readonly share: number }
   | { readonly when: 'writing'; readonly writes: number }
@@ -150,7 +156,10 @@ class Folder {
     mkdirSync(path)
   }
 
-  /** Returns how many writes were acknowledged; undefined: it was killed before it had checked the store. */
+  /**
+   * Returns how many writes were acknowledged; undefined: it was killed before it had checked the
+   * store.
+   */
   async crash(moment: Moment): Promise<number | undefined> {
     const kind = this.#lives % ENGINES_EVERY === 0 ? 'sqlite-writer' : 'sqlite-committer'
     writeExpected(`${this.#path}.expected`, this.#expected)

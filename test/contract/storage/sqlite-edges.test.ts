@@ -120,7 +120,8 @@ test('a folder that is not found by its name any more is written and read', asyn
     engine.change({ key: `/x/${n}`, expected: 0, write: put('x') }, patient)
   await write(0)
   renameSync(folder, `${folder}.moved`)
-  // To look it up fails by something else than that it is not there, as on a disk that fails, or without the right to.
+  // To look it up fails by something else than that it is not there, as on a disk that fails, or
+  // without the right to.
   symlinkSync(folder, folder)
   try {
     // For longer than the log is not looked at.

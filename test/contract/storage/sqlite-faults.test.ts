@@ -1,6 +1,7 @@
 /**
- * A disk that is full, read-only, or fails to flush: writes are refused with the reason, reads go on, and when it is well again so are
- * writes. The disk is made to fail under a real process (`faulty-disk.c`), and once it is a real one that is full.
+ * A disk that is full, read-only, or fails to flush: writes are refused with the reason, reads go
+ * on, and when it is well again so are writes. The disk is made to fail under a real process
+ * (`faulty-disk.c`), and once it is a real one that is full.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** The file and the memory engine do the same, whatever is done: every range at every revision, while others write between two slices. */
+/**
+ * The file and the memory engine do the same, whatever is done: every range at every revision,
+ * while others write between two slices.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

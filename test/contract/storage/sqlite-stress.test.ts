@@ -1,7 +1,9 @@
 /**
- * Rows leave the thread of the store in buffers that change hands. Here many ranges, writes, deletions, compactions and cancelled reads
- * are under way at once, and every row is compared by hash with what was acknowledged: when it comes, and again a round later, when other
- * messages have come and gone. `STRESS_SECONDS=600 node test/contract/storage/sqlite-stress.test.ts` is the long run; a failure tells its seed.
+ * Rows leave the thread of the store in buffers that change hands. Here many ranges, writes,
+ * deletions, compactions and cancelled reads are under way at once, and every row is compared by
+ * hash with what was acknowledged: when it comes, and again a round later, when other messages have
+ * come and gone. `STRESS_SECONDS=600 node test/contract/storage/sqlite-stress.test.ts` is the long
+ * run; a failure tells its seed.
  */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** A store on SQLite in a process of its own, which does what it is told by messages; its log goes back the same way. */
+/**
+ * A store on SQLite in a process of its own, which does what it is told by messages; its log goes
+ * back the same way.
+ */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StorageError } from '../../../src/storage/errors.ts'

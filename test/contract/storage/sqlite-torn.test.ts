@@ -1,6 +1,7 @@
 /**
- * The machine fails while a commit or a checkpoint is being written: of each sector the disk has the old bytes, the new ones, or
- * none of them. What was acknowledged before is there, and the last commit is there wholly or not at all.
+ * The machine fails while a commit or a checkpoint is being written: of each sector the disk has
+ * the old bytes, the new ones, or none of them. What was acknowledged before is there, and the last
+ * commit is there wholly or not at all.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,7 +29,10 @@ const readBytes = (file: string): Bytes => ({
   log: existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`) : nothing,
 })
 
-/** Sectors that differ are those of either, or what a disk makes of them; the length is that of either. */
+/**
+ * Sectors that differ are those of either, or what a disk makes of them; the length is that of
+ * either.
+ */
 function tear(before: Buffer, now: Buffer, random: Random): Buffer {
   if (random.chance(0.2)) return now
   const torn = Buffer.alloc(random.pick([before, now]).length)

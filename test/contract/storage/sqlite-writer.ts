@@ -1,4 +1,7 @@
-/** A process that opens a store on SQLite, checks it against what was acknowledged, and writes to it until it is killed. */
+/**
+ * A process that opens a store on SQLite, checks it against what was acknowledged, and writes to it
+ * until it is killed.
+ */
 import type { FeedEvent } from '../../../src/storage/engine.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import {
@@ -29,7 +32,10 @@ await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, (_, writer) => write(wri
 
 type WatchedRange = { readonly after: number; readonly writes: readonly Write[] }
 
-/** What happened after a revision, or, if that is compacted, after the oldest that is not: as a client finds it. */
+/**
+ * What happened after a revision, or, if that is compacted, after the oldest that is not: as a
+ * client finds it.
+ */
 function follow(after: number): Promise<WatchedRange> {
   const writes: Write[] = []
   if (after === revision) return Promise.resolve({ after, writes })

@@ -1,4 +1,7 @@
-/** The contract on the engine on SQLite, and what only a file can show: it is there again, and it belongs to one. */
+/**
+ * The contract on the engine on SQLite, and what only a file can show: it is there again, and it
+ * belongs to one.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** What the store promises, on whatever engine. Each test has keys of its own; the engine is one for all of them. */
+/**
+ * What the store promises, on whatever engine. Each test has keys of its own; the engine is one for
+ * all of them.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { cachedAbsenceTests, cachedRefusalTests, cachedWriteTests } from './cached-contract.ts'

@@ -1,4 +1,6 @@
-/** What the contract of an engine needs besides the engine itself, and small parts its tests share. */
+/**
+ * What the contract of an engine needs besides the engine itself, and small parts its tests share.
+ */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {

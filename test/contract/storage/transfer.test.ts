@@ -1,4 +1,7 @@
-/** What an export and an import promise, on stores without a server. test/integration/store-transfer.test.ts moves a whole cluster. */
+/**
+ * What an export and an import promise, on stores without a server.
+ * test/integration/store-transfer.test.ts moves a whole cluster.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import fs, {
@@ -86,7 +89,9 @@ test('a folder that is replaced does not go back behind its own revisions, and i
   }
 })
 
-/** Resolves with what a feed from a revision tells first: that history is compacted, or progress. */
+/**
+ * Resolves with what a feed from a revision tells first: that history is compacted, or progress.
+ */
 async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
   const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()
   const stream = engine.openFeed([{ from: '/registry/', to: '/registry0', after: revision }], {
@@ -105,7 +110,8 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
 
 test('no watch continues across a replaced history, however small --revisions-ahead is', async () => {
   await fill(at('seen'), 5, 20)
-  // The export is older than the store that it replaces, and the newest revision was seen by clients.
+  // The export is older than the store that it replaces, and the newest revision was seen by
+  // clients.
   const importing = [`--file=${at('small.dump')}`, '--replace', '--revisions-ahead=0']
   const { revision: seen } = await stateOf(at('seen'))
   await run('import', `--data-dir=${at('seen')}`, ...importing)

@@ -1,4 +1,7 @@
-/** What the store promises to writers: optimistic updates from cached and from read state, deletes, leases, failures. */
+/**
+ * What the store promises to writers: optimistic updates from cached and from read state, deletes,
+ * leases, failures.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** A real aggregated API server on this machine: its certificate, its kubeconfig, and the objects that lead to it. */
+/**
+ * A real aggregated API server on this machine: its certificate, its kubeconfig, and the objects
+ * that lead to it.
+ */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +48,10 @@ export async function startExtension(options: ExtensionProgramOptions): Promise<
   }
 }
 
-/** A Service that leads to this machine: loopback addresses are not allowed in Endpoints, so it is a name. */
+/**
+ * A Service that leads to this machine: loopback addresses are not allowed in Endpoints, so it is a
+ * name.
+ */
 export const hostService = (namespace: string, name: string): object => ({
   apiVersion: 'v1',
   kind: 'Service',

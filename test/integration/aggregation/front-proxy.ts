@@ -1,4 +1,7 @@
-/** What a server needs to stand before aggregated API servers: a CA for front proxies, and a certificate of it that it shows them. */
+/**
+ * What a server needs to stand before aggregated API servers: a CA for front proxies, and a
+ * certificate of it that it shows them.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Authority } from '../../support/harness/issued-certificate.ts'

@@ -1,6 +1,6 @@
 /**
- * The real metrics-server behind Keelson, with a kubelet that this test plays: `kubectl top` shows what the kubelet says. Needs
- * test/support/tools/install metrics-server.
+ * The real metrics-server behind Keelson, with a kubelet that this test plays: `kubectl top` shows
+ * what the kubelet says. Needs test/support/tools/install metrics-server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

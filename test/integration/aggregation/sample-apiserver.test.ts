@@ -1,6 +1,7 @@
 /**
- * The real sample-apiserver behind Keelson: kubectl finds its kinds by discovery, explains them by OpenAPI, and creates, lists, watches, patches
- * and deletes its objects; while it is away only they are. Needs test/support/tools/install sample-apiserver.
+ * The real sample-apiserver behind Keelson: kubectl finds its kinds by discovery, explains them by
+ * OpenAPI, and creates, lists, watches, patches and deletes its objects; while it is away only they
+ * are. Needs test/support/tools/install sample-apiserver.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

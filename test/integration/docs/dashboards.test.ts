@@ -1,4 +1,7 @@
-/** docs/dashboards asks for metrics that there are; that they have values is for test/integration/observe/prometheus.test.ts. */
+/**
+ * docs/dashboards asks for metrics that there are; that they have values is for
+ * test/integration/observe/prometheus.test.ts.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,9 @@
 /**
- * README's first screen as a stranger meets it: `node test/integration/docs/first-screen.ts`. A user who owns nothing but a fresh checkout types its commands, with npm and Node of this machine on the PATH and nothing else, and
- * then asks the server. Needs the npm registry; run by root it is another user, else this one with an empty home. Fails if what the first screen must have is not there, or a command fails.
+ * README's first screen as a stranger meets it: `node test/integration/docs/first-screen.ts`. A
+ * user who owns nothing but a fresh checkout types its commands, with npm and Node of this machine
+ * on the PATH and nothing else, and then asks the server. Needs the npm registry; run by root it is
+ * another user, else this one with an empty home. Fails if what the first screen must have is not
+ * there, or a command fails.
  *
  *   --node FILE   the Node on the PATH; default: that of this process
  */
@@ -93,7 +96,9 @@ async function main(): Promise<void> {
   }
 }
 
-/** A checkout of what is committed, a home, and a PATH with node, npm and the shell's own commands. */
+/**
+ * A checkout of what is committed, a home, and a PATH with node, npm and the shell's own commands.
+ */
 function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS.ProcessEnv } {
   const checkout = join(dir, 'keelson')
   const path = join(dir, 'path')

@@ -1,4 +1,7 @@
-/** Every relative link in our Markdown leads to a file that is there, and every anchor to a heading of it. */
+/**
+ * Every relative link in our Markdown leads to a file that is there, and every anchor to a heading
+ * of it.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -54,7 +57,9 @@ function faultOf(file: string, link: string): string | undefined {
     : `${file}: ${relative(root, target)} has no heading #${anchor}`
 }
 
-/** Of `[text](link)`, `![text](link "title")`, `[name]: link` and of HTML's src, srcset and href. */
+/**
+ * Of `[text](link)`, `![text](link "title")`, `[name]: link` and of HTML's src, srcset and href.
+ */
 function linksOf(file: string): readonly string[] {
   const text = prose(file)
   return [

@@ -39,7 +39,10 @@ const advisories: readonly Advisory[] = read('docs/node.md')
 
 const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
-/** The first release of a line with the fixes of all advisories that concern Keelson; undefined: one of them is never fixed in it. */
+/**
+ * The first release of a line with the fixes of all advisories that concern Keelson; undefined: one
+ * of them is never fixed in it.
+ */
 function firstSafe(line: string): string | undefined {
   const fixes = advisories
     .filter(({ concerns }) => concerns === 'yes')

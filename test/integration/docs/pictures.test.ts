@@ -1,4 +1,7 @@
-/** The plot in README is of the run that is kept, and our pictures can be read on light and on dark pages. */
+/**
+ * The plot in README is of the run that is kept, and our pictures can be read on light and on dark
+ * pages.
+ */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The real proxy server and agent of konnectivity, in each way in which an API server may reach the server. */
+/**
+ * The real proxy server and agent of konnectivity, in each way in which an API server may reach the
+ * server.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, writeFileSync } from 'node:fs'

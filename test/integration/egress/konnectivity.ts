@@ -1,8 +1,9 @@
 /**
- * The reference and Keelson behind konnectivity's real server and agent, in the three ways in which it can be reached: a webhook behind a Service, an
- * aggregated server and a large answer go through it, and what is said without the agent, without the server, and when they are back. The same
- * answers on both, or it fails: `npm run konnectivity [-- --only grpc-uds] [--keelson-alone]`. First `test/support/tools/install konnectivity-server
- * konnectivity-agent kube-apiserver etcd`.
+ * The reference and Keelson behind konnectivity's real server and agent, in the three ways in which
+ * it can be reached: a webhook behind a Service, an aggregated server and a large answer go through
+ * it, and what is said without the agent, without the server, and when they are back. The same
+ * answers on both, or it fails: `npm run konnectivity [-- --only grpc-uds] [--keelson-alone]`.
+ * First `test/support/tools/install konnectivity-server konnectivity-agent kube-apiserver etcd`.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

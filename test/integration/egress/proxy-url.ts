@@ -1,6 +1,7 @@
 /**
- * The proxy of a kubeconfig (`proxy-url`) behind an egress selection, as the audit webhook uses both: `node test/integration/egress/proxy-url.ts [--reference]`
- * prints what each proxy was asked for. The selection is dialed for the proxy, and the proxy for the webhook.
+ * The proxy of a kubeconfig (`proxy-url`) behind an egress selection, as the audit webhook uses
+ * both: `node test/integration/egress/proxy-url.ts [--reference]` prints what each proxy was asked
+ * for. The selection is dialed for the proxy, and the proxy for the webhook.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

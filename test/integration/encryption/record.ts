@@ -1,4 +1,7 @@
-/** Records what the reference does in the sequences: `node test/integration/encryption/record.ts --reference`. */
+/**
+ * Records what the reference does in the sequences: `node test/integration/encryption/record.ts
+ * --reference`.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

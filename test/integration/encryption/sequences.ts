@@ -1,6 +1,7 @@
 /**
- * Servers in turn on one etcd, each with another EncryptionConfiguration: how values move from key to key, and what is answered for values
- * that cannot be read. Played by the reference (record.ts) and by Keelson (test/integration/encryption-recorded.test.ts).
+ * Servers in turn on one etcd, each with another EncryptionConfiguration: how values move from key
+ * to key, and what is answered for values that cannot be read. Played by the reference (record.ts)
+ * and by Keelson (test/integration/encryption-recorded.test.ts).
  */
 import type { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { rangeOfKey } from '../../../src/storage/keys.ts'

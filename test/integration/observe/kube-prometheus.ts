@@ -1,6 +1,7 @@
 /**
- * Expressions of the kind that kube-prometheus and kubernetes-mixin evaluate about an API server, written from what the metrics are: rates
- * by code and resource, availability over a month, burn rates of the objective, quantiles, work queues, certificates, terminations.
+ * Expressions of the kind that kube-prometheus and kubernetes-mixin evaluate about an API server,
+ * written from what the metrics are: rates by code and resource, availability over a month, burn
+ * rates of the objective, quantiles, work queues, certificates, terminations.
  */
 const job = 'job="apiserver"'
 const reads = 'verb=~"LIST|GET"'

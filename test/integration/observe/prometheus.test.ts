@@ -1,6 +1,7 @@
 /**
- * A real Prometheus scrapes a loaded Keelson: every expression of docs/dashboards, and of what kube-prometheus asks about an API server,
- * has values. First: `test/support/tools/install prometheus promtool`.
+ * A real Prometheus scrapes a loaded Keelson: every expression of docs/dashboards, and of what
+ * kube-prometheus asks about an API server, has values. First: `test/support/tools/install
+ * prometheus promtool`.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -94,7 +95,10 @@ async function startPrometheus({
   return `http://${address}`
 }
 
-/** Reads, writes, watches, refusals and requests whose time is over at once, until it is disposed of. */
+/**
+ * Reads, writes, watches, refusals and requests whose time is over at once, until it is disposed
+ * of.
+ */
 function keepAsking(client: Client, stranger: Client): Disposable {
   let isOver = false
   const maps = '/api/v1/namespaces/default/configmaps'

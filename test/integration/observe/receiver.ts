@@ -1,6 +1,7 @@
 /**
- * A receiver of OTLP over gRPC for tests: a real collector's (test/clients/collector, built by `test/support/tools/install collector`) if
- * COLLECTOR=go, else a small one in this process, which needs no Go.
+ * A receiver of OTLP over gRPC for tests: a real collector's (test/clients/collector, built by
+ * `test/support/tools/install collector`) if COLLECTOR=go, else a small one in this process, which
+ * needs no Go.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** `node test/integration/stored/record.ts`: shows the values to the reference and writes answers.json. */
+/**
+ * `node test/integration/stored/record.ts`: shows the values to the reference and writes
+ * answers.json.
+ */
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'

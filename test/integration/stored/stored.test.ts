@@ -1,4 +1,7 @@
-/** What is in a database that has lived through many versions is read and written as the reference reads and writes it. */
+/**
+ * What is in a database that has lived through many versions is read and written as the reference
+ * reads and writes it.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Objects as servers of long ago stored them, or servers with other gates, or as only a hand could have. `record.ts` shows them to the
- * reference and keeps its answers; the test shows them to Keelson.
+ * Objects as servers of long ago stored them, or servers with other gates, or as only a hand could
+ * have. `record.ts` shows them to the reference and keeps its answers; the test shows them to
+ * Keelson.
  */
 import type { Fields } from '../../../src/api/object.ts'
 

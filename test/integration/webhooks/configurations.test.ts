@@ -1,6 +1,7 @@
 /**
- * Configurations of webhooks as objects, and when they are in force: upstream's e2e tests ([sig-api-machinery] AdmissionWebhook … [Conformance],
- * webhook.go of v1.33.4), whose webhook is a pod there and a server on this machine here. Each is for both types but the first.
+ * Configurations of webhooks as objects, and when they are in force: upstream's e2e tests
+ * ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4), whose webhook is a
+ * pod there and a server on this machine here. Each is for both types but the first.
  *
  * | upstream's test                                                                              | ours                                       |
  * | -------------------------------------------------------------------------------------------- | ------------------------------------------ |

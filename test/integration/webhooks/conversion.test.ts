@@ -1,6 +1,6 @@
 /**
- * Conversion webhooks and extension servers: upstream's e2e tests ([sig-api-machinery] … [Conformance] of v1.33.4), whose server is a pod there
- * and on this machine here.
+ * Conversion webhooks and extension servers: upstream's e2e tests ([sig-api-machinery] …
+ * [Conformance] of v1.33.4), whose server is a pod there and on this machine here.
  *
  * | upstream's test                                                                              | ours                                            |
  * | -------------------------------------------------------------------------------------------- | ----------------------------------------------- |

@@ -1,6 +1,7 @@
 /**
- * What the tests of this folder share: a server (Keelson as a process; the reference with WEBHOOKS_ON=reference), the sample webhook, and for
- * each test a namespace of its own whose label its webhooks select.
+ * What the tests of this folder share: a server (Keelson as a process; the reference with
+ * WEBHOOKS_ON=reference), the sample webhook, and for each test a namespace of its own whose label
+ * its webhooks select.
  */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
@@ -117,7 +118,8 @@ export class Fixture implements AsyncDisposable {
       const body = { metadata, spec: { clusterIP: CLUSTER_IP, ports } }
       return (await this.call({ method: 'POST', path, body })).status === 201
     })
-    // Where kube-proxy would send it: the API server itself calls the cluster IP (without --enable-aggregator-routing).
+    // Where kube-proxy would send it: the API server itself calls the cluster IP (without
+    // --enable-aggregator-routing).
     const labels = { 'kubernetes.io/service-name': SERVICE.name }
     const endpoints = [{ addresses: ['192.0.2.1'], conditions: { ready: true } }]
     await this.write({

@@ -1,6 +1,7 @@
 /**
- * Webhooks that change what is written: upstream's e2e tests ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4), whose
- * webhook is a pod there and a server on this machine here.
+ * Webhooks that change what is written: upstream's e2e tests ([sig-api-machinery] AdmissionWebhook
+ * … [Conformance], webhook.go of v1.33.4), whose webhook is a pod there and a server on this
+ * machine here.
  *
  * | upstream's test, "should …"                              | ours                                                     |
  * | -------------------------------------------------------- | -------------------------------------------------------- |

@@ -1,4 +1,7 @@
-/** The server that upstream's tests run as a pod: admission webhooks and a conversion webhook by path, over TLS with a CA of its own. */
+/**
+ * The server that upstream's tests run as a pod: admission webhooks and a conversion webhook by
+ * path, over TLS with a CA of its own.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
@@ -7,7 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.ts'
 import { Authority } from '../../support/harness/issued-certificate.ts'
 
-/** On this machine and within the range of Services, so that a Service leads here without a kube-proxy. */
+/**
+ * On this machine and within the range of Services, so that a Service leads here without a
+ * kube-proxy.
+ */
 export const CLUSTER_IP = '127.0.77.9'
 /** How long `/allows-late` takes: longer than the shortest timeout, shorter than the default. */
 export const LATE_MS = 2_000

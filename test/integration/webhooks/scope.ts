@@ -1,4 +1,7 @@
-/** What one test has: a namespace, webhooks that see only what is in it, and objects. Its configurations end with it. */
+/**
+ * What one test has: a namespace, webhooks that see only what is in it, and objects. Its
+ * configurations end with it.
+ */
 import assert from 'node:assert/strict'
 import { type Fields, textOf } from '../../../src/api/object.ts'
 import { type Answer, dataOf, definitions, type Fixture, messageOf, type Reach } from './fixture.ts'
@@ -59,7 +62,10 @@ export class Scope implements AsyncDisposable {
     }
   }
 
-  /** Creates a configuration and waits until it is in force: its last webhook denies what has a certain label. */
+  /**
+   * Creates a configuration and waits until it is in force: its last webhook denies what has a
+   * certain label.
+   */
   async register(
     collection: string,
     webhooks: readonly Fields[],

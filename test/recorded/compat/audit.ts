@@ -1,6 +1,7 @@
 /**
- * The audit events of one scenario, from the log of the server or from what it sent to the webhook `audit`. Events of other scenarios do not mention
- * its namespace; requests of the runner itself (they make and delete the namespace) have no user agent.
+ * The audit events of one scenario, from the log of the server or from what it sent to the webhook
+ * `audit`. Events of other scenarios do not mention its namespace; requests of the runner itself
+ * (they make and delete the namespace) have no user agent.
  */
 import { join } from 'node:path'
 import { readIfThere } from '../../../src/lib/process/files.ts'
@@ -47,7 +48,10 @@ export class AuditTrail {
   }
 }
 
-/** Upstream's plugins ask the server itself for objects that their caches do not have; no client sees that. */
+/**
+ * Upstream's plugins ask the server itself for objects that their caches do not have; no client
+ * sees that.
+ */
 const ofServer = /^kube-apiserver(?:\/|$)/
 
 function isOfRunner(text: string): boolean {
@@ -58,8 +62,8 @@ function isOfRunner(text: string): boolean {
 }
 
 /**
- * In the order that the requests came in, the stages of each in the order that they were written: the end of a request may be written after the
- * begin of the next.
+ * In the order that the requests came in, the stages of each in the order that they were written:
+ * the end of a request may be written after the begin of the next.
  */
 export function inOrder(events: readonly string[]): Json[] {
   const parsed = events.map(parseJson)
@@ -71,7 +75,10 @@ export function inOrder(events: readonly string[]): Json[] {
 const receivedAt = (event: Json): string =>
   isObject(event) ? textOf(event['requestReceivedTimestamp']) : ''
 
-/** Leaves out what depends on the speed of the machine, and versions of lists, which other scenarios move. */
+/**
+ * Leaves out what depends on the speed of the machine, and versions of lists, which other scenarios
+ * move.
+ */
 export function comparableEvent(event: Json): Json {
   if (!isObject(event)) return event
   const { annotations, requestURI, responseObject, ...rest } = event

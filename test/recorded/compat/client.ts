@@ -1,11 +1,16 @@
-/** A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and the body's length. */
+/**
+ * A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and
+ * the body's length.
+ */
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { IssuedCertificate } from '../../support/harness/issued-certificate.ts'
 import type { Json } from './json.ts'
 
-/** Longer than any answer of a healthy server takes; a watch that stays silent this long is cut too. */
+/**
+ * Longer than any answer of a healthy server takes; a watch that stays silent this long is cut too.
+ */
 const SILENCE_MAX_MS = 60_000
 
 export type HeaderValue = string | number | readonly string[] | null | undefined
@@ -18,7 +23,10 @@ export type HttpRequest = {
   readonly body?: string | Buffer | undefined
   /** Shown to the server on a connection of its own, in place of the client's. */
   readonly certificate?: IssuedCertificate | undefined
-  /** Limit of the whole exchange, until the last byte of the answer; absent: only silence is limited. */
+  /**
+   * Limit of the whole exchange, until the last byte of the answer; absent: only silence is
+   * limited.
+   */
   readonly timeoutMs?: number | undefined
 }
 
@@ -163,7 +171,10 @@ export function parseBody(raw: Buffer, type = ''): Json {
   return text
 }
 
-/** The value of a JSON text, or the text itself where it is none: a broken answer is a difference, not the end of a run. */
+/**
+ * The value of a JSON text, or the text itself where it is none: a broken answer is a difference,
+ * not the end of a run.
+ */
 export function parseJson(text: string): Json {
   try {
     return JSON.parse(text)

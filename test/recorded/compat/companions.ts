@@ -1,6 +1,7 @@
 /**
- * What stands beside a server while its scenarios run, in this process: webhooks, an extension API server, OpenID issuers, the CAs of client certificates, and the
- * files that tell the server of them.
+ * What stands beside a server while its scenarios run, in this process: webhooks, an extension API
+ * server, OpenID issuers, the CAs of client certificates, and the files that tell the server of
+ * them.
  */
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'

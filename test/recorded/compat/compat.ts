@@ -104,7 +104,10 @@ function updatePassing(outcomes: readonly Outcome[]): boolean {
 /** `again`: it is to be run once more, after all others, on a server of its own. */
 type OnDone = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
-/** Runs the scenarios on the server that the options choose: on one for each way that it has to be set up. */
+/**
+ * Runs the scenarios on the server that the options choose: on one for each way that it has to be
+ * set up.
+ */
 async function runAll(
   chosen: readonly FiledScenario[],
   options: Options,
@@ -167,7 +170,10 @@ async function runAll(
   }
 }
 
-/** Most scenarios need no set-up. Where several servers run at once they are on two, which then are done at about the time that the others are. */
+/**
+ * Most scenarios need no set-up. Where several servers run at once they are on two, which then are
+ * done at about the time that the others are.
+ */
 const GROUP_MAX = 5_000
 
 type Group = readonly [needs: string | undefined, scenarios: readonly FiledScenario[]]

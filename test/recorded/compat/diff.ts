@@ -36,7 +36,10 @@ function collect(
   }
 }
 
-/** Takes out, in place, the paths that a step asks to leave out: 'metadata.managedFields', 'items.*.metadata.uid'. */
+/**
+ * Takes out, in place, the paths that a step asks to leave out: 'metadata.managedFields',
+ * 'items.*.metadata.uid'.
+ */
 export function dropPaths(value: unknown, paths: readonly string[] = []): void {
   for (const path of paths) dropPath(value, path.split('.'))
 }
@@ -59,8 +62,9 @@ export function withoutFields(value: Json, names: readonly string[]): Json {
 }
 
 /**
- * A copy whose managedFields are sorted by name. The server sorts them by the second they were written in, which two runs
- * do not share; where times are not compared, this order takes its place.
+ * A copy whose managedFields are sorted by name. The server sorts them by the second they were
+ * written in, which two runs do not share; where times are not compared, this order takes its
+ * place.
  */
 export function sortManagedFields(value: Json): Json {
   if (!isTree(value)) return value

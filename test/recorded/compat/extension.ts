@@ -1,15 +1,18 @@
 /**
- * The extension API servers of scenarios: one HTTPS server on this machine that answers for all of them. A request is that of the scenario
- * whose namespace its path or the name of its connection (SNI) mentions: a group, or a Service, is to hold $ns. What it answers is a function
- * of the scenario, from the request to { status, headers, body } (a value is sent as JSON, a text as it is), with
+ * The extension API servers of scenarios: one HTTPS server on this machine that answers for all of
+ * them. A request is that of the scenario whose namespace its path or the name of its connection
+ * (SNI) mentions: a group, or a Service, is to hold $ns. What it answers is a function of the
+ * scenario, from the request to { status, headers, body } (a value is sent as JSON, a text as it
+ * is), with
  *
  *     delayMs     waits before the answer          hang        does not answer
  *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart, or an asynchronous one
  *     cut         cuts it after the body, which has no end then        trailers    headers after the body
  *     upgrade     switches to the protocol of this name; `body` is what it says in it
  *
- * The body of a request whose path has `/unread` is not awaited, nor read. An upgrade that is answered otherwise is refused.
- * Undefined is 404. The certificate is one of its own CA (`${extension.caBundle}`) for the name that the client asks for, but for Services named
+ * The body of a request whose path has `/unread` is not awaited, nor read. An upgrade that is
+ * answered otherwise is refused. Undefined is 404. The certificate is one of its own CA
+ * (`${extension.caBundle}`) for the name that the client asks for, but for Services named
  * `untrusted…` (of another CA) and `misnamed…` (for another name).
  */
 import { once } from 'node:events'

@@ -1,9 +1,10 @@
 /**
- * The webhooks of scenarios, served over HTTPS on this machine. Each scenario's hooks live under its namespace, so that
- * scenarios that run at once do not hear each other. A hook is a function from the review to its answer: either the
- * body itself, or { status, headers, body }, { raw } for bytes as they are, { delayMs }, { close } to cut the connection, or { hang } to
- * leave it open without an answer. Hooks of a set-up are called for all scenarios: a call is taken for that of the scenario whose namespace
- * it mentions.
+ * The webhooks of scenarios, served over HTTPS on this machine. Each scenario's hooks live under
+ * its namespace, so that scenarios that run at once do not hear each other. A hook is a function
+ * from the review to its answer: either the body itself, or { status, headers, body }, { raw } for
+ * bytes as they are, { delayMs }, { close } to cut the connection, or { hang } to leave it open
+ * without an answer. Hooks of a set-up are called for all scenarios: a call is taken for that of
+ * the scenario whose namespace it mentions.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -67,7 +68,8 @@ export class HookServer implements AsyncDisposable {
         return
       }
       answer(hooks, request, response).catch((error: unknown) => {
-        // A scenario's own mistake: the server under test sees a failed call, and the difference shows this text.
+        // A scenario's own mistake: the server under test sees a failed call, and the difference
+        // shows this text.
         response.writeHead(500).end(`the hook of the scenario failed: ${String(error)}`)
       })
     })
@@ -146,7 +148,10 @@ async function answer(
 const scenarioIn = (body: Buffer): string | undefined =>
   /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
 
-/** What the server shows of itself. To a scenario's own webhook it mostly shows nothing, which is left out. */
+/**
+ * What the server shows of itself. To a scenario's own webhook it mostly shows nothing, which is
+ * left out.
+ */
 function callerOf({ headers, socket }: IncomingMessage, isShared: boolean): JsonObject {
   const { authorization } = headers
   const name = socket instanceof TLSSocket ? socket.getPeerCertificate()?.subject?.CN : undefined

@@ -1,4 +1,7 @@
-/** OpenID issuers with fixed keys: their two documents, and tokens of any content that are signed with these keys, or are not. */
+/**
+ * OpenID issuers with fixed keys: their two documents, and tokens of any content that are signed
+ * with these keys, or are not.
+ */
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +10,9 @@ import { isRecord } from './json.ts'
 export type IssuerOptions = {
   /** Names of fixtures/issuer-keys.json that its JWKS has. Absent: rsa and ec. */
   readonly keys?: readonly string[]
-  /** Over the fields of its discovery document, with `${issuer.name}` filled in; null removes one. */
+  /**
+   * Over the fields of its discovery document, with `${issuer.name}` filled in; null removes one.
+   */
   readonly discovery?: Readonly<Record<string, unknown>>
 }
 
@@ -18,7 +23,10 @@ export type TokenOptions = {
   readonly claims?: Readonly<Record<string, unknown>>
   /** Of fixtures/issuer-keys.json, or service-account: the server's own. Absent: rsa. */
   readonly key?: string
-  /** Absent: RS256 or ES256. none has no signature; HS256 takes the public key in PEM for its secret. */
+  /**
+   * Absent: RS256 or ES256. none has no signature; HS256 takes the public key in PEM for its
+   * secret.
+   */
   readonly alg?: string
   /** Over alg and kid; null removes one. */
   readonly header?: Readonly<Record<string, unknown>>

@@ -1,11 +1,14 @@
 /**
- * Renames what differs from run to run, keeping equality: the first uid seen is uid#1 wherever it stands, likewise
- * resource versions, continue tokens and generated addresses; times from 2024 on become <time>. Two answers that are
- * the same after this are the same to a client.
+ * Renames what differs from run to run, keeping equality: the first uid seen is uid#1 wherever it
+ * stands, likewise resource versions, continue tokens and generated addresses; times from 2024 on
+ * become <time>. Two answers that are the same after this are the same to a client.
  */
 import type { Json, JsonObject } from './json.ts'
 
-/** Where a value stands: the keys above it. Two words mark objects whose versions move by themselves. */
+/**
+ * Where a value stands: the keys above it. Two words mark objects whose versions move by
+ * themselves.
+ */
 type Path = readonly (string | number)[]
 const LIST_METADATA = 'metadata of list'
 const BOOKMARK_OBJECT = 'object of bookmark'
@@ -114,7 +117,8 @@ export class Normaliser {
   #string(value: string, path: Path): string {
     const key = path.at(-1)
     if (key === 'resourceVersion' && value !== '') {
-      // Other scenarios move the version of a list or bookmark: it equals another one by chance only.
+      // Other scenarios move the version of a list or bookmark: it equals another one by chance
+      // only.
       const moves = path.at(-2) === LIST_METADATA || path.at(-3) === BOOKMARK_OBJECT
       return moves && !this.listRv ? '<rv>' : this.rename('rv', value)
     }
@@ -129,7 +133,10 @@ export class Normaliser {
     return this.text(value)
   }
 
-  /** Keys are names, not text, but for the namespace's own and the k: and v: keys of a field set, which hold values. */
+  /**
+   * Keys are names, not text, but for the namespace's own and the k: and v: keys of a field set,
+   * which hold values.
+   */
   #key(key: string): string {
     if (key === this.#namespace) return '$ns'
     return /^[kv]:/.test(key) ? this.text(key) : key

@@ -1,6 +1,6 @@
 /**
- * The list of scenarios that pass, one id per line, which continuous integration replays. It only grows: a scenario that
- * stops passing is a fault to mend, not a line to take out.
+ * The list of scenarios that pass, one id per line, which continuous integration replays. It only
+ * grows: a scenario that stops passing is a fault to mend, not a line to take out.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** From an answer to what a recording holds of it: what the step compares, with all that changes from run to run renamed. */
+/**
+ * From an answer to what a recording holds of it: what the step compares, with all that changes
+ * from run to run renamed.
+ */
 import { comparableEvent } from './audit.ts'
 import { dropPaths } from './diff.ts'
 import { asRecorded, isRecord, type Json, type JsonObject } from './json.ts'

@@ -1,4 +1,7 @@
-/** The recordings on disk: one file per scenario file, one line per scenario, in the order of their ids. */
+/**
+ * The recordings on disk: one file per scenario file, one line per scenario, in the order of their
+ * ids.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from './json.ts'

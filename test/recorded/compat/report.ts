@@ -1,4 +1,7 @@
-/** What the runner prints: differences as they come, progress where a terminal is, and the sums at the end. */
+/**
+ * What the runner prints: differences as they come, progress where a terminal is, and the sums at
+ * the end.
+ */
 import type { Outcome } from './compare.ts'
 
 /** The differences of one step that are shown unless --verbose. */

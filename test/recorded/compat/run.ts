@@ -15,7 +15,10 @@ const USER_AGENT = 'oracle/1.0'
 
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 
-/** What the server answered to each step, as a recording holds it. Fails only where not even the namespace can be made. */
+/**
+ * What the server answered to each step, as a recording holds it. Fails only where not even the
+ * namespace can be made.
+ */
 export async function runScenario(
   scenario: Scenario,
   client: Client,
@@ -89,7 +92,10 @@ async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
     await remove(String(fill(path, session.variables)), session.client)
 }
 
-/** Deletes an object, and lets go what a finalizer still holds. A CRD goes by itself once its objects have gone. */
+/**
+ * Deletes an object, and lets go what a finalizer still holds. A CRD goes by itself once its
+ * objects have gone.
+ */
 async function remove(path: string, client: Client): Promise<void> {
   const answer = await attempt(client, { method: 'DELETE', path, headers: { accept: json.accept } })
   const left = answer && parseBody(answer.raw, answer.headers['content-type'])
@@ -105,6 +111,9 @@ async function remove(path: string, client: Client): Promise<void> {
   })
 }
 
-/** Tidying up is not under test: what cannot be removed stays, in a namespace that no other scenario uses. */
+/**
+ * Tidying up is not under test: what cannot be removed stays, in a namespace that no other scenario
+ * uses.
+ */
 const attempt = (client: Client, request: HttpRequest): Promise<HttpAnswer | undefined> =>
   client.request(request).catch(() => undefined)

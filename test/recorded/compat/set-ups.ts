@@ -1,6 +1,7 @@
 /**
- * What a scenario may need of its server besides the usual flags (`needs`), by name. A server is started for each of them in turn;
- * one that runs already has to have what `--with` names. The set-ups stand in the folder of that name, a file for each area.
+ * What a scenario may need of its server besides the usual flags (`needs`), by name. A server is
+ * started for each of them in turn; one that runs already has to have what `--with` names. The
+ * set-ups stand in the folder of that name, a file for each area.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,8 +11,9 @@ import { isRecord } from './json.ts'
 import type { HookAnswer } from './steps.ts'
 
 /**
- * Flags and files may hold `${dir}` (the folder of the server, where the files are, and client-ca.pem, proxy-ca.pem and hook-ca.pem),
- * `${hook.name}` and `${issuer.name}` (addresses) and `${pem.client}`, `${pem.proxy}`, `${pem.hook}` (the certificates themselves).
+ * Flags and files may hold `${dir}` (the folder of the server, where the files are, and
+ * client-ca.pem, proxy-ca.pem and hook-ca.pem), `${hook.name}` and `${issuer.name}` (addresses) and
+ * `${pem.client}`, `${pem.proxy}`, `${pem.hook}` (the certificates themselves).
  */
 export type SetUp = {
   readonly flags: readonly string[]
@@ -19,20 +21,30 @@ export type SetUp = {
   readonly referenceFlags?: readonly string[]
   /** Besides, on Keelson: its controllers. */
   readonly keelsonFlags?: readonly string[]
-  /** The flags of a kube-controller-manager that runs beside the reference, as its administrator; they may hold `${dir}`. */
+  /**
+   * The flags of a kube-controller-manager that runs beside the reference, as its administrator;
+   * they may hold `${dir}`.
+   */
   readonly manager?: readonly string[]
-  /** Names of usual flags that this server does not get: a list, such as of authorization modes, would be added to. */
+  /**
+   * Names of usual flags that this server does not get: a list, such as of authorization modes,
+   * would be added to.
+   */
   readonly omit?: readonly string[]
   /** By name: a text, or a value that is written as JSON (which is YAML, too). */
   readonly files?: Readonly<Record<string, unknown>>
   /**
-   * Webhooks that the server calls for all scenarios. A call whose body mentions the namespace of a scenario is answered by the hook of that
-   * name of this scenario, if it has one, and is among its HOOKED calls; all others get the answer given here.
+   * Webhooks that the server calls for all scenarios. A call whose body mentions the namespace of a
+   * scenario is answered by the hook of that name of this scenario, if it has one, and is among its
+   * HOOKED calls; all others get the answer given here.
    */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
   /** OpenID issuers, by name. */
   readonly issuers?: Readonly<Record<string, IssuerOptions>>
-  /** A server without these flags and files ran before on the same etcd: what every cluster starts with is there. */
+  /**
+   * A server without these flags and files ran before on the same etcd: what every cluster starts
+   * with is there.
+   */
   readonly isRestarted?: boolean
   /** The history reaches back to the start only. */
   readonly isCompacted?: boolean

@@ -1,6 +1,7 @@
 /**
- * The words that scenarios are written in. A scenario is a named list of steps, run in order in a namespace of its own.
- * Paths, queries, headers and bodies may hold $ns, and ${stepId.json.path} to reuse an earlier answer.
+ * The words that scenarios are written in. A scenario is a named list of steps, run in order in a
+ * namespace of its own. Paths, queries, headers and bodies may hold $ns, and ${stepId.json.path} to
+ * reuse an earlier answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IssueOptions } from '../../support/harness/issued-certificate.ts'
@@ -9,12 +10,21 @@ import type { TokenOptions } from './issuers.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
 
-/** What later steps and `until` see: answers by step id, headers by `id@headers`, and $ns, hook, caBundle. */
+/**
+ * What later steps and `until` see: answers by step id, headers by `id@headers`, and $ns, hook,
+ * caBundle.
+ */
 export type Variables = Record<string, unknown>
 
-/** A client certificate; its texts may hold $ns. Further options are those of `test/support/harness/issued-certificate.ts`. */
+/**
+ * A client certificate; its texts may hold $ns. Further options are those of
+ * `test/support/harness/issued-certificate.ts`.
+ */
 export type CertificateOptions = IssueOptions & {
-  /** client: of client-ca.pem; proxy: of proxy-ca.pem; unknown: of another one with the name of the first. Absent: client. */
+  /**
+   * client: of client-ca.pem; proxy: of proxy-ca.pem; unknown: of another one with the name of the
+   * first. Absent: client.
+   */
   readonly ca?: 'client' | 'proxy' | 'unknown'
 }
 
@@ -184,7 +194,10 @@ export const APPLY = (
     ...options,
   })
 
-/** Opens a watch that collects in the background until WATCHED closes it after `events` events or `ms`. */
+/**
+ * Opens a watch that collects in the background until WATCHED closes it after `events` events or
+ * `ms`.
+ */
 export const WATCH = (
   id: string,
   path: string,
@@ -217,7 +230,10 @@ export const POLL = (
   ...options,
 })
 
-/** Records the calls that the hook of that name has received since the last HOOKED, once there are `calls` of them. */
+/**
+ * Records the calls that the hook of that name has received since the last HOOKED, once there are
+ * `calls` of them.
+ */
 export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedStep => ({
   kind: 'hooked',
   name,
@@ -227,8 +243,10 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
 })
 
 /**
- * Records the audit events of the scenario since the last AUDITED, once there are `events` of them: in the order of the requests, the stages of
- * each in their order. Its set-up has `--audit-log-path=${dir}/audit.log`, or the kubeconfig of the webhook `audit` (`source: 'webhook'`).
+ * Records the audit events of the scenario since the last AUDITED, once there are `events` of them:
+ * in the order of the requests, the stages of each in their order. Its set-up has
+ * `--audit-log-path=${dir}/audit.log`, or the kubeconfig of the webhook `audit` (`source:
+ * 'webhook'`).
  */
 export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): AuditedStep => ({
   kind: 'audited',

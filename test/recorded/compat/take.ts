@@ -47,7 +47,10 @@ export type Answer = {
   readonly ended?: boolean
 }
 
-/** The answer, or undefined for steps that have none. A server that does not answer is an answer too: of status 0. */
+/**
+ * The answer, or undefined for steps that have none. A server that does not answer is an answer
+ * too: of status 0.
+ */
 export async function take(step: Step, session: Session): Promise<Answer | undefined> {
   try {
     switch (step.kind) {

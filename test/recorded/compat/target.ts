@@ -1,4 +1,7 @@
-/** The server that the scenarios run against: one that runs already, or one that is started for them on an etcd of its own. */
+/**
+ * The server that the scenarios run against: one that runs already, or one that is started for them
+ * on an etcd of its own.
+ */
 import { join } from 'node:path'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import { startComponent } from '../../support/harness/component.ts'

@@ -2,7 +2,10 @@
 import type { HeaderValue } from './client.ts'
 import type { Variables } from './steps.ts'
 
-/** A copy with all texts filled. A text that is nothing but one ${…} becomes the value itself, whatever its type. */
+/**
+ * A copy with all texts filled. A text that is nothing but one ${…} becomes the value itself,
+ * whatever its type.
+ */
 export function fill(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') return fillText(value, variables)
   if (Buffer.isBuffer(value)) return value

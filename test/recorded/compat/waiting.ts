@@ -1,6 +1,6 @@
 /**
- * What the scenarios that differ wait for: reads the outcomes that `--json F` wrote and prints a table for docs/, each id under
- * the work that will bring it.
+ * What the scenarios that differ wait for: reads the outcomes that `--json F` wrote and prints a
+ * table for docs/, each id under the work that will bring it.
  *
  *   node test/recorded/compat/waiting.ts F > docs/waiting.md
  */

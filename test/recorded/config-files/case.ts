@@ -1,4 +1,7 @@
-/** A case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of the files that cases refer to (files.ts). */
+/**
+ * A case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of the files that
+ * cases refer to (files.ts).
+ */
 import type { Fields } from '../../../src/api/object.ts'
 import type { RawFlags } from './judge.ts'
 
@@ -26,7 +29,10 @@ export function casesOf(type: string, flags: RawFlags, table: FileTable): Config
   })
 }
 
-/** Decoding errors that are possible with every kind of file. `rest` is the valid content after apiVersion and kind. */
+/**
+ * Decoding errors that are possible with every kind of file. `rest` is the valid content after
+ * apiVersion and kind.
+ */
 export function formCases(apiVersion: string, kind: string, rest: string): FileTable {
   const head = `apiVersion: ${apiVersion}\nkind: ${kind}\n`
   const [group = ''] = apiVersion.split('/')

@@ -1,4 +1,7 @@
-/** Cases of `--egress-selector-config-file`. A proxy at an http:// URL without tlsConfig is missing: the reference crashes with it. */
+/**
+ * Cases of `--egress-selector-config-file`. A proxy at an http:// URL without tlsConfig is missing:
+ * the reference crashes with it.
+ */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,4 +1,7 @@
-/** Cases of `--encryption-provider-config`. The recording is without the warning about the gate KMSv1, which is not about the file. */
+/**
+ * Cases of `--encryption-provider-config`. The recording is without the warning about the gate
+ * KMSv1, which is not about the file.
+ */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 import type { RawFlags } from './judge.ts'

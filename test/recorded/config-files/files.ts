@@ -143,7 +143,10 @@ export class CaseFiles implements Disposable {
     ])
   }
 
-  /** Writes the file of a case and returns its flags. `hide` replaces paths in messages by placeholders. */
+  /**
+   * Writes the file of a case and returns its flags. `hide` replaces paths in messages by
+   * placeholders.
+   */
   place({ id, flags, text }: ConfigCase): {
     readonly flags: RawFlags
     readonly hide: (text: string) => string

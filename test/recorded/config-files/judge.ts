@@ -23,7 +23,9 @@ export type Verdict = {
   readonly warnings: readonly string[]
 }
 
-/** All gates can be set here: the judge tests parsing and validation, not what the server supports. */
+/**
+ * All gates can be set here: the judge tests parsing and validation, not what the server supports.
+ */
 function gatesOf(text: string): Gates {
   const given = new Map(
     text.split(',').map((pair) => [pair.split('=')[0] ?? '', pair.endsWith('=true')] as const),
@@ -88,7 +90,9 @@ export function judge(flags: RawFlags): Verdict {
   }
 }
 
-/** All of the server's flags together; where one of them is not supported yet, its readers alone. */
+/**
+ * All of the server's flags together; where one of them is not supported yet, its readers alone.
+ */
 export function judgeServer(
   flags: RawFlags,
   keys: { readonly public: string; readonly private: string },

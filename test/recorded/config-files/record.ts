@@ -1,6 +1,7 @@
 /**
- * Records the reference's verdicts and messages: `node test/recorded/config-files/record.ts --reference [--only authentication]`. The reference is
- * started without an etcd for each case. A case is accepted if the log contains the line `Using reconciler`, which comes after all
+ * Records the reference's verdicts and messages: `node test/recorded/config-files/record.ts
+ * --reference [--only authentication]`. The reference is started without an etcd for each case. A
+ * case is accepted if the log contains the line `Using reconciler`, which comes after all
  * configuration is validated; later errors are not recorded.
  */
 import { spawn } from 'node:child_process'
@@ -14,7 +15,9 @@ import type { ConfigCase } from './case.ts'
 import { CaseFiles } from './files.ts'
 import { baseFlags, type RawFlags, type Verdict } from './judge.ts'
 
-/** How long the reference may take to validate its configuration: half a second on an idle machine. */
+/**
+ * How long the reference may take to validate its configuration: half a second on an idle machine.
+ */
 const START_MS_MAX = 60_000
 
 const only = process.argv[process.argv.indexOf('--only') + 1]
@@ -121,7 +124,10 @@ function run(flags: RawFlags): Promise<{ readonly accepted: boolean; readonly te
   })
 }
 
-/** klog quotes the error, or writes it unquoted, indented by a tab, if it has several lines. Errors of flag parsing are not logged by klog. */
+/**
+ * klog quotes the error, or writes it unquoted, indented by a tab, if it has several lines. Errors
+ * of flag parsing are not logged by klog.
+ */
 function errorsIn(text: string): string[] {
   const block = /"command failed" err=<\n([\s\S]*?)\n >/.exec(text)?.[1]
   if (block !== undefined) return [block.replaceAll(/^\t/gm, '')]

@@ -1,4 +1,7 @@
-/** Flags of authentication, authorization and auditing that are judged with all others, as the server reads them. */
+/**
+ * Flags of authentication, authorization and auditing that are judged with all others, as the
+ * server reads them.
+ */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'
 

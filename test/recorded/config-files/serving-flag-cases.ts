@@ -1,4 +1,7 @@
-/** Flags of serving, of the end, of sizes and periods, and of arguments in general, judged with all others. */
+/**
+ * Flags of serving, of the end, of sizes and periods, and of arguments in general, judged with all
+ * others.
+ */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'
 

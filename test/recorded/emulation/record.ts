@@ -1,6 +1,7 @@
 /**
- * Records what the reference serves with an older `--emulated-version`: discovery, /version and which gates are on.
- * `node test/recorded/emulation/record.ts --reference`; `emulation.test.ts` replays it.
+ * Records what the reference serves with an older `--emulated-version`: discovery, /version and
+ * which gates are on. `node test/recorded/emulation/record.ts --reference`; `emulation.test.ts`
+ * replays it.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

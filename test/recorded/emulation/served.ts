@@ -1,4 +1,6 @@
-/** What a server says about itself: its version, its resources with what each can do, and its gates. */
+/**
+ * What a server says about itself: its version, its resources with what each can do, and its gates.
+ */
 import { clients } from '../../integration/support.ts'
 
 export type ServedApi = {

@@ -1,6 +1,6 @@
 /**
- * Allows everything, after a fixed time. Requests hold their seats meanwhile: so they last the same on both servers, however fast each of them is, and what differs is what
- * flow control decides.
+ * Allows everything, after a fixed time. Requests hold their seats meanwhile: so they last the same
+ * on both servers, however fast each of them is, and what differs is what flow control decides.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,7 +1,12 @@
-/** Compares what two servers made of the same trace: the share of each level in what was served, and who was refused. */
+/**
+ * Compares what two servers made of the same trace: the share of each level in what was served, and
+ * who was refused.
+ */
 import type { Outcome } from './send.ts'
 
-/** Of a level's share, and of the part of a flow's requests that is refused: what issue 20 allows. */
+/**
+ * Of a level's share, and of the part of a flow's requests that is refused: what issue 20 allows.
+ */
 export const DIFFERENCE_MAX = 0.1
 /** Flows with fewer requests than this say nothing on their own. */
 const REQUESTS_MIN = 30

@@ -1,6 +1,7 @@
 /**
- * `node test/recorded/flow-traces/run.ts`: the same arrivals to Keelson and to the reference, at the same time; each level's share of what is served, and who is refused,
- * must not differ by more than a tenth. Needs test/support/tools/install kube-apiserver.
+ * `node test/recorded/flow-traces/run.ts`: the same arrivals to Keelson and to the reference, at
+ * the same time; each level's share of what is served, and who is refused, must not differ by more
+ * than a tenth. Needs test/support/tools/install kube-apiserver.
  *
  *   --only TEXT   traces whose name contains it
  *   --seed N      other arrivals (default 1)
@@ -55,7 +56,8 @@ async function start(
   launch: (options: ApiServerOptions) => Promise<ApiServerProcess>,
 ): Promise<Server> {
   const etcd = parts.use(await startEtcd())
-  // Roles allow some of the requests, which would then not wait for the authorizer: modes of two flags add up.
+  // Roles allow some of the requests, which would then not wait for the authorizer: modes of two
+  // flags add up.
   const omit = ['authorization-mode']
   const options = { etcdUrl: etcd.clientUrl, args: [...seats, timeout], omit, prepare }
   {
@@ -102,7 +104,10 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
   return new Map(found.map(({ metadata }) => [metadata.uid, metadata.name]))
 }
 
-/** Resolves just after seats were divided anew: what a trace borrows depends on when in the period it begins. */
+/**
+ * Resolves just after seats were divided anew: what a trace borrows depends on when in the period
+ * it begins.
+ */
 async function divided({ sender }: Server): Promise<void> {
   // The average over a period is never twice the same while something is asked all the time.
   const shown = async (): Promise<string> => {

@@ -1,6 +1,7 @@
 /**
- * `node test/recorded/flow-traces/simulate.ts`: the same traces to Keelson's flow control alone, in a time of its own: what it decides where nothing else takes time. What `run.ts` shows beyond this is the
- * machine's, or the rest of a server's. Options as those of run.ts.
+ * `node test/recorded/flow-traces/simulate.ts`: the same traces to Keelson's flow control alone, in
+ * a time of its own: what it decides where nothing else takes time. What `run.ts` shows beyond this
+ * is the machine's, or the rest of a server's. Options as those of run.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,7 @@
 /**
- * The arrivals that both servers get: who sends what, and when. Decided by a seed, and by nothing that a server answers: a client that waits for an answer before it sends the next
- * request would send another trace to a slower server.
+ * The arrivals that both servers get: who sends what, and when. Decided by a seed, and by nothing
+ * that a server answers: a client that waits for an answer before it sends the next request would
+ * send another trace to a slower server.
  */
 import type { Fields } from '../../../src/api/object.ts'
 import { Random } from '../../chaos/simulation/random.ts'
@@ -44,7 +45,10 @@ export const TRACE_MS = 12_000
 const maps = '/api/v1/namespaces/default/configmaps'
 const get = { method: 'GET', path: `${maps}/one` } as const
 const list = { method: 'GET', path: maps } as const
-/** Of nothing: it holds its seat until what exists is told, which would take as long as the client takes to read it. */
+/**
+ * Of nothing: it holds its seat until what exists is told, which would take as long as the client
+ * takes to read it.
+ */
 const watch = {
   method: 'GET',
   path: '/api/v1/namespaces/empty/configmaps?watch=1&timeoutSeconds=3',
@@ -62,7 +66,10 @@ const create = {
   body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } },
 } as const
 
-/** The rates below are those at which a service time of 100 ms fills the levels; requests last two and a half times as long. */
+/**
+ * The rates below are those at which a service time of 100 ms fills the levels; requests last two
+ * and a half times as long.
+ */
 const RATE = 0.4
 
 type RequestTemplate = Omit<TraceRequest, 'atMs' | 'user'>

@@ -1,8 +1,9 @@
 import { isRecord, type Json } from '../compat/json.ts'
 
 /**
- * A document without descriptions, which are upstream's prose, and with the fields of objects by name, since their order says nothing.
- * A property may be called `description` too; then it is no text.
+ * A document without descriptions, which are upstream's prose, and with the fields of objects by
+ * name, since their order says nothing. A property may be called `description` too; then it is no
+ * text.
  */
 export function undescribed(value: Json): Json {
   if (Array.isArray(value)) return value.map(undescribed)

@@ -1,4 +1,6 @@
-/** Keys and values of an etcd over its HTTP gateway: the judge does not read through our own client. */
+/**
+ * Keys and values of an etcd over its HTTP gateway: the judge does not read through our own client.
+ */
 
 type RawPair = { readonly key: string; readonly value?: string; readonly mod_revision: string }
 

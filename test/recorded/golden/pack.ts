@@ -1,7 +1,8 @@
 /**
- * Many JSON values that have much in common, such as the OpenAPI documents, as one text: what occurs more than once is written once,
- * as a part, and `{"$":7}` stands for part 7. A part may refer to parts before it. A field whose own name is `$`, `$$` and so on
- * gets another `$`. Nothing is lost, the order of fields included.
+ * Many JSON values that have much in common, such as the OpenAPI documents, as one text: what
+ * occurs more than once is written once, as a part, and `{"$":7}` stands for part 7. A part may
+ * refer to parts before it. A field whose own name is `$`, `$$` and so on gets another `$`. Nothing
+ * is lost, the order of fields included.
  */
 import { isRecord, type Json } from '../compat/json.ts'
 
@@ -40,7 +41,10 @@ export function pack(values: Values): string {
   return `{"parts":[\n${parts.join(',\n')}\n],"values":{\n${lines.join(',\n')}\n}}\n`
 }
 
-/** How often each value occurs that is worth a part. What is inside of a value that was seen before is not counted again. */
+/**
+ * How often each value occurs that is worth a part. What is inside of a value that was seen before
+ * is not counted again.
+ */
 function count(value: Json, counts: Map<string, number>): void {
   if (typeof value !== 'object' || value === null) return
   const text = JSON.stringify(value)

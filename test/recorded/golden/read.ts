@@ -1,4 +1,6 @@
-/** What `npm run golden` has recorded, as the tests read it. README.md says what each file holds. */
+/**
+ * What `npm run golden` has recorded, as the tests read it. README.md says what each file holds.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json, JsonObject } from '../compat/json.ts'
@@ -16,7 +18,10 @@ export type StoredRow = {
   /** The stored bytes, as base64 and as text. Custom resources have no protobuf. */
   readonly protobuf?: string
   readonly json: string
-  /** Of the version that is stored as `protobuf` (without one: as `json`): its revision, what GET shows, and the SHA-256 of what GET shows in protobuf. */
+  /**
+   * Of the version that is stored as `protobuf` (without one: as `json`): its revision, what GET
+   * shows, and the SHA-256 of what GET shows in protobuf.
+   */
   readonly revision: number
   readonly object: JsonObject
   readonly sha256?: string
@@ -47,7 +52,10 @@ export function readKeys(): Readonly<Record<string, readonly string[]>> {
   return JSON.parse(readText('keys.json'))
 }
 
-/** Answers about the API by path, without descriptions. `all`: where every version is on, those that are then different or new. */
+/**
+ * Answers about the API by path, without descriptions. `all`: where every version is on, those that
+ * are then different or new.
+ */
 export function readDocuments(served: 'default' | 'all'): ReadonlyMap<string, Json> {
   const documents = [...unpack(readText('documents.json'))]
   return new Map(

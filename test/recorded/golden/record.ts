@@ -1,4 +1,6 @@
-/** Asks the reference what it stores and shows of objects of every kind, and what its documents say. */
+/**
+ * Asks the reference what it stores and shows of objects of every kind, and what its documents say.
+ */
 import { createHash } from 'node:crypto'
 import { isRecord, type Json } from '../compat/json.ts'
 import { type Client, createClient } from '../compat/client.ts'

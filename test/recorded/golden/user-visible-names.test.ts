@@ -1,10 +1,10 @@
 /**
- * Names that users depend on do not change: flags, metrics with their labels, keys of log lines, files
- * of a data folder, and exports of `keelson/testing`. user-visible-names.json lists them. A new name is
- * added to that file; a name that disappears is a breaking change.
+ * Names that users depend on do not change: flags, metrics with their labels, keys of log lines,
+ * files of a data folder, and exports of `keelson/testing`. user-visible-names.json lists them. A
+ * new name is added to that file; a name that disappears is a breaking change.
  *
- * Flags and metrics are read from docs/reference, which `scripts/reference.ts --check` compares with the
- * program.
+ * Flags and metrics are read from docs/reference, which `scripts/reference.ts --check` compares
+ * with the program.
  *
  *   UPDATE=1 node --test test/recorded/golden/user-visible-names.test.ts    writes the file
  */

@@ -170,7 +170,10 @@ async function askForGears(ask: SendRequest): Promise<void> {
   await ask('GET', '/apis/example.com/v1alpha1/namespaces/default/gears')
 }
 
-/** What was counted of these requests: `metric{label=value,…} count`, sorted. How often a definition was waited for varies, and so do HTTP's own retries. */
+/**
+ * What was counted of these requests: `metric{label=value,…} count`, sorted. How often a definition
+ * was waited for varies, and so do HTTP's own retries.
+ */
 export function countedOf(text: string): string[] {
   const names = [
     'apiserver_request_total',

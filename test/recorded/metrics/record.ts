@@ -1,5 +1,6 @@
 /**
- * Records from the reference which metrics it has, and what it counts of the requests in exercise.ts, into recorded.json.
+ * Records from the reference which metrics it has, and what it counts of the requests in
+ * exercise.ts, into recorded.json.
  *
  *   node test/recorded/metrics/record.ts      (then npm run format)
  */

@@ -1,4 +1,7 @@
-/** The same traced requests to the reference and to Keelson, and what their spans are, without what differs from run to run. */
+/**
+ * The same traced requests to the reference and to Keelson, and what their spans are, without what
+ * differs from run to run.
+ */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -21,7 +24,10 @@ export type SpanShape = {
 /** By what was asked. */
 export type Traced = { readonly [request: string]: readonly SpanShape[] }
 
-/** The name of a flag that has a request traced by its header alone, and the file of it, which is removed with the rest. */
+/**
+ * The name of a flag that has a request traced by its header alone, and the file of it, which is
+ * removed with the rest.
+ */
 export function tracingFlag(endpoint: string): { readonly flag: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-tracing-'))
   const file = join(folder, 'tracing.yaml')
@@ -84,7 +90,10 @@ const requests: { readonly [name: string]: ExerciseRequest } = {
   'no such group': { method: 'GET', path: '/apis/none.example.com/v1/things' },
 }
 
-/** Sends all of them, each in a trace of its own, and one with webhooks. Resolves when the spans have come. */
+/**
+ * Sends all of them, each in a trace of its own, and one with webhooks. Resolves when the spans
+ * have come.
+ */
 export async function exercise(client: Client, { spans }: Receiver): Promise<Traced> {
   await using hook = await startHook()
   const ids = new Map<string, string>()

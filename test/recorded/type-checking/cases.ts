@@ -1,4 +1,7 @@
-/** Policies whose expressions are type-checked, by name, and the custom kind that some of them are about. */
+/**
+ * Policies whose expressions are type-checked, by name, and the custom kind that some of them are
+ * about.
+ */
 import type { Fields } from '../../../src/api/object.ts'
 
 export type Case = {

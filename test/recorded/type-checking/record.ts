@@ -1,6 +1,7 @@
 /**
- * Records what the real kube-controller-manager writes into the status of policies on the reference: `node test/recorded/type-checking/record.ts`.
- * Policies that the reference does not accept are left out, and said.
+ * Records what the real kube-controller-manager writes into the status of policies on the
+ * reference: `node test/recorded/type-checking/record.ts`. Policies that the reference does not
+ * accept are left out, and said.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

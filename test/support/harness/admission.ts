@@ -1,4 +1,7 @@
-/** What tests of admission plugins share: a write as plugins see it, and a few objects in memory in place of a server. */
+/**
+ * What tests of admission plugins share: a write as plugins see it, and a few objects in memory in
+ * place of a server.
+ */
 import assert from 'node:assert/strict'
 import { Admission, type Attributes, type Plugin } from '../../../src/admission/admission.ts'
 import type { Objects, NamespacedName, ResourceId } from '../../../src/api/object-access.ts'

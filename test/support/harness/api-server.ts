@@ -1,6 +1,7 @@
 /**
- * An API server as a process of its own, with the flags, tokens and keys that the recordings of test/recorded/compat were made
- * with. Keelson and the reference are started alike, so that only their answers can differ.
+ * An API server as a process of its own, with the flags, tokens and keys that the recordings of
+ * test/recorded/compat were made with. Keelson and the reference are started alike, so that only
+ * their answers can differ.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -73,7 +74,10 @@ export class ApiServerProcess implements AsyncDisposable {
     throw error
   }
 
-  /** Ends the process and starts it again with the same flags, on the same port. Comes back when it is ready. */
+  /**
+   * Ends the process and starts it again with the same flags, on the same port. Comes back when it
+   * is ready.
+   */
   async restart(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
     await this.#end(signal, stopMsMax)
     this.#child = this.#launch()
@@ -181,7 +185,10 @@ export async function startApiServer(
   return server
 }
 
-/** KEELSON_STORE=sqlite or memory: the suites on a store of the process. What they look up in etcd themselves is not there then. */
+/**
+ * KEELSON_STORE=sqlite or memory: the suites on a store of the process. What they look up in etcd
+ * themselves is not there then.
+ */
 function storeFlag(dir: string, etcdUrl: string): string {
   const store = process.env['KEELSON_STORE'] ?? 'etcd'
   if (store === 'sqlite') return `--data-dir=${join(dir, 'store')}`

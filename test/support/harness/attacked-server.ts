@@ -1,6 +1,6 @@
 /**
- * A listener in a process of its own, as the target of attacks: so its processor time and memory are its own, and the
- * attacker's work does not slow it down more than that of a stranger would.
+ * A listener in a process of its own, as the target of attacks: so its processor time and memory
+ * are its own, and the attacker's work does not slow it down more than that of a stranger would.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -50,7 +50,10 @@ export class AttackedServer implements Disposable {
 
 const LARGE = Buffer.alloc(1_000_000, 'x')
 
-/** `/large`: a megabyte. `/hang`: no answer until the client gives it up. Others: at once, after the body. */
+/**
+ * `/large`: a megabyte. `/hang`: no answer until the client gives it up. Others: at once, after the
+ * body.
+ */
 const answer: Handler = async (request) => {
   if (request.path === '/hang') await once(request.signal, 'abort')
   const { length } = await request.body().catch(() => Buffer.alloc(0))

@@ -1,6 +1,6 @@
 /**
- * Several etcd members on this machine that fail over quickly, for fault runs. Members are known by their place in
- * `members`; each can be killed, paused and started again by itself.
+ * Several etcd members on this machine that fail over quickly, for fault runs. Members are known by
+ * their place in `members`; each can be killed, paused and started again by itself.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,9 @@ import { EtcdProcess, freePorts } from './etcd.ts'
 import { readStatus } from './gateway.ts'
 import { type FaultProxy, startProxy } from './proxy.ts'
 
-/** A tenth of etcd's defaults: a lost leader is replaced in about a second even on a busy machine. */
+/**
+ * A tenth of etcd's defaults: a lost leader is replaced in about a second even on a busy machine.
+ */
 const HEARTBEAT_MS = 50
 const ELECTION_MS = 500
 
@@ -55,7 +57,8 @@ export class Cluster implements AsyncDisposable {
 
   /** Waits until each member answers as part of a cluster with a leader. */
   async ready(timeoutMs = 30_000): Promise<void> {
-    // A member's health is a read that waits for a leader, longer than there is none: so that one is waited for first.
+    // A member's health is a read that waits for a leader, longer than there is none: so that one
+    // is waited for first.
     await this.leader(timeoutMs)
     await Promise.all(this.members.map((member) => member.ready(timeoutMs)))
   }

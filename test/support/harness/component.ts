@@ -1,4 +1,7 @@
-/** A part of a control plane that is a client of the API server: kube-controller-manager, kube-scheduler. One that ends by itself is started again. */
+/**
+ * A part of a control plane that is a client of the API server: kube-controller-manager,
+ * kube-scheduler. One that ends by itself is started again.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -73,7 +76,10 @@ export class Component implements AsyncDisposable {
   }
 }
 
-/** `args` come after those that every one of them has: where it finds the server, and a port and folder of its own. */
+/**
+ * `args` come after those that every one of them has: where it finds the server, and a port and
+ * folder of its own.
+ */
 export async function startComponent(
   name: string,
   kubeconfig: string,

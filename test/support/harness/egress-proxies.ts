@@ -1,6 +1,7 @@
 /**
- * Proxies as `--egress-selector-config-file` names them, each as small as the protocol lets it be: one speaks HTTP CONNECT over TLS or over a Unix
- * domain socket, the other konnectivity's protocol (gRPC on Node's own HTTP/2). Both tell where they were asked to connect to.
+ * Proxies as `--egress-selector-config-file` names them, each as small as the protocol lets it be:
+ * one speaks HTTP CONNECT over TLS or over a Unix domain socket, the other konnectivity's protocol
+ * (gRPC on Node's own HTTP/2). Both tell where they were asked to connect to.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

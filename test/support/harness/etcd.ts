@@ -1,5 +1,6 @@
 /**
- * A real etcd in a temporary folder on free ports, for tests, benches and fault runs. Who starts one ends it, by process id.
+ * A real etcd in a temporary folder on free ports, for tests, benches and fault runs. Who starts
+ * one ends it, by process id.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,12 +21,16 @@ export function toolPath(name: string): string {
   return path
 }
 
-/** Which etcd the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names another tool, such as etcd-3.5. */
+/**
+ * Which etcd the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names another tool, such as
+ * etcd-3.5.
+ */
 export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
 
 /**
- * Where ports are looked for: below the range from which the system takes the ports of outgoing connections. One of those could
- * take the port of a member while it is down, and the member could not start again.
+ * Where ports are looked for: below the range from which the system takes the ports of outgoing
+ * connections. One of those could take the port of a member while it is down, and the member could
+ * not start again.
  */
 const PORT_MIN = 12_000
 const PORT_MAX = 31_999
@@ -98,8 +103,8 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Comes back when it is this process that answers, by the name of its folder: another etcd may have taken the port for clients, and answers there while this one
-   * is about to end.
+   * Comes back when it is this process that answers, by the name of its folder: another etcd may
+   * have taken the port for clients, and answers there while this one is about to end.
    */
   async answersAsPeer(peerUrl: string): Promise<void> {
     for (;;) {
@@ -113,7 +118,10 @@ export class EtcdProcess implements AsyncDisposable {
     }
   }
 
-  /** Comes back when all of its threads stand still: on a busy machine one could answer a call that comes after. */
+  /**
+   * Comes back when all of its threads stand still: on a busy machine one could answer a call that
+   * comes after.
+   */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP')
     while (!isStopped(this.pid))

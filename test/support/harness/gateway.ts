@@ -1,7 +1,7 @@
 /**
- * etcd's own JSON gateway: a second way into the database that shares no code with ours, so that a test can ask what
- * truly happened, and can do what the server never does (defragment, disarm an alarm).
- * Each call is a connection of its own: nothing stays open that a leak check would see.
+ * etcd's own JSON gateway: a second way into the database that shares no code with ours, so that a
+ * test can ask what truly happened, and can do what the server never does (defragment, disarm an
+ * alarm). Each call is a connection of its own: nothing stays open that a leak check would see.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 
@@ -54,7 +54,10 @@ export async function readAll(
   return { revision: number(field(answer, 'header'), 'revision'), entries }
 }
 
-/** Everything that happened from a revision to another, both included. Fails if the start is compacted. */
+/**
+ * Everything that happened from a revision to another, both included. Fails if the start is
+ * compacted.
+ */
 export async function readHistory(
   url: string,
   { from, to }: { from: number; to: number },

@@ -1,4 +1,7 @@
-/** The KMS plugin of test/clients/kms-plugin as a process, with keys that outlive it. First `test/support/tools/install kms-plugin`. */
+/**
+ * The KMS plugin of test/clients/kms-plugin as a process, with keys that outlive it. First
+ * `test/support/tools/install kms-plugin`.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,7 +47,10 @@ export class GoKmsPlugin implements AsyncDisposable {
     writeFileSync(join(this.#folder, 'key-id'), id)
   }
 
-  /** Calls of a method fail like this: the number of a gRPC code and a message. Undefined: they succeed. */
+  /**
+   * Calls of a method fail like this: the number of a gRPC code and a message. Undefined: they
+   * succeed.
+   */
   fail(method: 'Status' | 'Encrypt' | 'Decrypt', fault: string | undefined): void {
     const path = join(this.#folder, `fault-${method}`)
     if (fault === undefined) rmSync(path, { force: true })

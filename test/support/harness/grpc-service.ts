@@ -12,7 +12,10 @@ type Call = {
   readonly isGone: () => boolean
 }
 
-/** The answer to a message; undefined: there is no such method. What it throws is told to the client. */
+/**
+ * The answer to a message; undefined: there is no such method. What it throws is told to the
+ * client.
+ */
 export type AnswerCall = (call: Call) => Buffer | undefined | Promise<Buffer | undefined>
 
 /** To be told where to listen. */

@@ -1,4 +1,7 @@
-/** An admission webhook that holds the requests it is asked about until a test releases them, and then allows them. */
+/**
+ * An admission webhook that holds the requests it is asked about until a test releases them, and
+ * then allows them.
+ */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
 import { json } from 'node:stream/consumers'

@@ -1,6 +1,6 @@
 /**
- * Certificates of any content, made in this process within a millisecond: what `src/lib/x509` issues is always right, a test also needs
- * what is not (no purpose, expired, of an unknown CA).
+ * Certificates of any content, made in this process within a millisecond: what `src/lib/x509`
+ * issues is always right, a test also needs what is not (no purpose, expired, of an unknown CA).
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'

@@ -1,6 +1,7 @@
 /**
- * What controllers need of a server, on any engine: readers of the cache, and a handler that deletes and patches objects by the rules of
- * finalizers, owners and preconditions. Objects are stored as the JSON that they are; there is no admission and no validation.
+ * What controllers need of a server, on any engine: readers of the cache, and a handler that
+ * deletes and patches objects by the rules of finalizers, owners and preconditions. Objects are
+ * stored as the JSON that they are; there is no admission and no validation.
  */
 import { parseJson } from '../../../src/api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'

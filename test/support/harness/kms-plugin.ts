@@ -1,4 +1,7 @@
-/** A KMS plugin, v1beta1 and v2, behind a Unix domain socket. Its keys are random, or those that a test gives. */
+/**
+ * A KMS plugin, v1beta1 and v2, behind a Unix domain socket. Its keys are random, or those that a
+ * test gives.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

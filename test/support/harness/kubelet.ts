@@ -1,4 +1,7 @@
-/** As much of a kubelet as a server speaks to: logs, a path that tells what it was asked, and connections that echo what they hear. */
+/**
+ * As much of a kubelet as a server speaks to: logs, a path that tells what it was asked, and
+ * connections that echo what they hear.
+ */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'

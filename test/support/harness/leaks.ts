@@ -1,6 +1,7 @@
 /**
- * Whether a part that was closed has given everything back: handles that keep the process alive, open file
- * descriptors (they also show handles that were unref'ed), and memory that a collection cannot free.
+ * Whether a part that was closed has given everything back: handles that keep the process alive,
+ * open file descriptors (they also show handles that were unref'ed), and memory that a collection
+ * cannot free.
  */
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,10 @@ export type Footprint = {
   readonly memoryBytes: number
 }
 
-/** Timers and immediates of the moment, the sleep of the check itself among them, come and go: a leak is a growing count. */
+/**
+ * Timers and immediates of the moment, the sleep of the check itself among them, come and go: a
+ * leak is a growing count.
+ */
 const TRANSIENT = new Set(['Immediate', 'TickObject', 'FSReqPromise', 'FSReqCallback', 'CloseReq'])
 
 export function measureFootprint(): Footprint {

@@ -1,7 +1,8 @@
 /**
- * The commands of a Markdown page, to be run as a reader would type them. Blocks that are fenced and marked `sh` are commands, in their
- * order, in one folder; `sh needs=go` says what they need besides. A block with `file=NAME` is written to that file, and a block marked
- * `text` is what the commands before it print, among other lines; `…` in it stands for anything.
+ * The commands of a Markdown page, to be run as a reader would type them. Blocks that are fenced
+ * and marked `sh` are commands, in their order, in one folder; `sh needs=go` says what they need
+ * besides. A block with `file=NAME` is written to that file, and a block marked `text` is what the
+ * commands before it print, among other lines; `…` in it stands for anything.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** A control plane of plain objects in this process, for tests of controllers: test/support/harness/json-control-plane.ts on the engine in memory. */
+/**
+ * A control plane of plain objects in this process, for tests of controllers:
+ * test/support/harness/json-control-plane.ts on the engine in memory.
+ */
 import { Cache } from '../../../src/storage/cache/cache.ts'
 import { systemClock } from '../../../src/lib/time/clock.ts'
 import { silent } from '../../../src/lib/telemetry/log.ts'

@@ -1,4 +1,7 @@
-/** A real OpenID provider (npm `oidc-provider`) over TLS, and a user who logs in at it as a browser would. */
+/**
+ * A real OpenID provider (npm `oidc-provider`) over TLS, and a user who logs in at it as a browser
+ * would.
+ */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -123,7 +126,10 @@ export class OpenIdProvider implements AsyncDisposable {
     this.#listener = provider.callback()
   }
 
-  /** The authorization code flow with PKCE (RFC 7636), with the forms for login and consent filled in. */
+  /**
+   * The authorization code flow with PKCE (RFC 7636), with the forms for login and consent filled
+   * in.
+   */
   async login(user: string): Promise<Login> {
     const browser = new Browser(this.caPem)
     const verifier = randomBytes(32).toString('base64url')

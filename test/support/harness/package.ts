@@ -1,11 +1,17 @@
-/** The package as a stranger would have it: built files, no sources. As a program: builds it below the folder that is named. */
+/**
+ * The package as a stranger would have it: built files, no sources. As a program: builds it below
+ * the folder that is named.
+ */
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPackage } from '../../../scripts/build.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** Below the folder. Returns the path of its program. What was built already (KEELSON_PROGRAM) is copied. */
+/**
+ * Below the folder. Returns the path of its program. What was built already (KEELSON_PROGRAM) is
+ * copied.
+ */
 export async function installPackage(dir: string): Promise<string> {
   const folder = join(dir, 'keelson')
   mkdirSync(folder, { recursive: true })

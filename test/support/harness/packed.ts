@@ -1,4 +1,7 @@
-/** `npm pack` and `npm install` as who publishes the package and who uses it: in folders of their own, without a network. */
+/**
+ * `npm pack` and `npm install` as who publishes the package and who uses it: in folders of their
+ * own, without a network.
+ */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

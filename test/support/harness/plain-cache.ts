@@ -1,4 +1,7 @@
-/** A cache of plain JSON objects on a real etcd, without kinds: for tests and benches of the engine below the verbs. */
+/**
+ * A cache of plain JSON objects on a real etcd, without kinds: for tests and benches of the engine
+ * below the verbs.
+ */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'
 import type { Wire } from '../../../src/objects/codec/object.ts'

@@ -1,7 +1,7 @@
 /**
- * A TCP proxy in front of one etcd that a test turns into a bad network: it cuts, refuses, stalls, delays, stops in the
- * middle of a frame, or swallows one direction. What it passes is never changed; a connection that has lost bytes is
- * never healed, only cut.
+ * A TCP proxy in front of one etcd that a test turns into a bad network: it cuts, refuses, stalls,
+ * delays, stops in the middle of a frame, or swallows one direction. What it passes is never
+ * changed; a connection that has lost bytes is never healed, only cut.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket, connect } from 'node:net'
@@ -52,7 +52,10 @@ export class FaultProxy implements AsyncDisposable {
     this.#refusing = true
   }
 
-  /** Connections stay and new ones are accepted, but nothing passes until heal(). Nothing is lost either. */
+  /**
+   * Connections stay and new ones are accepted, but nothing passes until heal(). Nothing is lost
+   * either.
+   */
   stall(): void {
     this.#stalled = true
     for (const link of this.#links) link.hold()
@@ -63,17 +66,26 @@ export class FaultProxy implements AsyncDisposable {
     this.#delayMs = delayMs
   }
 
-  /** Takes all bytes of a direction and passes none. The connections that lost bytes are cut by heal(). */
+  /**
+   * Takes all bytes of a direction and passes none. The connections that lost bytes are cut by
+   * heal().
+   */
   swallow(direction: Direction): void {
     this.#swallowed = direction
   }
 
-  /** In front of a member's peer address: nothing passes from and to these members, by their ids, or from and to all. */
+  /**
+   * In front of a member's peer address: nothing passes from and to these members, by their ids, or
+   * from and to all.
+   */
   block(origins: readonly string[] | 'all'): void {
     this.#blocked = origins
   }
 
-  /** Passes this many more bytes of a direction, then cuts the connection that carried the last: mid-frame, most likely. Once. */
+  /**
+   * Passes this many more bytes of a direction, then cuts the connection that carried the last:
+   * mid-frame, most likely. Once.
+   */
   cutAfter({
     bytes,
     direction,
@@ -116,7 +128,8 @@ export class FaultProxy implements AsyncDisposable {
     const target = connect({ port: this.#targetPort, host: '127.0.0.1' })
     const link = new Link(client, target, (direction, chunk) => this.#treat(link, direction, chunk))
     this.#links.add(link)
-    // One side alone may be closed while the other waits for bytes that were swallowed: cut() still must find it.
+    // One side alone may be closed while the other waits for bytes that were swallowed: cut() still
+    // must find it.
     for (const [socket, other] of [
       [client, target],
       [target, client],
@@ -222,7 +235,10 @@ class Link {
   }
 }
 
-/** One direction of a link: chunks leave in the order they came, each no earlier than its delay says. */
+/**
+ * One direction of a link: chunks leave in the order they came, each no earlier than its delay
+ * says.
+ */
 class Way {
   readonly from: Socket
   readonly to: Socket
@@ -305,7 +321,10 @@ class Way {
   }
 }
 
-/** Node 24 loses the handle of a socket that is reset while its end is under way; close() of unread data resets too. */
+/**
+ * Node 24 loses the handle of a socket that is reset while its end is under way; close() of unread
+ * data resets too.
+ */
 function reset(socket: Socket): void {
   if (socket.connecting || socket.writableEnded || socket.writableLength > 0) socket.destroy()
   else socket.resetAndDestroy()

@@ -1,4 +1,7 @@
-/** An HTTP/2 client that sends whatever bytes it is told to, keeps what comes back, and does nothing by itself. */
+/**
+ * An HTTP/2 client that sends whatever bytes it is told to, keeps what comes back, and does nothing
+ * by itself.
+ */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
@@ -140,7 +143,10 @@ export class RawHttp2 implements Disposable {
     })
   }
 
-  /** Comes back after the handshake; the preface and SETTINGS are sent unless `first` says what to send instead. */
+  /**
+   * Comes back after the handshake; the preface and SETTINGS are sent unless `first` says what to
+   * send instead.
+   */
   static async open(
     port: number,
     first: Buffer = Buffer.concat([preface, settings()]),
@@ -174,7 +180,9 @@ export class RawHttp2 implements Disposable {
     })
   }
 
-  /** The first frame that fits; undefined when the connection ends, or the time is up, without one. */
+  /**
+   * The first frame that fits; undefined when the connection ends, or the time is up, without one.
+   */
   async until(
     fits: (frame: ReceivedFrame) => boolean,
     timeoutMs = PATIENCE_MS,

@@ -1,4 +1,7 @@
-/** The reference kube-apiserver, as the recordings of test/recorded/compat were made. No controllers run beside it. */
+/**
+ * The reference kube-apiserver, as the recordings of test/recorded/compat were made. No controllers
+ * run beside it.
+ */
 import { type ApiServerOptions, type ApiServerProcess, startApiServer } from './api-server.ts'
 import { toolPath } from './etcd.ts'
 

@@ -1,4 +1,7 @@
-/** A remote API server in the process of a test, behind a handler: things of `remote.example.com`, which are listed, watched, read, patched and deleted. */
+/**
+ * A remote API server in the process of a test, behind a handler: things of `remote.example.com`,
+ * which are listed, watched, read, patched and deleted.
+ */
 import { fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 import type { Handler } from '../../../src/api/request.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/api/request.ts'

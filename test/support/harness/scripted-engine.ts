@@ -1,4 +1,7 @@
-/** A database whose test tells it, step by step, what happens and what of it the feed hears: for what an etcd does too rarely. */
+/**
+ * A database whose test tells it, step by step, what happens and what of it the feed hears: for
+ * what an etcd does too rarely.
+ */
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import { systemClock } from '../../../src/lib/time/clock.ts'

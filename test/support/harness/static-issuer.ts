@@ -1,4 +1,7 @@
-/** An issuer of tokens with any claims and headers: its discovery document and its keys over TLS, and what it signs. */
+/**
+ * An issuer of tokens with any claims and headers: its discovery document and its keys over TLS,
+ * and what it signs.
+ */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'

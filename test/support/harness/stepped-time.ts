@@ -1,4 +1,7 @@
-/** Time that stands still until a test advances it; then what is due happens, in order, at its time, within the call. */
+/**
+ * Time that stands still until a test advances it; then what is due happens, in order, at its time,
+ * within the call.
+ */
 import type { Time, Timer } from '../../../src/lib/time/timers.ts'
 
 type DueTimer = { readonly atMs: number; readonly order: number; readonly run: () => void }

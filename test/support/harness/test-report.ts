@@ -1,6 +1,7 @@
 /**
- * A reporter of node:test for .ci/run: a line for each test that failed or took long, as `fail|slow`, milliseconds, file and name;
- * at the end of all, and only then, `end`, how many tests there were, and a line of counts for people.
+ * A reporter of node:test for .ci/run: a line for each test that failed or took long, as
+ * `fail|slow`, milliseconds, file and name; at the end of all, and only then, `end`, how many tests
+ * there were, and a line of counts for people.
  */
 import { relative } from 'node:path'
 import type { EventData } from 'node:test'

@@ -33,14 +33,20 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
   return longestMs
 }
 
-/** Like `longestTurnMs`, but the best of three: in some of them code is compiled, or garbage collected. */
+/**
+ * Like `longestTurnMs`, but the best of three: in some of them code is compiled, or garbage
+ * collected.
+ */
 export async function bestLongestTurnMs(work: () => Promise<void>): Promise<number> {
   let bestMs = Infinity
   for (let times = 0; times < 3; times++) bestMs = Math.min(bestMs, await longestTurnMs(work))
   return bestMs
 }
 
-/** What it takes, in milliseconds of this thread's CPU: a machine that does other things, too, makes it no longer. */
+/**
+ * What it takes, in milliseconds of this thread's CPU: a machine that does other things, too, makes
+ * it no longer.
+ */
 export function cpuMsOf(work: () => void): number {
   const since = process.threadCpuUsage()
   work()

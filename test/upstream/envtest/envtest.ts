@@ -1,6 +1,8 @@
 /**
- * `npm run envtest`: suites that start a control plane with envtest, from published modules, on Keelson's assets and on the real kube-apiserver and etcd: controller-runtime's own, Flux's source-controller
- * and Cluster API. The same specs must pass on both, but for those of `differences.ts`, with reasons.
+ * `npm run envtest`: suites that start a control plane with envtest, from published modules, on
+ * Keelson's assets and on the real kube-apiserver and etcd: controller-runtime's own, Flux's
+ * source-controller and Cluster API. The same specs must pass on both, but for those of
+ * `differences.ts`, with reasons.
  *
  *   --only client,flux    some of the suites, by their names or groups (test/upstream/envtest/suites.ts)
  *   --keelson             on Keelson alone
@@ -30,8 +32,9 @@ import { type SuiteToRun, suites, tools } from './suites.ts'
 /** Of one suite. The longest of controller-runtime takes two minutes on the real binaries. */
 const SUITE_MS_MAX = 870_000
 /**
- * Some specs wait a second and no longer, and those of pkg/webhook start a server on the port of the spec before, which may still close: probably why its suite panics now and then. A suite
- * that fails is run again, and told of.
+ * Some specs wait a second and no longer, and those of pkg/webhook start a server on the port of
+ * the spec before, which may still close: probably why its suite panics now and then. A suite that
+ * fails is run again, and told of.
  */
 const TRIES_MAX = 3
 const run = promisify(execFile)

@@ -53,7 +53,10 @@ const states: { readonly [word: string]: string } = {
   SKIP: 'skipped',
 }
 
-/** What `-test.v` prints: a line for each test and subtest when it is done. Fails if not all of them were: something panicked. */
+/**
+ * What `-test.v` prints: a line for each test and subtest when it is done. Fails if not all of them
+ * were: something panicked.
+ */
 export function readGoTests(text: string, setUpSeconds: number): Suite {
   if (!/^(?:PASS|FAIL)$/m.test(text)) throw new Error('the tests did not come to their end')
   const specs = new Map<string, string>()

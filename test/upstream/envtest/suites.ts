@@ -80,7 +80,9 @@ function downloadedModule(pin: string, module: string): string {
   }).trim()
 }
 
-/** The copy that `test/support/tools/install` built the tool in: both have the pin in their names. */
+/**
+ * The copy that `test/support/tools/install` built the tool in: both have the pin in their names.
+ */
 function copiedModule(folder: string, tool: string): string {
   const pin = basename(realpathSync(join(tools(), tool))).slice(tool.length + 1)
   return join(tools(), `sources-${folder}-${pin}`)

@@ -1,4 +1,7 @@
-/** Claims as Go's JSON decoder reads them into typed values: a null is absent, and the messages are its own. */
+/**
+ * Claims as Go's JSON decoder reads them into typed values: a null is absent, and the messages are
+ * its own.
+ */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 
 /** Why a token is not valid. The client is not told, the log is. */

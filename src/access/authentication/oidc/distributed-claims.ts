@@ -1,6 +1,7 @@
 /**
- * Distributed claims (OpenID Connect Core 1.0, section 5.6.2), of the groups claim only, as upstream: the token names an endpoint, which
- * answers with another token that has the claim. Its issuer need not be configured; the token that names the endpoint is trusted.
+ * Distributed claims (OpenID Connect Core 1.0, section 5.6.2), of the groups claim only, as
+ * upstream: the token names an endpoint, which answers with another token that has the claim. Its
+ * issuer need not be configured; the token that names the endpoint is trusted.
  */
 import { type Fields, fieldsOf, isFields, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'

@@ -1,4 +1,7 @@
-/** CEL expressions over claims and users. An expression that fails, or costs too much, refuses the token. */
+/**
+ * CEL expressions over claims and users. An expression that fails, or costs too much, refuses the
+ * token.
+ */
 import { valueOf } from '../../../objects/cel/json-values.ts'
 import type { AnswerPattern } from '../../../objects/cel/pattern-thread.ts'
 import { inTurns } from '../../../objects/cel/turns.ts'

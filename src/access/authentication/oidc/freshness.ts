@@ -1,7 +1,10 @@
 /** How long an answer may be used, by its headers (RFC 9111, section 4.2.1). */
 import type { Answer } from './issuer-client.ts'
 
-/** In milliseconds. 0: it must not be used without asking again; issuers that say nothing are asked again, too, as upstream. */
+/**
+ * In milliseconds. 0: it must not be used without asking again; issuers that say nothing are asked
+ * again, too, as upstream.
+ */
 export function freshMs(
   { 'cache-control': control, expires, date }: Answer['headers'],
   wallMs: number,

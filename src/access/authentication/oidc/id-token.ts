@@ -1,4 +1,7 @@
-/** ID tokens: the claims that every token must have (OpenID Connect Core 1.0, section 3.1.3.7), before and after its signature is verified. */
+/**
+ * ID tokens: the claims that every token must have (OpenID Connect Core 1.0, section 3.1.3.7),
+ * before and after its signature is verified.
+ */
 import { type Fields, isFields, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Jwt } from '../../../lib/jwt.ts'
@@ -57,7 +60,9 @@ export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): vo
   )
 }
 
-/** Google's tokens may have an issuer without a scheme (OpenID Connect Core 1.0, section 15.6.2). */
+/**
+ * Google's tokens may have an issuer without a scheme (OpenID Connect Core 1.0, section 15.6.2).
+ */
 export const isIssuer = (claimed: string, issuer: string): boolean =>
   claimed === issuer || (claimed === 'accounts.google.com' && issuer === `https://${claimed}`)
 
@@ -119,7 +124,10 @@ function secondsOf(claims: Fields, name: string): number | undefined {
   throw new TokenFault(`json: invalid number literal, trying to unmarshal ${literal} into Number`)
 }
 
-/** Each of `_claim_names` must lead to one of `_claim_sources` (OpenID Connect Core 1.0, section 5.6.2). */
+/**
+ * Each of `_claim_names` must lead to one of `_claim_sources` (OpenID Connect Core 1.0, section
+ * 5.6.2).
+ */
 function checkSources(claims: Fields): void {
   const { names, sources } = readSources(claims)
   for (const source of Object.values(names)) {

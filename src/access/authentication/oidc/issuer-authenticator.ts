@@ -1,4 +1,7 @@
-/** Authenticates the tokens of one issuer: verifies them with its keys, and maps their claims to a user. */
+/**
+ * Authenticates the tokens of one issuer: verifies them with its keys, and maps their claims to a
+ * user.
+ */
 import { hash } from 'node:crypto'
 import { parseJson } from '../../../api/json-value.ts'
 import { type Fields, textOf } from '../../../api/object.ts'
@@ -16,7 +19,10 @@ import { IssuerClient } from './issuer-client.ts'
 import { mapClaims } from './map-claims.ts'
 import { Provider } from './provider.ts'
 
-/** Of the token of a distributed claim; one that is longer is not parsed. It may list more groups than a header could. */
+/**
+ * Of the token of a distributed claim; one that is longer is not parsed. It may list more groups
+ * than a header could.
+ */
 const TOKEN_CHARACTERS_MAX = 64 * 1024
 /** Issuers of distributed claims, of one authenticator; upstream keeps any number. */
 const CLAIM_ISSUERS_MAX = 16
@@ -29,7 +35,10 @@ export type IssuerAuthenticatorOptions = {
   readonly answer: AnswerPattern
 }
 
-/** Undefined if the text is no token. Its claims must not be trusted, but for finding who can verify it. */
+/**
+ * Undefined if the text is no token. Its claims must not be trusted, but for finding who can verify
+ * it.
+ */
 const parseToken = (token: string): Jwt | undefined =>
   token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
 

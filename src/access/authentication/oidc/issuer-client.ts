@@ -1,6 +1,7 @@
 /**
- * GET requests to an issuer: its discovery document, its keys, and distributed claims. Only over TLS, also where a redirect or a document
- * of the issuer leads elsewhere; upstream follows them to plain HTTP, too.
+ * GET requests to an issuer: its discovery document, its keys, and distributed claims. Only over
+ * TLS, also where a redirect or a document of the issuer leads elsewhere; upstream follows them to
+ * plain HTTP, too.
  */
 import { STATUS_CODES } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -41,7 +42,8 @@ export class IssuerClient implements Disposable {
       certificateAuthority === ''
         ? { secureContext: systemContext() }
         : serverTrustAnchors(certificateAuthority)
-    // Requests are rare: a connection that is kept may be closed by the issuer just as it is used again.
+    // Requests are rare: a connection that is kept may be closed by the issuer just as it is used
+    // again.
     this.#agent = new Agent({ keepAlive: false, maxSockets: SOCKETS_MAX, ...ca })
     this.#timers = timers
   }
@@ -82,7 +84,8 @@ export class IssuerClient implements Disposable {
       })
     })
     sent.on('error', fail)
-    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    // Nobody asked for another protocol. Without this, Node would close the connection and say
+    // nothing.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))

@@ -1,6 +1,7 @@
 /**
- * JWT authenticators, of --oidc-* or of --authentication-config. A token is looked at by the authenticator of its issuer alone. When the
- * file changes, the new authenticators replace the old ones together, as soon as all of them know their keys.
+ * JWT authenticators, of --oidc-* or of --authentication-config. A token is looked at by the
+ * authenticator of its issuer alone. When the file changes, the new authenticators replace the old
+ * ones together, as soon as all of them know their keys.
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -13,7 +14,9 @@ import { IssuerAuthenticator, type IssuerAuthenticatorOptions } from './issuer-a
 
 /** How long new authenticators may take until they are used, as upstream. */
 const REPLACE_MS_MAX = 60_000
-/** Tokens that are being verified by an authenticator that was replaced have this time, as upstream. */
+/**
+ * Tokens that are being verified by an authenticator that was replaced have this time, as upstream.
+ */
 const REPLACED_MS = 60_000
 
 const latencyBuckets: readonly number[] = [
@@ -29,7 +32,10 @@ export class JwtAuthenticators implements Disposable {
   readonly #options: IssuerAuthenticatorOptions
   readonly #latency: Histogram
   readonly #parse: ParseToken
-  /** All that were not ended: those in use, those that are to replace them, and those that were replaced. */
+  /**
+   * All that were not ended: those in use, those that are to replace them, and those that were
+   * replaced.
+   */
   readonly #alive = new Set<IssuerAuthenticator>()
   readonly #endings = new Set<Timer>()
   #current: readonly IssuerAuthenticator[]

@@ -11,8 +11,8 @@ export type IssuerKey =
 const KEYS_MAX = 64
 
 /**
- * Keys of other types, and those that are invalid, are ignored (RFC 7517, section 5); upstream refuses the whole set. Fails if the
- * bytes are no key set.
+ * Keys of other types, and those that are invalid, are ignored (RFC 7517, section 5); upstream
+ * refuses the whole set. Fails if the bytes are no key set.
  */
 export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
   const set = parseJson(bytes)
@@ -21,7 +21,10 @@ export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
   return keys.filter(isFields).flatMap(readKey).slice(0, KEYS_MAX)
 }
 
-/** Only public members are taken over, and not `alg`: an RSA key verifies all algorithms for RSA that are allowed, as upstream. */
+/**
+ * Only public members are taken over, and not `alg`: an RSA key verifies all algorithms for RSA
+ * that are allowed, as upstream.
+ */
 function readKey(key: Fields): IssuerKey[] {
   const [kid, use] = [textOf(key['kid']), textOf(key['use'])]
   const keyOps = textsOf(key['key_ops'])

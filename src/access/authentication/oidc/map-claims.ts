@@ -1,4 +1,7 @@
-/** From the claims of a verified token to its user, by the mappings and rules of an authenticator, with upstream's messages. */
+/**
+ * From the claims of a verified token to its user, by the mappings and rules of an authenticator,
+ * with upstream's messages.
+ */
 import type { Fields } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
 import { claimsType, userType } from '../../../objects/cel/access.ts'

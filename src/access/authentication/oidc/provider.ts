@@ -1,6 +1,7 @@
 /**
- * OpenID Connect Discovery 1.0, section 4: from the URL of an issuer to its keys. It is tried until it succeeds, so that the server starts
- * although an issuer is down, such as one that runs in the cluster itself.
+ * OpenID Connect Discovery 1.0, section 4: from the URL of an issuer to its keys. It is tried until
+ * it succeeds, so that the server starts although an issuer is down, such as one that runs in the
+ * cluster itself.
  */
 import { parseJson } from '../../../api/json-value.ts'
 import { type Fields, isFields, textOf } from '../../../api/object.ts'

@@ -1,7 +1,8 @@
 /**
- * The keys of an issuer, fetched when a token has a signature that none of the known keys verifies. Known keys are used although they
- * expired, so that clients keep working while the issuer is down; then they are fetched again in the background, so that a key that the
- * issuer withdrew is not valid for ever.
+ * The keys of an issuer, fetched when a token has a signature that none of the known keys verifies.
+ * Known keys are used although they expired, so that clients keep working while the issuer is down;
+ * then they are fetched again in the background, so that a key that the issuer withdrew is not
+ * valid for ever.
  */
 import { compactVerify, errors } from 'jose'
 import type { Clock } from '../../../lib/time/clock.ts'
@@ -13,11 +14,14 @@ import { type IssuerKey, readKeySet } from './key-set.ts'
 /** Keys that expire within this time may be fetched again already, as upstream. */
 const EXPIRY_LEEWAY_MS = 30_000
 /**
- * The time between two fetches: anybody can make tokens with an unknown key. A token that comes sooner waits, so that a new key is found
- * while such tokens arrive. Upstream has no limit.
+ * The time between two fetches: anybody can make tokens with an unknown key. A token that comes
+ * sooner waits, so that a new key is found while such tokens arrive. Upstream has no limit.
  */
 const FETCH_EVERY_MS = 500
-/** Keys that are older than this, and expired, are fetched again although they verify a token. Upstream never does. */
+/**
+ * Keys that are older than this, and expired, are fetched again although they verify a token.
+ * Upstream never does.
+ */
 const REFRESH_AFTER_MS = 10 * 60_000
 
 export type RemoteKeysOptions = { readonly get: Get; readonly time: Clock & Pick<Timers, 'after'> }
@@ -117,7 +121,8 @@ async function isSignedBy(
       await compactVerify(token, key, { algorithms: [algorithm] })
       return true
     } catch (error) {
-      // A key that is invalid, too short or for another use is a TypeError or a DOMException: it verifies nothing.
+      // A key that is invalid, too short or for another use is a TypeError or a DOMException: it
+      // verifies nothing.
       if (
         !(
           error instanceof errors.JOSEError ||

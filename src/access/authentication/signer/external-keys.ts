@@ -1,6 +1,6 @@
 /**
- * The keys of an external signer: fetched at startup, again when the signer said so, and when a token has a key that is not known. If that
- * fails, the keys stay as they are.
+ * The keys of an external signer: fetched at startup, again when the signer said so, and when a
+ * token has a key that is not known. If that fails, the keys stay as they are.
  */
 import { messageOf } from '../../../lib/errors.ts'
 import type { JwtKey } from '../../../lib/jwt.ts'
@@ -13,7 +13,10 @@ import type { SignerKeys } from './messages.ts'
 
 /** After a failure, as upstream. */
 const RETRY_MS = 10_000
-/** Tokens with unknown keys make the signer be asked this often at the most: anybody can make them. Upstream has no limit. */
+/**
+ * Tokens with unknown keys make the signer be asked this often at the most: anybody can make them.
+ * Upstream has no limit.
+ */
 const ASK_EVERY_MS = 1_000
 const KEY_ID_CHARACTERS_MAX = 1024
 
@@ -63,8 +66,8 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   }
 
   /**
-   * Whether new tokens must not be signed by this key, since others could not verify them. The signer itself names the key: one that is not
-   * known yet is asked for at once.
+   * Whether new tokens must not be signed by this key, since others could not verify them. The
+   * signer itself names the key: one that is not known yet is asked for at once.
    */
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
@@ -152,7 +155,7 @@ function checked(
       throw new Error(`found invalid public key id ${JSON.stringify(id)}`)
     }
     if (der.length === 0) throw new Error('found empty public key')
-    // The same object for the same key: signatures that it has verified count for as long as it is one of the keys.
+    // Reuses the object of a known key, which remembers the signatures that it has verified.
     // limit: an external signer has a few keys
     const same = before.find((one) => one.id === id && one.der.equals(der))
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same

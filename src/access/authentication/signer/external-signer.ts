@@ -1,6 +1,6 @@
 /**
- * An external signer of service account tokens, behind a Unix domain socket (KEP-740): it has the private keys, this server makes the
- * claims.
+ * An external signer of service account tokens, behind a Unix domain socket (KEP-740): it has the
+ * private keys, this server makes the claims.
  */
 import { parseText } from '../../../api/json-value.ts'
 import { isFields } from '../../../api/object.ts'

@@ -1,4 +1,7 @@
-/** Requests and answers of an external signer (k8s.io/externaljwt, v1alpha1 ExternalJWTSigner), in protobuf. */
+/**
+ * Requests and answers of an external signer (k8s.io/externaljwt, v1alpha1 ExternalJWTSigner), in
+ * protobuf.
+ */
 import { bytesTag, varintTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 

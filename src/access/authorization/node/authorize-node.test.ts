@@ -28,7 +28,9 @@ const withOn = (...names: readonly string[]): Gates => ({
   isOn: (name) => names.includes(name) || defaultGates.isOn(name),
 })
 
-/** `verb resource[.group][/subresource] [namespace/]name ?fieldSelector` → 'allow', or the reason. */
+/**
+ * `verb resource[.group][/subresource] [namespace/]name ?fieldSelector` → 'allow', or the reason.
+ */
 function ask(
   question: string,
   { user = 'system:node:n', groups = ['system:nodes'], gates = defaultGates } = {},

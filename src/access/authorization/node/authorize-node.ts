@@ -1,7 +1,8 @@
 /**
- * The node authorizer. A kubelet may read its own Node and what is related to it (`graph.ts`), and may do some things that concern all nodes
- * alike (`rules`). It has no opinion on anything else, so that RBAC may still allow it. What a request says only in its body (creates,
- * updates of other nodes) the NodeRestriction admission plugin restricts. Decisions are synchronous, from memory.
+ * The node authorizer. A kubelet may read its own Node and what is related to it (`graph.ts`), and
+ * may do some things that concern all nodes alike (`rules`). It has no opinion on anything else, so
+ * that RBAC may still allow it. What a request says only in its body (creates, updates of other
+ * nodes) the NodeRestriction admission plugin restricts. Decisions are synchronous, from memory.
  */
 import type { AccessAttributes, AccessDecision } from '../../../api/access.ts'
 import type { Gates } from '../../../api/gates.ts'

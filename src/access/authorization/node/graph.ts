@@ -1,7 +1,9 @@
 /**
- * Which objects are related to which node: a pod that is bound to it, what that pod refers to, the volume that is bound to a claim of the
- * pod, the secrets of that volume; attachments and ResourceSlices of the node. Each node counts the references of its pods, so that a
- * decision takes one or two lookups, however many pods there are, and an update costs as much as the pod has references.
+ * Which objects are related to which node: a pod that is bound to it, what that pod refers to, the
+ * volume that is bound to a claim of the pod, the secrets of that volume; attachments and
+ * ResourceSlices of the node. Each node counts the references of its pods, so that a decision takes
+ * one or two lookups, however many pods there are, and an update costs as much as the pod has
+ * references.
  *
  * Names of objects are `namespace/name`; those of cluster-scoped ones have no slash.
  */
@@ -34,7 +36,10 @@ export type VolumeContent = {
 
 type Pod = { readonly node: Node; readonly references: readonly string[] }
 
-/** How many pods of the node have a reference, by reference. Claims stand alone, since they lead to volumes. */
+/**
+ * How many pods of the node have a reference, by reference. Claims stand alone, since they lead to
+ * volumes.
+ */
 type Node = {
   readonly name: string
   pods: number
@@ -48,7 +53,10 @@ export class NodeGraph {
   readonly #nodes = new Map<string, Node>()
   readonly #pods = new Map<string, Pod>()
   readonly #volumes = new Map<string, VolumeContent>()
-  /** The names of the volumes that are bound to a claim: more than one only if some of them are left over. */
+  /**
+   * The names of the volumes that are bound to a claim: more than one only if some of them are left
+   * over.
+   */
   readonly #volumesOfClaim = new Map<string, readonly string[]>()
   readonly #attachments = new Map<string, string>()
   readonly #slices = new Map<string, string>()
@@ -156,7 +164,10 @@ export class NodeGraph {
     return this.#slices.get(name) === node
   }
 
-  /** Whether a volume of one of the node's claims needs the secret. A node has few claims; a secret may be that of all volumes. */
+  /**
+   * Whether a volume of one of the node's claims needs the secret. A node has few claims; a secret
+   * may be that of all volumes.
+   */
   #mounts({ claims }: Node, secret: string): boolean {
     for (const claim of claims.keys()) {
       for (const name of this.#volumesOfClaim.get(claim) ?? none) {

@@ -1,6 +1,7 @@
 /**
- * The graph of nodes, kept current by watches of the cache. It may be a moment behind what is stored, as upstream's is: a kubelet that was
- * told of a pod by this server finds what the pod refers to.
+ * The graph of nodes, kept current by watches of the cache. It may be a moment behind what is
+ * stored, as upstream's is: a kubelet that was told of a pod by this server finds what the pod
+ * refers to.
  */
 import type { InformerAccess } from '../../../storage/cache/informer-by-name.ts'
 import { Informer } from '../../../storage/cache/informer.ts'

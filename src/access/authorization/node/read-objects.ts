@@ -78,7 +78,10 @@ export function readNodeName(
 /** What was written through this server is still decoded. */
 const fieldsOfItem = (item: Item): Fields => item.decoded ?? contentOf(item)
 
-/** The annotation as it stands in the JSON that clients get. Inside of a text, its quotes would be escaped. */
+/**
+ * The annotation as it stands in the JSON that clients get. Inside of a text, its quotes would be
+ * escaped.
+ */
 const mirrorKey = Buffer.from(`${JSON.stringify(mirror)}:`)
 
 function isMirror(item: Item): boolean {

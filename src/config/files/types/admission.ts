@@ -1,6 +1,6 @@
 /**
- * The types of AdmissionConfiguration and of the plugins' own configurations, by version. Syntax: objects/schema/read-types.ts. All versions of a
- * kind have the same fields.
+ * The types of AdmissionConfiguration and of the plugins' own configurations, by version. Syntax:
+ * objects/schema/read-types.ts. All versions of a kind have the same fields.
  */
 
 const admission = `

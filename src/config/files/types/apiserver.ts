@@ -1,7 +1,9 @@
 /**
- * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration, EgressSelectorConfiguration and
- * TracingConfiguration, by version. Syntax: objects/schema/read-types.ts. They have no protobuf form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's,
- * to tell an empty string, which is invalid, from an absent field.
+ * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration,
+ * EgressSelectorConfiguration and TracingConfiguration, by version. Syntax:
+ * objects/schema/read-types.ts. They have no protobuf form. All versions of a kind have the same
+ * fields. Durations are pointers, unlike upstream's, to tell an empty string, which is invalid,
+ * from an absent field.
  */
 
 const authentication = `

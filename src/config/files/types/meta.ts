@@ -1,4 +1,7 @@
-/** The metadata types of configuration files, a subset of registry/catalogue/meta.ts. Syntax: objects/schema/read-types.ts. */
+/**
+ * The metadata types of configuration files, a subset of registry/catalogue/meta.ts. Syntax:
+ * objects/schema/read-types.ts.
+ */
 export const metaTypes = `
 package meta/v1
 

@@ -1,15 +1,15 @@
 /**
- * Splits a stream of received chunks into gRPC messages. In the common case, a whole message in one chunk, the message is a view of
- * the chunk. A message spread over chunks is copied once into a buffer of its announced size, so that a long answer costs linear
- * time, not quadratic.
+ * Splits a stream of received chunks into gRPC messages. In the common case, a whole message in one
+ * chunk, the message is a view of the chunk. A message spread over chunks is copied once into a
+ * buffer of its announced size, so that a long answer costs linear time, not quadratic.
  */
 import { GrpcError } from '../errors.ts'
 
 const FRAME_HEAD_BYTES = 5
 
 /**
- * The longest message that is accepted. etcd does not split range responses, so a page of large values can be long; a page beyond
- * this is requested again with a smaller limit.
+ * The longest message that is accepted. etcd does not split range responses, so a page of large
+ * values can be long; a page beyond this is requested again with a smaller limit.
  */
 export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
@@ -22,7 +22,10 @@ export class MessageFrames {
   #message: Buffer | undefined
   #filled = 0
 
-  /** `onMessage` is called synchronously from `push`. Views given to it are borrowed. `bytesMax`: of a message. */
+  /**
+   * `onMessage` is called synchronously from `push`. Views given to it are borrowed. `bytesMax`: of
+   * a message.
+   */
   constructor(onMessage: (message: Buffer) => void, bytesMax = MESSAGE_BYTES_MAX) {
     this.#onMessage = onMessage
     this.#bytesMax = bytesMax

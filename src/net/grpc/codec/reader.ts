@@ -1,6 +1,7 @@
 /**
- * Reads protobuf from one received message. Keys and values are returned as views of that message, so nothing is copied. Every step
- * checks its bounds: malformed input is a MalformedMessage, never a crash or a wrong view.
+ * Reads protobuf from one received message. Keys and values are returned as views of that message,
+ * so nothing is copied. Every step checks its bounds: malformed input is a MalformedMessage, never
+ * a crash or a wrong view.
  */
 
 /** The bytes are not the protobuf they should be. */
@@ -87,7 +88,10 @@ export class WireReader {
     return this.#low | 0
   }
 
-  /** A revision or a count. Beyond 2^53 JavaScript would round it, and a rounded revision is a wrong one: it is refused. */
+  /**
+   * A revision or a count. Beyond 2^53 JavaScript would round it, and a rounded revision is a wrong
+   * one: it is refused.
+   */
   number(): number {
     const byte = this.#buffer[this.#at]
     if (byte !== undefined && byte < 0x80 && this.#at < this.#end) {

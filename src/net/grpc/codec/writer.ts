@@ -6,11 +6,17 @@
 import { BYTES, ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 import { GrpcError } from '../errors.ts'
 
-/** Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows if it needs more. */
+/**
+ * Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows
+ * if it needs more.
+ */
 const SPARE_BYTES = 128
 
 export class WireWriter extends ProtobufWriter {
-  /** `contentBytes`: the bytes of the keys and values to come, so that the buffer rarely has to grow. */
+  /**
+   * `contentBytes`: the bytes of the keys and values to come, so that the buffer rarely has to
+   * grow.
+   */
   constructor(contentBytes: number) {
     super(contentBytes + SPARE_BYTES)
   }
@@ -20,7 +26,10 @@ export class WireWriter extends ProtobufWriter {
     return this.length
   }
 
-  /** Closes the nested message whose fields were written since `mark`. It is written even if empty: its presence has a meaning. */
+  /**
+   * Closes the nested message whose fields were written since `mark`. It is written even if empty:
+   * its presence has a meaning.
+   */
   nested(field: number, mark: number): void {
     this.varint(this.length - mark)
     this.tag(field, BYTES)
@@ -40,7 +49,10 @@ export class WireWriter extends ProtobufWriter {
     this.tag(field, BYTES)
   }
 
-  /** A count, a revision or an enumeration: an int64 that JavaScript holds exactly and that is not negative. */
+  /**
+   * A count, a revision or an enumeration: an int64 that JavaScript holds exactly and that is not
+   * negative.
+   */
   number(field: number, value: number | undefined): void {
     if (value === undefined || value === 0) return
     if (!Number.isSafeInteger(value) || value < 0) {

@@ -1,6 +1,7 @@
 /**
- * Authorization checks: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This file declares the
- * functions; the variable `authorizer` has the authorizer that answers.
+ * Authorization checks:
+ * `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This
+ * file declares the functions; the variable `authorizer` has the authorizer that answers.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -12,7 +13,10 @@ import { fixed, scaled, unknownSize } from '../ranges.ts'
 import { bool, opaque, string, type Type } from '../types.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
-/** An authorization check of a path or a resource. `serviceAccount`: checks that account instead of the request's user. */
+/**
+ * An authorization check of a path or a resource. `serviceAccount`: checks that account instead of
+ * the request's user.
+ */
 export type AccessCheck = {
   readonly verb: string
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
@@ -32,7 +36,10 @@ export type CheckDecision = {
   readonly error?: string
 }
 
-/** An evaluation waits for a promise, unless it cannot (`Program.evaluate`): then the check is an error. */
+/**
+ * An evaluation waits for a promise, unless it cannot (`Program.evaluate`): then the check is an
+ * error.
+ */
 export type CheckAccess = (check: AccessCheck) => MaybePromise<CheckDecision>
 
 export type CheckedResource = Pick<

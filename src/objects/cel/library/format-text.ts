@@ -1,4 +1,6 @@
-/** `"%s is %d".format([...])`: the second version of upstream's function, with numbers in English. */
+/**
+ * `"%s is %d".format([...])`: the second version of upstream's function, with numbers in English.
+ */
 import { quote } from '../../../api/quote.ts'
 import type { Call, Expr, ListExpr } from '../ast.ts'
 import type { CheckedExpression } from '../checker.ts'
@@ -71,7 +73,10 @@ export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpressi
   )
 }
 
-/** Finds the argument whose type the clause does not accept; with `%s` also inside of list and map literals. */
+/**
+ * Finds the argument whose type the clause does not accept; with `%s` also inside of list and map
+ * literals.
+ */
 function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)
   // Strings such as "NaN" represent numbers.

@@ -33,7 +33,10 @@ class FormatValue implements Opaque {
   }
 }
 
-/** A prefix may end with a dash, which is masked since a name follows it; upstream masks one character too many. */
+/**
+ * A prefix may end with a dash, which is masked since a name follows it; upstream masks one
+ * character too many.
+ */
 const maskDash = (text: string): string =>
   text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text
 

@@ -3,7 +3,10 @@ import { quote } from '../../../api/quote.ts'
 
 type Fault = { readonly what: string; readonly at?: string }
 
-/** Makes the message from the quoted text, since quoting a long text takes long. Undefined: the address is valid, perhaps with a zone. */
+/**
+ * Makes the message from the quoted text, since quoting a long text takes long. Undefined: the
+ * address is valid, perhaps with a zone.
+ */
 export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)
   if (fault === undefined) return undefined

@@ -1,4 +1,7 @@
-/** IP addresses and CIDR blocks. Each has one spelling only: leading zeros, zones and IPv4-mapped IPv6 addresses are errors. */
+/**
+ * IP addresses and CIDR blocks. Each has one spelling only: leading zeros, zones and IPv4-mapped
+ * IPv6 addresses are errors.
+ */
 import {
   type Cidr,
   cidrOf,
@@ -146,7 +149,10 @@ const onIp = (name: string, run: (ip: Ip) => Result, result = bool): FunctionPar
   run: (value) => (value instanceof IpValue ? run(value.ip) : noSuchOverload),
 })
 
-/** Whether the address is in one of these blocks, which are read when it is first asked: the pattern of an IPv6 address takes 7 ms to compile. */
+/**
+ * Whether the address is in one of these blocks, which are read when it is first asked: the pattern
+ * of an IPv6 address takes 7 ms to compile.
+ */
 function inBlocks(...texts: readonly string[]): (ip: Ip) => boolean {
   let cidrs: readonly Cidr[] | undefined
   return (ip) => {

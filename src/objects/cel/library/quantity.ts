@@ -19,7 +19,10 @@ const INT_MAX = 2n ** 63n - 1n
 class QuantityValue implements Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly quantity: Quantity
-  /** False for `1000m` and `1.0`: upstream does not treat a quantity as an integer unless it is written as one. */
+  /**
+   * False for `1000m` and `1.0`: upstream does not treat a quantity as an integer unless it is
+   * written as one.
+   */
   readonly isWhole: boolean
 
   constructor(quantity: Quantity, isWhole = true) {
@@ -85,7 +88,10 @@ const calculation = (
   },
 })
 
-/** Whether upstream adds the least int64 to it instead of subtracting it: negated, it is itself, and the sum does not overflow. */
+/**
+ * Whether upstream adds the least int64 to it instead of subtracting it: negated, it is itself, and
+ * the sum does not overflow.
+ */
 const staysLeast = (one: QuantityValue): boolean => (integerOf(one) ?? -1n) >= 0n
 
 /** A sum has the scale of the operand with more fractional digits; adding zero changes nothing. */

@@ -330,7 +330,9 @@ const strings: readonly FunctionPart[] = [
 
 const matching = { verb: 'matches', limit: 0 } as const
 
-/** The text counts as one character longer, so that an empty one does not make a large pattern free. */
+/**
+ * The text counts as one character longer, so that an empty one does not make a large pattern free.
+ */
 export const patternCost = (operands: readonly Operand[]): Range =>
   times(
     scaled(plus(sizeAt(operands, 0), fixed(1)), TEXT_FACTOR),

@@ -49,8 +49,8 @@ const onText =
     typeof text === 'string' ? run(text) : noSuchOverload
 
 /**
- * An empty string is found wherever a search starts, even outside of the text. In an empty text the last index is searched from -1, which
- * is out of range.
+ * An empty string is found wherever a search starts, even outside of the text. In an empty text the
+ * last index is searched from -1, which is out of range.
  */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload

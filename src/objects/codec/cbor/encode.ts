@@ -1,6 +1,6 @@
 /**
- * Encodes JSON values as CBOR as Kubernetes does: strings as byte strings, bytes tagged to become base64, numbers in the shortest
- * encoding that is exact, only definite lengths.
+ * Encodes JSON values as CBOR as Kubernetes does: strings as byte strings, bytes tagged to become
+ * base64, numbers in the shortest encoding that is exact, only definite lengths.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -22,8 +22,8 @@ const DOUBLE = 0xfb
 const TAG_BASE64 = 0xd6
 
 /**
- * A whole document, with the tag of self-described CBOR before it. The schema tells which strings are bytes, and which numbers are
- * floats.
+ * A whole document, with the tag of self-described CBOR before it. The schema tells which strings
+ * are bytes, and which numbers are floats.
  */
 export const encodeCbor = (value: Json, schema?: Schema): Buffer =>
   Buffer.concat([cborPrefix, encodeItem(value, schema)])

@@ -1,7 +1,8 @@
 /**
- * CBOR (RFC 8949) to the JSON text of the same value, so that whatever reads JSON reads CBOR too. Strings may come as byte strings, and
- * bytes as byte strings that are tagged to become base64; floats keep a decimal point, to be told from integers. What Kubernetes does not
- * accept is rejected, with the messages of the Go library that it uses.
+ * CBOR (RFC 8949) to the JSON text of the same value, so that whatever reads JSON reads CBOR too.
+ * Strings may come as byte strings, and bytes as byte strings that are tagged to become base64;
+ * floats keep a decimal point, to be told from integers. What Kubernetes does not accept is
+ * rejected, with the messages of the Go library that it uses.
  */
 import { isUtf8 } from 'node:buffer'
 import { printString } from '../json.ts'
@@ -18,7 +19,9 @@ export class CborError extends Error {
   override readonly name = 'CborError'
 }
 
-/** Upstream's limits: how deep arrays, maps and tags may nest, and how much one of them may hold. */
+/**
+ * Upstream's limits: how deep arrays, maps and tags may nest, and how much one of them may hold.
+ */
 const DEPTH_MAX = 64
 const ARRAY_ITEMS_MAX = 1024
 const MAP_PAIRS_MAX = 1024
@@ -42,7 +45,10 @@ const cborTypes = [
   'primitives',
 ] as const
 
-/** Additional information in the first byte: the argument follows in 1, 2, 4 or 8 bytes, or the length is indefinite. */
+/**
+ * Additional information in the first byte: the argument follows in 1, 2, 4 or 8 bytes, or the
+ * length is indefinite.
+ */
 const ONE_BYTE = 24
 const EIGHT_BYTES = 27
 const INDEFINITE = 31

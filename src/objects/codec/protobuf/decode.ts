@@ -1,6 +1,7 @@
 /**
- * Decodes protobuf into an object of a known schema, with the result that the JSON decoder gives: zero values and empty messages that
- * cannot be told from absent ones are omitted, times and quantities are strings. Unknown fields are skipped, as in Go.
+ * Decodes protobuf into an object of a known schema, with the result that the JSON decoder gives:
+ * zero values and empty messages that cannot be told from absent ones are omitted, times and
+ * quantities are strings. Unknown fields are skipped, as in Go.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { isFields, type Json } from '../../../api/object.ts'
@@ -109,7 +110,9 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
   return { wireType, goName, into }
 }
 
-/** Values that are omitted where that is possible. An empty port name is not the same as no port. */
+/**
+ * Values that are omitted where that is possible. An empty port name is not the same as no port.
+ */
 const isZero = (value: Json, schema: Schema): boolean =>
   (value === '' && schema.type !== 'intOrString') ||
   isZeroTime(value, schema) ||

@@ -1,7 +1,8 @@
 /**
- * Encodes values as protobuf by their schema, byte for byte as Go's generated code does: fields by number, map keys sorted, fields that
- * are not pointers always written, zero or not. A schema is compiled to functions once; encoding then only calls them, from the last
- * field to the first (writer.ts says why).
+ * Encodes values as protobuf by their schema, byte for byte as Go's generated code does: fields by
+ * number, map keys sorted, fields that are not pointers always written, zero or not. A schema is
+ * compiled to functions once; encoding then only calls them, from the last field to the first
+ * (writer.ts says why).
  */
 import { type Fields, fieldsOf, isFields } from '../../../api/object.ts'
 import { isDivided, once, repeat } from '../../../lib/scheduling/parts.ts'

@@ -1,6 +1,6 @@
 /**
- * The envelope around an object in protobuf (runtime.Unknown): four magic bytes, then a message with kind, apiVersion and the object's
- * own message, which has neither.
+ * The envelope around an object in protobuf (runtime.Unknown): four magic bytes, then a message
+ * with kind, apiVersion and the object's own message, which has neither.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -110,8 +110,8 @@ export function encodeEvent(type: string, object: Buffer): Buffer {
 }
 
 /**
- * The same for messages that are already encoded. A watch has many events, so each is written only once, from front to back, to memory that
- * `allocate` returns.
+ * The same for messages that are already encoded. A watch has many events, so each is written only
+ * once, from front to back, to memory that `allocate` returns.
  */
 export type WrapEvent = (type: string, item: Buffer, allocate?: (bytes: number) => Buffer) => Buffer
 

@@ -42,7 +42,10 @@ export class JsonCopier {
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #out = Buffer.alloc(0)
-  /** May be larger than the buffer: bytes past its end are lost, and `run` starts again with a larger one. */
+  /**
+   * May be larger than the buffer: bytes past its end are lost, and `run` starts again with a
+   * larger one.
+   */
   #used = 0
 
   /** Returns what `copy` writes for the JSON from `start` on. Fails with an UnexpectedJson. */

@@ -1,6 +1,7 @@
 /**
- * Types in the schemas of CRDs that have more than one JSON representation, and one protobuf message each: any JSON, a schema or a list
- * of schemas, a schema or a boolean, a schema or a list of strings. A schema inside is of the enclosing type.
+ * Types in the schemas of CRDs that have more than one JSON representation, and one protobuf
+ * message each: any JSON, a schema or a list of schemas, a schema or a boolean, a schema or a list
+ * of strings. A schema inside is of the enclosing type.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'

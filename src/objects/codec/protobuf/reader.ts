@@ -1,4 +1,7 @@
-/** Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's generated code. */
+/**
+ * Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's
+ * generated code.
+ */
 import type { Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
@@ -27,9 +30,14 @@ export class TooManyEntriesError extends Error {
 export type ReadLimits = {
   /** Number of entries of all maps together. */
   readonly entriesMax: number
-  /** Takes the size that an item of a list has at least when it is stored. Fails if that is too much. */
+  /**
+   * Takes the size that an item of a list has at least when it is stored. Fails if that is too
+   * much.
+   */
   readonly takeItem: (item: Json, of: Schema) => void
-  /** Reserves memory for more fields and returns their number. Fails if the byte budget is used up. */
+  /**
+   * Reserves memory for more fields and returns their number. Fails if the byte budget is used up.
+   */
   readonly holdFields: () => number
 }
 
@@ -190,7 +198,10 @@ export class ProtobufReader {
     return value
   }
 
-  /** Reads all fields of the open message: `read` reads those whose tags it knows, and returns whether it did. */
+  /**
+   * Reads all fields of the open message: `read` reads those whose tags it knows, and returns
+   * whether it did.
+   */
   fields(read: (tag: number) => boolean): void {
     while (this.at < this.end) {
       const tag = this.tag()

@@ -41,7 +41,10 @@ const SECONDS_CHARACTERS = 19
 /** Date.UTC takes a smaller year for one of the 20th century. */
 const YEAR_MIN_UTC = 100
 
-/** Digit by digit: every event of an object with times writes some, and Date.parse takes five times as long. */
+/**
+ * Digit by digit: every event of an object with times writes some, and Date.parse takes five times
+ * as long.
+ */
 function secondsOf(time: string): number {
   const year = digits(time, 0, 4)
   if (year < YEAR_MIN_UTC) return Date.parse(`${time.slice(0, SECONDS_CHARACTERS)}Z`) / 1000
@@ -77,7 +80,10 @@ export const readTime = (reader: ProtobufReader): Json => {
     : `${isoOf(time.seconds)}Z`
 }
 
-/** Accepts any number of nanoseconds, as Go does: truncates them to microseconds, then carries into the seconds. */
+/**
+ * Accepts any number of nanoseconds, as Go does: truncates them to microseconds, then carries into
+ * the seconds.
+ */
 export const readMicroTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
   if (time === undefined) return zeroTime

@@ -1,7 +1,8 @@
 /**
- * JSON to protobuf by their common schema, without an object in between: a fraction of the time of decoding and encoding. It reads only what
- * print.ts writes (no whitespace, fields in declared order, none unknown) and writes what encode.ts would, byte for byte. What it does not
- * expect it leaves to those two.
+ * JSON to protobuf by their common schema, without an object in between: a fraction of the time of
+ * decoding and encoding. It reads only what print.ts writes (no whitespace, fields in declared
+ * order, none unknown) and writes what encode.ts would, byte for byte. What it does not expect it
+ * leaves to those two.
  */
 import type { Fields } from '../../../api/object.ts'
 import { zeroTime } from '../../../api/time.ts'
@@ -14,7 +15,10 @@ import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/proto
 /** How deep structs may nest: only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 100
 
-/** A compiled struct: its fields in the order of JSON. An embedded struct is one of them, and has no key. */
+/**
+ * A compiled struct: its fields in the order of JSON. An embedded struct is one of them, and has no
+ * key.
+ */
 type Plan = {
   readonly fields: FieldPlan[]
   /** The indices of the fields in the order of protobuf; undefined if that is the same. */
@@ -35,7 +39,10 @@ type FieldPlan = {
 }
 
 type ValuePlan = {
-  /** unread: protobuf has no such field. unknown: it must be decoded. inline: an embedded struct, without braces. */
+  /**
+   * unread: protobuf has no such field. unknown: it must be decoded. inline: an embedded struct,
+   * without braces.
+   */
   readonly type: Exclude<Schema['type'], 'any' | 'list'> | 'unread' | 'unknown' | 'inline'
   readonly tag: Buffer
   /** The plan of a struct. */
@@ -58,7 +65,9 @@ export class Transcoder {
   readonly #bytes = new PackedBytes()
   #depth = 0
 
-  /** The message of the object that begins at `start` in the JSON; undefined: it must be decoded. */
+  /**
+   * The message of the object that begins at `start` in the JSON; undefined: it must be decoded.
+   */
   message(json: Buffer, start: number, struct: Struct): Buffer | undefined {
     const plan = this.#planOf(struct)
     this.#depth = 0

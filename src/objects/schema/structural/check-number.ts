@@ -1,4 +1,7 @@
-/** The keywords of numbers. Upstream compares integers as integers, and truncates their limits to integers for that. */
+/**
+ * The keywords of numbers. Upstream compares integers as integers, and truncates their limits to
+ * integers for that.
+ */
 import { invalidShown } from '../../../api/field-fault.ts'
 import { goFloat } from '../../../api/go-value.ts'
 import { pathOf, valueFault } from './faults.ts'
@@ -40,7 +43,10 @@ const limitOf = (limit: number, whole: boolean): number => (whole ? asInt64(limi
 const printLimit = (limit: number, whole: boolean): string =>
   whole ? `${BigInt(limit)}` : goFloat(limit)
 
-/** As Go converts on amd64: a float beyond the range becomes the smallest int64, so that nothing is below it. */
+/**
+ * As Go converts on amd64: a float beyond the range becomes the smallest int64, so that nothing is
+ * below it.
+ */
 const asInt64 = (limit: number): number =>
   Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND
 const INT64_BOUND = 2 ** 63

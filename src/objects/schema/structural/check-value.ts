@@ -25,7 +25,8 @@ export function checkType(
     if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
-    // If there is a format, upstream does not check the type of strings and lists, and compares all other values by Go's types.
+    // If there is a format, upstream does not check the type of strings and lists, and compares all
+    // other values by Go's types.
     const isText = type === 'string' || type === 'array'
     const found = goFormats.get(type) ?? ''
     if (!isText && found !== format) {

@@ -1,5 +1,6 @@
 /**
- * Matches the items of a list with those before an update, which only lists with keys allow. Lists may be long, so all is done in slices.
+ * Matches the items of a list with those before an update, which only lists with keys allow. Lists
+ * may be long, so all is done in slices.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -7,7 +8,10 @@ import type { Turns } from '../../cel/turns.ts'
 import type { Structural } from './structural.ts'
 import { isSameInTurns, keyOfValue, LOOK_VALUES } from './value.ts'
 
-/** For each item its old value, undefined if the item is new. Undefined: the items of this list cannot be correlated. */
+/**
+ * For each item its old value, undefined if the item is new. Undefined: the items of this list
+ * cannot be correlated.
+ */
 export function* correlatedItems(
   items: readonly Json[],
   old: Json | undefined,
@@ -30,8 +34,9 @@ export function* correlatedItems(
 }
 
 /**
- * Whether a value is unchanged, as far as the schema can tell: items with keys may have changed places. A field that the schema does not
- * know, such as the metadata of most objects, counts as changed.
+ * Whether a value is unchanged, as far as the schema can tell: items with keys may have changed
+ * places. A field that the schema does not know, such as the metadata of most objects, counts as
+ * changed.
  */
 export function* isUnchanged(
   value: Json,
@@ -72,7 +77,10 @@ function* areItemsUnchanged(
   return true
 }
 
-/** Undefined: the item omits a key, or has one that is not a scalar, so that it cannot be correlated. */
+/**
+ * Undefined: the item omits a key, or has one that is not a scalar, so that it cannot be
+ * correlated.
+ */
 const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
   isFields(item) && keys.every((key) => Object.hasOwn(item, key) && isScalar(item[key]))
     ? itemKey(item, keys)

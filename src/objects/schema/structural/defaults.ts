@@ -1,7 +1,8 @@
 /**
- * Sets the defaults of a structural schema. A null in a field that is not nullable counts as absent: it is replaced by the default, or
- * removed. A value that needs neither is returned as it is. One default can be set in thousands of items: beyond what can be stored
- * anyway, no more are set.
+ * Sets the defaults of a structural schema. A null in a field that is not nullable counts as
+ * absent: it is replaced by the default, or removed. A value that needs neither is returned as it
+ * is. One default can be set in thousands of items: beyond what can be stored anyway, no more are
+ * set.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -9,7 +10,10 @@ import { once } from '../../../lib/scheduling/parts.ts'
 import type { Structural } from './structural.ts'
 import { changedFields, changedItems } from './value.ts'
 
-/** The size of all defaults that an object gets. etcd accepts a megabyte and a half, or a few more if it is configured so. */
+/**
+ * The size of all defaults that an object gets. etcd accepts a megabyte and a half, or a few more
+ * if it is configured so.
+ */
 const CHARACTERS_MAX = 32 << 20
 
 /** What is done with nulls that have no default. */
@@ -58,10 +62,16 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
   return absent === undefined ? set : Object.assign(new JsonMap(), set, absent)
 }
 
-/** Upstream removes nulls before it sets defaults: those in a default are stored, and removed when the object is read. */
+/**
+ * Upstream removes nulls before it sets defaults: those in a default are stored, and removed when
+ * the object is read.
+ */
 const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
 
-/** Removes nulls from fields that are not nullable and have no default, as upstream does where it converts between versions. */
+/**
+ * Removes nulls from fields that are not nullable and have no default, as upstream does where it
+ * converts between versions.
+ */
 export function removeNulls(value: Json, schema: Structural): Json {
   const { items } = schema
   if (Array.isArray(value))

@@ -12,8 +12,9 @@ export class Enumeration {
   }
 
   /**
-   * Numbers are compared as numbers, so that 1 equals 1.0; the order of fields does not matter. Null never is a member. Upstream also
-   * compares after Go's conversions: a float is truncated to match an integer, and an integer matches the character of that code point.
+   * Numbers are compared as numbers, so that 1 equals 1.0; the order of fields does not matter.
+   * Null never is a member. Upstream also compares after Go's conversions: a float is truncated to
+   * match an integer, and an integer matches the character of that code point.
    */
   has(value: Json): boolean {
     if (value === null) return false
@@ -25,7 +26,10 @@ export class Enumeration {
   }
 }
 
-/** A scalar itself; for other values a text that no scalar equals, since it begins with a control character. */
+/**
+ * A scalar itself; for other values a text that no scalar equals, since it begins with a control
+ * character.
+ */
 const markOf = (value: Json): Json =>
   typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value
 

@@ -1,4 +1,7 @@
-/** Validation errors as upstream reports them: the message repeats the path of the value, from the root of what was validated. */
+/**
+ * Validation errors as upstream reports them: the message repeats the path of the value, from the
+ * root of what was validated.
+ */
 import { invalidShown, notSupportedShown, tooLong, tooMany } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
 import type { Json } from '../../../api/object.ts'

@@ -1,4 +1,7 @@
-/** The formats that are validated; all others are ignored. What each accepts is upstream's, odd as some of it is. */
+/**
+ * The formats that are validated; all others are ignored. What each accepts is upstream's, odd as
+ * some of it is.
+ */
 import { isIP } from 'node:net'
 import { parseWordedDuration } from '../../cel/time.ts'
 import { isRequestUri } from './request-uri.ts'
@@ -59,7 +62,9 @@ export const isFormat = (name: string): boolean => formats.has(name)
 export const matchesFormat = (text: string, format: string): boolean =>
   formats.get(format)?.(text) ?? true
 
-/** Most host names match this, which is faster to check than a pattern for all letters and symbols. */
+/**
+ * Most host names match this, which is faster to check than a pattern for all letters and symbols.
+ */
 const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/
 
 function isHostname(text: string): boolean {
@@ -87,7 +92,8 @@ function isCidr(text: string): boolean {
 }
 
 /**
- * Of 6, 8 or 20 bytes, as in Go 1.24, with which releases of Kubernetes 1.33 are built: later ones need no separators between the digits.
+ * Of 6, 8 or 20 bytes, as in Go 1.24, with which releases of Kubernetes 1.33 are built: later ones
+ * need no separators between the digits.
  */
 function isMac(text: string): boolean {
   if (text.includes('.'))

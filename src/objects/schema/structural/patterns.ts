@@ -1,6 +1,7 @@
 /**
- * Matches the patterns of a schema in one validation. Texts that are quick to match are matched where they are met; the others are
- * deferred, matched between two passes over the value, and known in the next pass.
+ * Matches the patterns of a schema in one validation. Texts that are quick to match are matched
+ * where they are met; the others are deferred, matched between two passes over the value, and known
+ * in the next pass.
  */
 import { RE2JS } from 're2js'
 import {
@@ -14,7 +15,9 @@ import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
 
-/** The steps of all texts that are matched during a pass: 20 ms at worst, and about 1 ms as a rule. */
+/**
+ * The steps of all texts that are matched during a pass: 20 ms at worst, and about 1 ms as a rule.
+ */
 const PASS_STEPS_MAX = 50_000
 
 const matching = { verb: 'matches', limit: -1 } as const
@@ -25,10 +28,15 @@ export class Patterns {
   #asked: { readonly question: PatternQuestion; readonly isShort: boolean }[] = []
   readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
-  /** The steps of all deferred matches. All texts of a value together may not take longer than one may. */
+  /**
+   * The steps of all deferred matches. All texts of a value together may not take longer than one
+   * may.
+   */
   #steps = 0
 
-  /** Patterns are RE2 and not anchored. A text that would take too long to match counts as no match. */
+  /**
+   * Patterns are RE2 and not anchored. A text that would take too long to match counts as no match.
+   */
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)
     if (known !== undefined) return known
@@ -58,7 +66,10 @@ export class Patterns {
     return true
   }
 
-  /** The program size of a pattern that takes long to compile, and is not compiled here; undefined for other patterns. */
+  /**
+   * The program size of a pattern that takes long to compile, and is not compiled here; undefined
+   * for other patterns.
+   */
   #longSizeOf(pattern: string): number | undefined {
     if (this.#longSizes.has(pattern)) return this.#longSizes.get(pattern)
     const size = longPatternSize(pattern)
@@ -91,7 +102,10 @@ export class Patterns {
   }
 }
 
-/** The last patterns that were compiled, in use or not: one that was evicted is compiled again with its next text. */
+/**
+ * The last patterns that were compiled, in use or not: one that was evicted is compiled again with
+ * its next text.
+ */
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()
 

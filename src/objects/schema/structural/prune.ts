@@ -1,4 +1,7 @@
-/** Drops the fields that a schema does not know, as upstream does: below a field that is kept without a schema, objects become empty. */
+/**
+ * Drops the fields that a schema does not know, as upstream does: below a field that is kept
+ * without a schema, objects become empty.
+ */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { BoundedTexts } from '../../../lib/text/bounded-texts.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -6,13 +9,19 @@ import type { Structural } from './structural.ts'
 import { nameOf, Trail } from './trail.ts'
 import { changedFields, changedItems } from './value.ts'
 
-/** The length of the paths of all unknown fields: those beyond it are dropped like the rest, but not reported. */
+/**
+ * The length of the paths of all unknown fields: those beyond it are dropped like the rest, but not
+ * reported.
+ */
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
 /** `unknown`: the paths of dropped fields, sorted; incomplete if they are very long. */
 export type PrunedValue<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
-/** Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never changes what it is given. */
+/**
+ * Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never
+ * changes what it is given.
+ */
 export function pruneObject(object: Fields, schema: Structural): PrunedValue<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })

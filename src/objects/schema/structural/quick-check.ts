@@ -1,4 +1,7 @@
-/** Whether a small value is valid, in one go: without the paths and the old values, which only the errors of an invalid one need. */
+/**
+ * Whether a small value is valid, in one go: without the paths and the old values, which only the
+ * errors of an invalid one need.
+ */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import { checkFieldCount, checkItemCount, checkType, checkWhole } from './check-value.ts'

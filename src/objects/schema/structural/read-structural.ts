@@ -1,6 +1,6 @@
 /**
- * Reads `openAPIV3Schema`. Equal parts become one object: most fields of most schemas are one of a few scalars, and large schemas repeat
- * themselves (a PodSpec has its container three times).
+ * Reads `openAPIV3Schema`. Equal parts become one object: most fields of most schemas are one of a
+ * few scalars, and large schemas repeat themselves (a PodSpec has its container three times).
  */
 import { Enumeration } from './enumeration.ts'
 import {
@@ -166,7 +166,10 @@ type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & {
 
 /** Rules that are read between two looks at the clock. */
 const RULES_PER_LOOK = 256
-/** A part with more rules, values or alternatives is not compared with other parts: its text would be as long as the schema. */
+/**
+ * A part with more rules, values or alternatives is not compared with other parts: its text would
+ * be as long as the schema.
+ */
 const COMPARED_ITEMS_MAX = 1_000
 
 function isLong({
@@ -190,7 +193,10 @@ const noJunctors: Junctors = {}
 const hasJunctors = ({ allOf, anyOf, oneOf, not }: Fields): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined
 
-/** Most schemas have a type and one or two checks, and there may be tens of thousands, so absent parts are not printed. */
+/**
+ * Most schemas have a type and one or two checks, and there may be tens of thousands, so absent
+ * parts are not printed.
+ */
 function keyOf({
   types,
   isNullable,
@@ -222,7 +228,10 @@ function printed(parts: readonly unknown[]): string {
 const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
-/** In a schema for its defaults, int-or-string allows anything; types, formats and patterns are taken as they are. */
+/**
+ * In a schema for its defaults, int-or-string allows anything; types, formats and patterns are
+ * taken as they are.
+ */
 function asOfDefaults(
   schema: Fields,
   { types, checks }: Pick<OwnKeywords, 'types' | 'checks'>,

@@ -1,4 +1,7 @@
-/** Whether Go accepts a text as the URI of a request (url.ParseRequestURI): an absolute URI, or an absolute path. */
+/**
+ * Whether Go accepts a text as the URI of a request (url.ParseRequestURI): an absolute URI, or an
+ * absolute path.
+ */
 export function isRequestUri(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (text === '' || /[\x00-\x1f\x7f]/.test(text) || text.startsWith(':')) return false

@@ -1,6 +1,6 @@
 /**
- * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the schema with rules in them or below. A
- * schema is compiled once, when an object is first written.
+ * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the
+ * schema with rules in them or below. A schema is compiled once, when an object is first written.
  */
 import { type CompileResult, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
@@ -128,7 +128,8 @@ export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
 type RuleTypeOptions = {
   readonly type: Type
   /**
-   * New expressions may only use what the previous Kubernetes version supports, too; those that were accepted before may use everything.
+   * New expressions may only use what the previous Kubernetes version supports, too; those that
+   * were accepted before may use everything.
    */
   readonly isStored: (expression: string) => boolean
   readonly slice: Slice

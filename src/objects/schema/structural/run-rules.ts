@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a schema on an object. Their cost is limited, for each and for all together. On an update, a rule that fails on an
- * unchanged value only gives a warning, unless it uses oldSelf.
+ * Runs the rules of a schema on an object. Their cost is limited, for each and for all together. On
+ * an update, a rule that fails on an unchanged value only gives a warning, unless it uses oldSelf.
  */
 import { CelError, Optional, type Result } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
@@ -96,7 +96,10 @@ type RuleContext = {
   readonly old: Json | undefined
   /** Undefined only if `isStrict`. */
   readonly schema: Structural | undefined
-  /** For a value that cannot be correlated: whether the enclosing value is unchanged; undefined: it is not, or it does not matter. */
+  /**
+   * For a value that cannot be correlated: whether the enclosing value is unchanged; undefined: it
+   * is not, or it does not matter.
+   */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
   readonly isStrict: boolean
@@ -182,7 +185,8 @@ function* runOwn(
     const result = yield* evaluate(rule, variables, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
-    // A messageExpression does not get an absent old value, not even as an empty optional, nor one that no rule of this value uses.
+    // A messageExpression does not get an absent old value, not even as an empty optional, nor one
+    // that no rule of this value uses.
     const text = yield* messageOf(
       rule,
       { ...variables, oldSelf: isOldKnown ? oldSelf : undefined },
@@ -203,7 +207,10 @@ function* runOwn(
   }
 }
 
-/** An old value that was written under another schema may not fit this one: a rule that uses it fails. */
+/**
+ * An old value that was written under another schema may not fit this one: a rule that uses it
+ * fails.
+ */
 const optionalOf = (was: Result | undefined): Result =>
   was instanceof CelError
     ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)

@@ -1,12 +1,16 @@
 /**
- * The schema of a custom resource in the form that requests use: without descriptions, with equal parts shared. Schemas inside of allOf,
- * anyOf, oneOf and not have the same form, though they may say less (read-structural.ts makes both).
+ * The schema of a custom resource in the form that requests use: without descriptions, with equal
+ * parts shared. Schemas inside of allOf, anyOf, oneOf and not have the same form, though they may
+ * say less (read-structural.ts makes both).
  */
 import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../../api/object.ts'
 
 export type Structural = {
-  /** Empty: any type. int-or-string is both types. In a schema for validating its defaults, it may be an unknown type as well. */
+  /**
+   * Empty: any type. int-or-string is both types. In a schema for validating its defaults, it may
+   * be an unknown type as well.
+   */
   readonly types: readonly string[]
   readonly isNullable: boolean
   /** Fields that are not in `properties` are kept. */
@@ -16,7 +20,10 @@ export type Structural = {
   readonly properties: ReadonlyMap<string, Structural> | undefined
   /** The properties that have a default. */
   readonly defaults: readonly FieldDefault[]
-  /** The schema of fields that are not in `properties`. True: they are allowed, and nothing is known about them. */
+  /**
+   * The schema of fields that are not in `properties`. True: they are allowed, and nothing is known
+   * about them.
+   */
   readonly additional: Structural | boolean | undefined
   readonly items: Structural | undefined
   readonly default: Json | undefined
@@ -54,7 +61,10 @@ export type ListKind =
 /** The keywords that validate values. */
 export type Checks = {
   readonly format?: string
-  /** For validating a default: an unknown format counts as a type, and an invalid pattern is ignored. */
+  /**
+   * For validating a default: an unknown format counts as a type, and an invalid pattern is
+   * ignored.
+   */
   readonly isOfDefault?: true
   readonly enum?: Enumeration
   readonly pattern?: string

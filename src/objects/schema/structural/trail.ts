@@ -1,4 +1,7 @@
-/** A place in a value during a walk. Nearly all values are valid, so its path is built only when it is needed. */
+/**
+ * A place in a value during a walk. Nearly all values are valid, so its path is built only when it
+ * is needed.
+ */
 export class Trail {
   readonly #outer: Trail | undefined
   readonly #step: string | number

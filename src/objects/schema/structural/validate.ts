@@ -1,9 +1,11 @@
 /**
- * Validates values against their schema, keyword by keyword, with the messages of upstream's validator. On an update, errors in values
- * that have not changed are tolerated (ratcheting, KEP-4008).
+ * Validates values against their schema, keyword by keyword, with the messages of upstream's
+ * validator. On an update, errors in values that have not changed are tolerated (ratcheting,
+ * KEP-4008).
  *
- * Each item may have to be checked against each alternative of a schema, so the walk yields to other work: between objects, lists and
- * alternatives. Most objects are small and valid: that is found out before, in one go (`quick-check.ts`).
+ * Each item may have to be checked against each alternative of a schema, so the walk yields to
+ * other work: between objects, lists and alternatives. Most objects are small and valid: that is
+ * found out before, in one go (`quick-check.ts`).
  */
 import {
   FAULTS_CHARACTERS_MAX,
@@ -51,7 +53,10 @@ export function* validateValues(
   }
 }
 
-/** An error that several schemas of a value have, such as an alternative and the schema around it, is reported once. */
+/**
+ * An error that several schemas of a value have, such as an alternative and the schema around it,
+ * is reported once.
+ */
 function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
   const known = new Set<string>()
@@ -69,7 +74,10 @@ function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault
   return all
 }
 
-/** How many of its checks a value passed: by that, upstream chooses the alternative whose errors it reports. */
+/**
+ * How many of its checks a value passed: by that, upstream chooses the alternative whose errors it
+ * reports.
+ */
 type Count = number
 
 /** Checks a value; its errors are dropped if it has not changed. */

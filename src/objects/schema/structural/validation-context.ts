@@ -6,7 +6,10 @@ import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
-/** An error, whose message is made only if it is reported: most errors of failed alternatives are not. */
+/**
+ * An error, whose message is made only if it is reported: most errors of failed alternatives are
+ * not.
+ */
 export type Fault = () => FieldFault
 
 export type Walk = {
@@ -53,7 +56,10 @@ export class ValidationContext {
     return new ValidationContext(new Trail(this.#trail, step), this, old)
   }
 
-  /** The same place in an alternative, with an error list of its own. There is no ratcheting inside of alternatives, as upstream. */
+  /**
+   * The same place in an alternative, with an error list of its own. There is no ratcheting inside
+   * of alternatives, as upstream.
+   */
   withFaults(faults: Fault[]): ValidationContext {
     const { prefix, patterns, slice } = this
     return new ValidationContext(this.#trail, { prefix, faults, patterns, slice }, undefined)

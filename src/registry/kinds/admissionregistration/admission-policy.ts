@@ -1,4 +1,7 @@
-/** ValidatingAdmissionPolicy and its bindings. Whether the writer may read the parameters is checked by `admission/policies/param-access.ts`. */
+/**
+ * ValidatingAdmissionPolicy and its bindings. Whether the writer may read the parameters is checked
+ * by `admission/policies/param-access.ts`.
+ */
 import {
   checked,
   duplicate,

@@ -1,4 +1,7 @@
-/** Validates long lists (webhooks, match conditions, validations) in slices: each item may have a CEL expression that takes long. */
+/**
+ * Validates long lists (webhooks, match conditions, validations) in slices: each item may have a
+ * CEL expression that takes long.
+ */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'

@@ -1,4 +1,7 @@
-/** The CEL expressions of webhooks and policies: which variables they may use, and which type they must have. */
+/**
+ * The CEL expressions of webhooks and policies: which variables they may use, and which type they
+ * must have.
+ */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
 import {
@@ -11,7 +14,10 @@ import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/types.ts'
 
-/** The limit for all expressions of an object: compiling a hundred thousand characters takes tenths of a second. */
+/**
+ * The limit for all expressions of an object: compiling a hundred thousand characters takes tenths
+ * of a second.
+ */
 const CHARACTERS_MAX = 256 * 1024
 
 type ExpressionOptions = {
@@ -35,7 +41,10 @@ export class Expressions {
   readonly slice: Slice
   #characters = 0
 
-  /** `stored`: the expressions that the stored object has, which may use the newest version of the CEL environment. */
+  /**
+   * `stored`: the expressions that the stored object has, which may use the newest version of the
+   * CEL environment.
+   */
   constructor(
     slice: Slice,
     { hasParams = false, hasVariables = false, stored = new Set<string>() } = {},
@@ -119,7 +128,10 @@ function oneOf(types: readonly Type[]): string {
   return names.length === 1 ? (names[0] ?? '') : `one of [${names.join(' ')}]`
 }
 
-/** The expressions in an object that count as stored: not those of variables, nor those of JSON patches. */
+/**
+ * The expressions in an object that count as stored: not those of variables, nor those of JSON
+ * patches.
+ */
 export function expressionsIn(spec: Fields): string[] {
   const texts = (list: string, ...names: readonly string[]): string[] =>
     itemsOf(spec[list]).flatMap((one) => names.map((name) => textOf(one[name])))

@@ -105,7 +105,10 @@ function validateNames(
   ]
 }
 
-/** A resource that an earlier wildcard covers, of all subresources or of all resources, must not be repeated. */
+/**
+ * A resource that an earlier wildcard covers, of all subresources or of all resources, must not be
+ * repeated.
+ */
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]
   const before = once('resources of a rule', () => new Set<string>())

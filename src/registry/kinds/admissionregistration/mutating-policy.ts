@@ -1,4 +1,7 @@
-/** MutatingAdmissionPolicy and its bindings. Whether the writer may read the parameter resources of a policy is not checked yet. */
+/**
+ * MutatingAdmissionPolicy and its bindings. Whether the writer may read the parameter resources of
+ * a policy is not checked yet.
+ */
 import { type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { jsonPatchType, objectType } from '../../../objects/cel/patches.ts'

@@ -1,6 +1,7 @@
 /**
- * A schema that was accepted stays accepted: if an update does not change it, it is not validated again, so that a later server with
- * stricter limits does not block updates; and stored expressions in a schema that changes may use the newest CEL environment.
+ * A schema that was accepted stays accepted: if an update does not change it, it is not validated
+ * again, so that a later server with stricter limits does not block updates; and stored expressions
+ * in a schema that changes may use the newest CEL environment.
  */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
@@ -25,7 +26,8 @@ export class AcceptedSchemas {
   }
 
   /**
-   * With the subresource status more is forbidden at the root, so it is part of the key. Digests are used since there may be many versions.
+   * With the subresource status more is forbidden at the root, so it is part of the key. Digests
+   * are used since there may be many versions.
    */
   *has(schema: Fields, withStatus: boolean, slice: Slice): Turns<boolean> {
     if (this.#versions.length === 0) return false
@@ -55,7 +57,10 @@ export class AcceptedSchemas {
   }
 }
 
-/** How much text is collected before it is hashed: a call for each keyword would cost more than all else. */
+/**
+ * How much text is collected before it is hashed: a call for each keyword would cost more than all
+ * else.
+ */
 const CHUNK_CHARACTERS = 16 << 10
 
 /** Two schemas have the same digest only if they are equal, in any order of their keywords. */
@@ -81,7 +86,8 @@ const isLongList = (value: Json | undefined): value is readonly Json[] =>
 function* textsOfParts(value: Json): Generator<string> {
   if (isLongList(value)) {
     yield '['
-    // The generator is not called for the items: a value passes through as many generators as it is deep.
+    // The generator is not called for the items: a value passes through as many generators as it is
+    // deep.
     for (const item of value) yield `${keyOfValue(item)},`
     yield ']'
     return

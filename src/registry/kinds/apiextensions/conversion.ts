@@ -75,8 +75,8 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
 }
 
 /**
- * The bundle of an established CRD is validated, so that its webhook is not broken by mistake; but a bundle that was invalid before may
- * stay.
+ * The bundle of an established CRD is validated, so that its webhook is not broken by mistake; but
+ * a bundle that was invalid before may stay.
  */
 function isBundleChecked(before: StoredCrd | undefined): boolean {
   if (before?.isEstablished !== true) return false

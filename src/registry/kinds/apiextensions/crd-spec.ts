@@ -1,6 +1,6 @@
 /**
- * The rules for the spec of a CRD. Upstream validates it in its stored form, where parts that all versions share are in the spec itself,
- * and reports the paths of that form.
+ * The rules for the spec of a CRD. Upstream validates it in its stored form, where parts that all
+ * versions share are in the spec itself, and reports the paths of that form.
  */
 import {
   checked,

@@ -1,4 +1,7 @@
-/** CustomResourceDefinitions. The rules of their parts are in the files beside this one; controllers/ maintains the conditions. */
+/**
+ * CustomResourceDefinitions. The rules of their parts are in the files beside this one;
+ * controllers/ maintains the conditions.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -188,7 +191,10 @@ const validateAcceptedNames = (object: KubeObject): FieldFault[] =>
 const approval = 'api-approved.kubernetes.io'
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
-/** Groups of Kubernetes itself need an approval annotation. A CRD that was stored without one may stay so. */
+/**
+ * Groups of Kubernetes itself need an approval annotation. A CRD that was stored without one may
+ * stay so.
+ */
 function validateApproval(object: KubeObject, current?: KubeObject): FieldFault[] {
   const group = textOf(specOf(object)['group'])
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []

@@ -40,7 +40,9 @@ type DefaultContext = {
   readonly faults: FieldFault[]
   /** The schema as it was given. */
   readonly schema: Json | undefined
-  /** Creates an object with a value at this position of its metadata; undefined outside of metadata. */
+  /**
+   * Creates an object with a value at this position of its metadata; undefined outside of metadata.
+   */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
   readonly slice: Slice

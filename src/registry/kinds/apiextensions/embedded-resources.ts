@@ -1,4 +1,7 @@
-/** Embedded resources: they have kind, apiVersion and metadata, which must be valid whatever their schema says. */
+/**
+ * Embedded resources: they have kind, apiVersion and metadata, which must be valid whatever their
+ * schema says.
+ */
 import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkPathSegment } from '../../../api/names.ts'
 import {

@@ -1,4 +1,7 @@
-/** The CEL rules in schemas: they must compile, and their estimated cost is limited for the largest possible object. */
+/**
+ * The CEL rules in schemas: they must compile, and their estimated cost is limited for the largest
+ * possible object.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -85,10 +88,15 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
   ]
 }
 
-/** The maximum estimated cost of one rule, for all values that an object can have for it; and of all rules of a schema. */
+/**
+ * The maximum estimated cost of one rule, for all values that an object can have for it; and of all
+ * rules of a schema.
+ */
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000
-/** If a schema is too expensive, its most expensive rules are reported, if their share is relevant. */
+/**
+ * If a schema is too expensive, its most expensive rules are reported, if their share is relevant.
+ */
 const WORST_MAX = 4
 const WORST_COST_MIN = SCHEMA_COST_MAX / 100
 
@@ -104,8 +112,8 @@ export type RulePosition = {
   /** How many values an object can have for it; undefined: unbounded. */
   readonly count: number | undefined
   /**
-   * The path of the list whose items cannot be correlated, or of the map of unknown type, below which there is no oldSelf; empty if there
-   * is none.
+   * The path of the list whose items cannot be correlated, or of the map of unknown type, below
+   * which there is no oldSelf; empty if there is none.
    */
   readonly uncorrelated: string
   /** A schema above it has a rule, so that upstream derives its type from that one. */
@@ -113,8 +121,8 @@ export type RulePosition = {
   /** There is a schema of an unknown type between the two: no type can be derived. */
   readonly isBelowUnknown: boolean
   /**
-   * Set if that type differs from its own: the schema whose `items` or `additionalProperties` it is, although the type of that schema has
-   * no such elements.
+   * Set if that type differs from its own: the schema whose `items` or `additionalProperties` it
+   * is, although the type of that schema has no such elements.
    */
   readonly holder: Fields | undefined
 }

@@ -126,7 +126,8 @@ function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
   }
   addAll(faults, validateOwn(schema, place))
   addAll(faults, yield* validateExtensions(schema, place))
-  // Rules are not compiled if the schema, or one below it, has a fault: their errors would be misleading.
+  // Rules are not compiled if the schema, or one below it, has a fault: their errors would be
+  // misleading.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 

@@ -1,4 +1,7 @@
-/** CRDs that were stored before schemas had to be structural are kept, and get a condition. New ones are refused instead. */
+/**
+ * CRDs that were stored before schemas had to be structural are kept, and get a condition. New ones
+ * are refused instead.
+ */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
 import { atOnce } from '../../../objects/cel/turns.ts'

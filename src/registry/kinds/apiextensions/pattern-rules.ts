@@ -1,4 +1,7 @@
-/** The patterns of a schema must be valid regular expressions. Compiling one takes time, and a schema may have thousands. */
+/**
+ * The patterns of a schema must be valid regular expressions. Compiling one takes time, and a
+ * schema may have thousands.
+ */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../../api/object.ts'
 import { longPatternFault } from '../../../objects/cel/long-pattern.ts'
@@ -21,7 +24,10 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
   return faults
 }
 
-/** Synchronous, so only for patterns that compile quickly. Long ones were validated when they were written. */
+/**
+ * Synchronous, so only for patterns that compile quickly. Long ones were validated when they were
+ * written.
+ */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
   return [...patternsIn(schema, path)].flatMap((found) => {
     const wrong =
@@ -39,7 +45,10 @@ const describe = (pattern: string, path: string, { message }: CelError): FieldFa
 
 type PatternField = { readonly pattern: string; readonly at: string }
 
-/** Yields undefined for each schema without a pattern, so that the caller can yield to the event loop. */
+/**
+ * Yields undefined for each schema without a pattern, so that the caller can yield to the event
+ * loop.
+ */
 function* patternsIn(schema: Fields, path: string): Generator<PatternField | undefined> {
   const pattern = textOf(schema['pattern'])
   yield pattern === '' ? undefined : { pattern, at: `${path}.pattern` }

@@ -54,7 +54,8 @@ export function* validateSchema(
 }
 
 /**
- * With the subresource status, status and the rest are validated separately: only keywords that then still apply are allowed at the root.
+ * With the subresource status, status and the rest are validated separately: only keywords that
+ * then still apply are allowed at the root.
  */
 const allowedAtRoot = [
   'Description',
@@ -97,7 +98,10 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
   return [invalidShown(path, shown, why)]
 }
 
-/** Whether the keyword is there, though it be empty: a text or a boolean is absent when it is empty only where Go has no pointer to it. */
+/**
+ * Whether the keyword is there, though it be empty: a text or a boolean is absent when it is empty
+ * only where Go has no pointer to it.
+ */
 const isSet = (keyword: string, value: Json | undefined): boolean =>
   value !== undefined &&
   value !== null &&

@@ -1,6 +1,7 @@
 /**
- * CustomResourceDefinitions are stored as v1beta1, which is no longer served. There a schema, subresources, printer columns or selectable
- * fields that all versions share are in the spec itself. Messages of faults have the paths of that form.
+ * CustomResourceDefinitions are stored as v1beta1, which is no longer served. There a schema,
+ * subresources, printer columns or selectable fields that all versions share are in the spec
+ * itself. Messages of faults have the paths of that form.
  */
 import {
   type Fields,
@@ -55,7 +56,10 @@ export function toStoredSpec(spec: Fields): Fields {
   })
 }
 
-/** Fields of a schema that are pointers in Go: an empty one differs from an absent one. Defaults and the status subresource are others. */
+/**
+ * Fields of a schema that are pointers in Go: an empty one differs from an absent one. Defaults and
+ * the status subresource are others.
+ */
 const pointers: ReadonlySet<string> = new Set([
   'additionalProperties',
   'externalDocs',

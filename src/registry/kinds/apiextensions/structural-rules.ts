@@ -1,5 +1,6 @@
 /**
- * A schema is structural if it specifies every field, exactly once: keywords inside of allOf, anyOf, oneOf and not only restrict values.
+ * A schema is structural if it specifies every field, exactly once: keywords inside of allOf,
+ * anyOf, oneOf and not only restrict values.
  */
 import {
   FAULTS_MAX,
@@ -194,7 +195,10 @@ function isPlainMetadata(schema: Fields): boolean {
 
 type Part = { readonly part: Fields; readonly at: string; readonly isTyped: boolean }
 
-/** An int-or-string may have types inside of anyOf, in exactly one form: nothing else inside of these keywords may have types. */
+/**
+ * An int-or-string may have types inside of anyOf, in exactly one form: nothing else inside of
+ * these keywords may have types.
+ */
 function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   for (const name of ['allOf', 'anyOf', 'oneOf']) {
     const isTyped = name === 'anyOf' && isIntOrString(schema['anyOf'])
@@ -205,7 +209,10 @@ function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   if (isFields(schema['not'])) yield { part: schema['not'], at: `${path}.not`, isTyped: false }
 }
 
-/** The schemas directly inside of a schema, except for those of its properties. The lists may be long. */
+/**
+ * The schemas directly inside of a schema, except for those of its properties. The lists may be
+ * long.
+ */
 export function* subschemasOf(schema: Fields): Generator<Json | undefined> {
   const { items, additionalProperties, not, allOf, anyOf, oneOf } = schema
   yield items

@@ -1,4 +1,7 @@
-/** The parts of a version besides its schema: subresources, columns, selectable fields, the deprecation warning. */
+/**
+ * The parts of a version besides its schema: subresources, columns, selectable fields, the
+ * deprecation warning.
+ */
 import {
   duplicate,
   faultsOfEach,

@@ -1,4 +1,7 @@
-/** StorageVersion: the version in which each API server stores a resource, and the versions it can decode. */
+/**
+ * StorageVersion: the version in which each API server stores a resource, and the versions it can
+ * decode.
+ */
 import {
   checked,
   duplicate,

@@ -7,7 +7,10 @@ import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 
-/** How many characters or bytes are processed between two checks of the clock: a fraction of a slice. */
+/**
+ * How many characters or bytes are processed between two checks of the clock: a fraction of a
+ * slice.
+ */
 const STEP = 4096
 
 export const controllerRevisionRules: KindRules = {

@@ -18,7 +18,9 @@ import {
 } from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
-/** Counts the changes of the template. It was a field in older versions; v1 has it as an annotation. */
+/**
+ * Counts the changes of the template. It was a field in older versions; v1 has it as an annotation.
+ */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
 /** Exactly one of the two must be greater than zero. */

@@ -1,4 +1,6 @@
-/** The common rules of workloads: a label selector, and a pod template whose labels it must match. */
+/**
+ * The common rules of workloads: a label selector, and a pod template whose labels it must match.
+ */
 import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
@@ -19,7 +21,10 @@ import { validatePodAnnotations } from '../core/pod/annotations.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/template.ts'
 import { isSpecChanged, nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
-/** An absent selector is valid here. `emptyFor`: the workload, as messages name it, whose selector must not be empty. */
+/**
+ * An absent selector is valid here. `emptyFor`: the workload, as messages name it, whose selector
+ * must not be empty.
+ */
 export function usefulSelector(emptyFor: string): Rule {
   return (value, path, { faults }) => {
     if (value === undefined) return
@@ -71,7 +76,10 @@ export const matchingLabels: Rule = (value, path, { faults }) => {
 export const labelsOf = (labels: Json | undefined): Labels =>
   Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]))
 
-/** For a template; `current` is the stored one, for an update: an unchanged one is not validated again. */
+/**
+ * For a template; `current` is the stored one, for an update: an unchanged one is not validated
+ * again.
+ */
 export function podTemplate(current?: Json): Rule {
   return (value, path, { faults, gates }) => {
     addAll(faults, validatePodTemplate(value, path, { current, gates }))
@@ -87,7 +95,10 @@ export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   addAll(faults, validatePodAnnotations(template, `${path}.annotations`, gates))
 }
 
-/** For the template of a workload that keeps its Pods running. `owner`: the workload, as messages name it. */
+/**
+ * For the template of a workload that keeps its Pods running. `owner`: the workload, as messages
+ * name it.
+ */
 export function runningForever(owner: string): Rule {
   return (value, path, { faults }) => {
     addAll(faults, validateAlwaysRestarted(value, path, owner))

@@ -1,4 +1,7 @@
-/** The counters in the status of workloads: none may be negative or exceed the whole that it is a part of. */
+/**
+ * The counters in the status of workloads: none may be negative or exceed the whole that it is a
+ * part of.
+ */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, numberOf } from '../../../api/object.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscalers are stored as v2. Version v1 has a target for CPU only: all else is in its annotations as JSON, and is read back
- * from there.
+ * HorizontalPodAutoscalers are stored as v2. Version v1 has a target for CPU only: all else is in
+ * its annotations as JSON, and is read back from there.
  */
 import type { Gates } from '../../../api/gates.ts'
 import {
@@ -35,7 +35,8 @@ export const autoscalerV1Rules: KindRules = {
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
-  // The annotations are metadata, but contain parts of spec and status: only the stored form separates them.
+  // The annotations are metadata, but contain parts of spec and status: only the stored form
+  // separates them.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) =>
     fromStored({ ...toStored(object), status: statusOf(current) }),

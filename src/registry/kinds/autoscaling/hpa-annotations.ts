@@ -1,6 +1,7 @@
 /**
- * What autoscaling/v1 keeps as JSON in annotations, decoded into the fields of v2. Each annotation has a type: a text that does not match
- * it is ignored as a whole, since a client may write anything into an annotation.
+ * What autoscaling/v1 keeps as JSON in annotations, decoded into the fields of v2. Each annotation
+ * has a type: a text that does not match it is ignored as a whole, since a client may write
+ * anything into an annotation.
  */
 import { JsonSyntaxError } from '../../../api/json-scanner.ts'
 import {
@@ -72,7 +73,10 @@ function readBehavior(text: string): Fields | undefined {
 const withPolicies = (rules: Json | undefined): Fields | undefined =>
   isFields(rules) ? { policies: [], ...rules } : undefined
 
-/** The annotation is the JSON of upstream's internal type: its fields have the names of v2, capitalized. */
+/**
+ * The annotation is the JSON of upstream's internal type: its fields have the names of v2,
+ * capitalized.
+ */
 function withGoNames(schema: Schema): Schema {
   if (schema.type === 'list') return { ...schema, of: withGoNames(schema.of) }
   if (schema.type !== 'struct') return schema

@@ -1,6 +1,7 @@
 /**
- * Metrics of autoscalers in two forms: that of autoscaling/v2, and the older one that autoscaling/v1 keeps as JSON in annotations. The
- * order of fields is that in which kube-apiserver serializes them.
+ * Metrics of autoscalers in two forms: that of autoscaling/v2, and the older one that
+ * autoscaling/v1 keeps as JSON in annotations. The order of fields is that in which kube-apiserver
+ * serializes them.
  */
 import { type Fields, fieldsOf, isFields, isNumber, present } from '../../../api/object.ts'
 

@@ -1,4 +1,6 @@
-/** The rules of autoscalers. Faults have the paths of autoscaling/v2, whichever version was written. */
+/**
+ * The rules of autoscalers. Faults have the paths of autoscaling/v2, whichever version was written.
+ */
 import {
   forbiddenField,
   invalidShown,

@@ -1,4 +1,7 @@
-/** Schedules of CronJobs: five fields, or a descriptor such as @daily. Errors have the texts of the library that kube-apiserver uses. */
+/**
+ * Schedules of CronJobs: five fields, or a descriptor such as @daily. Errors have the texts of the
+ * library that kube-apiserver uses.
+ */
 import { quote } from '../../../api/quote.ts'
 import { parseDuration } from '../../../lib/time/duration.ts'
 import { isTimeZone } from './time-zone.ts'

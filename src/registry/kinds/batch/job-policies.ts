@@ -1,4 +1,7 @@
-/** podFailurePolicy and successPolicy: when a Job fails or succeeds before all of its Pods have ended. */
+/**
+ * podFailurePolicy and successPolicy: when a Job fails or succeeds before all of its Pods have
+ * ended.
+ */
 import {
   duplicate,
   invalidShown,

@@ -1,4 +1,7 @@
-/** The status of a Job: its rules, and what it must not revert. Most rules apply only to what has changed. */
+/**
+ * The status of a Job: its rules, and what it must not revert. Most rules apply only to what has
+ * changed.
+ */
 import {
   duplicate,
   faultsOfEach,

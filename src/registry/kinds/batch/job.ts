@@ -118,7 +118,10 @@ function withStatuses(policy: Json): Json {
   return { ...fieldsOf(policy), rules: filled }
 }
 
-/** A Job without labels gets those of its template: the same object, so that generated labels are added to both. */
+/**
+ * A Job without labels gets those of its template: the same object, so that generated labels are
+ * added to both.
+ */
 function withLabels(object: KubeObject): KubeObject {
   const { labels } = templateMetadata(object)
   if (Object.keys(object.metadata.labels ?? {}).length > 0 || !isLabels(labels)) return object

@@ -1,6 +1,6 @@
 /**
- * Valid time zones. JavaScript knows them, but is case-insensitive, resolves aliases to other names, and has some names that are not in the
- * IANA's list.
+ * Valid time zones. JavaScript knows them, but is case-insensitive, resolves aliases to other
+ * names, and has some names that are not in the IANA's list.
  */
 
 /** The names of three letters that are in the IANA's list. */

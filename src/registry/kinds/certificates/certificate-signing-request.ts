@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequest. Its spec records what was requested and by whom, and is immutable. /approval sets its decision, which is
- * final; /status sets the certificate.
+ * CertificateSigningRequest. Its spec records what was requested and by whom, and is immutable.
+ * /approval sets its decision, which is final; /status sets the certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import {

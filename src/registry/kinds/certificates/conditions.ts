@@ -1,4 +1,6 @@
-/** The conditions of CertificateSigningRequests, two of which are decisions: Approved and Denied. */
+/**
+ * The conditions of CertificateSigningRequests, two of which are decisions: Approved and Denied.
+ */
 import {
   duplicate,
   faultsOfEach,

@@ -6,7 +6,10 @@ export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
 
 const strategies = [OLDEST_EMULATION_VERSION]
 
-/** A leader election strategy: one that Kubernetes defines, or a name with a domain, `example.com/x`. The path is upstream's. */
+/**
+ * A leader election strategy: one that Kubernetes defines, or a name with a domain,
+ * `example.com/x`. The path is upstream's.
+ */
 export function validateStrategy(strategy: string): FieldFault[] {
   const path = 'spec.strategy.strategy'
   if (strategy.includes('/')) return checked(path, strategy, checkQualifiedName)

@@ -120,7 +120,9 @@ const ratio =
     )
   }
 
-/** For a resource that cannot be overcommitted, the default request must equal the default limit. */
+/**
+ * For a resource that cannot be overcommitted, the default request must equal the default limit.
+ */
 const equalDefaults =
   (name: string, amountIn: (list: string) => string): Rule =>
   (_, path, { faults }) => {

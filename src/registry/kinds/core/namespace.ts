@@ -24,7 +24,8 @@ export const namespaceRules: KindRules = {
   prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   validateUpdate: () => [],
-  // A delete always marks the namespace first; the namespace controller empties it and removes the finalizers of its spec.
+  // A delete always marks the namespace first; the namespace controller empties it and removes the
+  // finalizers of its spec.
   ownDeletion: { mark, isHeld: (object) => finalizersOf(object).length > 0 },
   subresourceRules: {
     status: {

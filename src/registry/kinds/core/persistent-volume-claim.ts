@@ -54,12 +54,17 @@ export const persistentVolumeClaimRules: KindRules = {
   completeStored: withBothSources,
 }
 
-/** A claim that was stored with a group, which upstream did not always validate, may have any group. */
+/**
+ * A claim that was stored with a group, which upstream did not always validate, may have any group.
+ */
 const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
   [dataSource, dataSourceRef].some((source) => typeof fieldsOf(source)['apiGroup'] === 'string')
 const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
-/** A dataSource of an unsupported kind is dropped, unless the stored claim has a source: then it is left to validation. */
+/**
+ * A dataSource of an unsupported kind is dropped, unless the stored claim has a source: then it is
+ * left to validation.
+ */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
   const was = fieldsOf(current?.['spec'])
@@ -178,7 +183,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
       basicAmount(amount, `status.capacity[${name}]`),
     ),
     ...faultsOfEach(entriesOf(allocatedResourceStatuses), ([name, state]) => {
-      // As upstream, the path is not the field's name, and for an invalid state the name of the resource is shown.
+      // As upstream, the path is not the field's name, and for an invalid state the name of the
+      // resource is shown.
       const path = 'status.allocatedResourceStatus'
       if (!isClaimed(name)) return [notSupported(path, name, ['storage'])]
       return resizeStates.includes(state) ? [] : [notSupportedShown(path, name, resizeStates)]

@@ -100,7 +100,10 @@ function validateJson(data: Fields, key: string): FieldFault[] {
     : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)]
 }
 
-/** Warns about a certificate and key of a TLS secret that do not match, with the texts of Go's crypto/tls. */
+/**
+ * Warns about a certificate and key of a TLS secret that do not match, with the texts of Go's
+ * crypto/tls.
+ */
 function keyPairWarnings(object: KubeObject): string[] {
   if (object['type'] !== 'kubernetes.io/tls') return []
   const data = fieldsOf(object['data'])

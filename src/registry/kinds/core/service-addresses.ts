@@ -1,4 +1,7 @@
-/** The rules for the cluster IPs and IP families of a Service. Validated before addresses are allocated, and again afterwards. */
+/**
+ * The rules for the cluster IPs and IP families of a Service. Validated before addresses are
+ * allocated, and again afterwards.
+ */
 import {
   checked,
   duplicate,

@@ -1,6 +1,7 @@
 /**
- * Determines the IP families of a Service: from the client's fields, its addresses and the families of the cluster. If they cannot be
- * satisfied, only these faults are reported: the other rules of Services are applied after addresses have been allocated.
+ * Determines the IP families of a Service: from the client's fields, its addresses and the families
+ * of the cluster. If they cannot be satisfied, only these faults are reported: the other rules of
+ * Services are applied after addresses have been allocated.
  */
 import {
   faultsOfEach,
@@ -37,7 +38,8 @@ export function settleFamilies(
   if (refused.length > 0) return { faults: refused }
   const [primary = 'IPv4'] = cluster
   if (families.length === 0) families.push(primary)
-  // A headless Service without a selector may be dual-stack in any cluster: whoever writes its endpoints knows their families.
+  // A headless Service without a selector may be dual-stack in any cluster: whoever writes its
+  // endpoints knows their families.
   const mayBeDual = isFree || cluster.length > 1
   if (policy !== 'SingleStack' && mayBeDual && families.length === 1)
     families.push(otherFamily(families[0]))
@@ -72,7 +74,10 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
   return { ...spec, ...trim('clusterIPs'), ...trim('ipFamilies') }
 }
 
-/** A policy that is absent from an update is kept. The families then follow from the addresses, which are kept as well. */
+/**
+ * A policy that is absent from an update is kept. The families then follow from the addresses,
+ * which are kept as well.
+ */
 function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   if (before === undefined || typeOf(before) === 'ExternalName') return spec
   const { ipFamilyPolicy = null } = spec

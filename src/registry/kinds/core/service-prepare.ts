@@ -1,6 +1,7 @@
 /**
- * What a write of a Service keeps, defaults and drops before validation. Clients that do not know allocated fields must be able to write
- * back what they once sent; and a change of type drops the fields that the new type cannot have.
+ * What a write of a Service keeps, defaults and drops before validation. Clients that do not know
+ * allocated fields must be able to write back what they once sent; and a change of type drops the
+ * fields that the new type cannot have.
  */
 import {
   type Fields,
@@ -72,7 +73,9 @@ function withAllocated(given: Fields, before: Fields): Fields {
   return spec
 }
 
-/** A port without a node port gets the stored one of the same name, unless another port uses it now. */
+/**
+ * A port without a node port gets the stored one of the same name, unless another port uses it now.
+ */
 function withNodePorts(spec: Fields, before: Fields): Fields {
   const byName = new Map(
     itemsOf(before['ports']).map(({ name, nodePort }) => [textOf(name), numberOf(nodePort)]),
@@ -86,7 +89,10 @@ function withNodePorts(spec: Fields, before: Fields): Fields {
   return ports.length === 0 ? spec : { ...spec, ports }
 }
 
-/** Fields that the new type cannot have are dropped if the client did not change them; if it did, they are left to validation. */
+/**
+ * Fields that the new type cannot have are dropped if the client did not change them; if it did,
+ * they are left to validation.
+ */
 function withoutMisplaced(spec: Fields, before: Fields): Fields {
   const dropped = new Set<string>()
   const dropUnchanged = (names: readonly string[]): void => {

@@ -144,7 +144,10 @@ function validateExternalIp(path: string, ip: string): FieldFault[] {
   return faults.length > 0 ? faults : validateTarget(path, ip)
 }
 
-/** The annotation is checked only where the field is absent. Blanks around a range are accepted, as the annotation always allowed. */
+/**
+ * The annotation is checked only where the field is absent. Blanks around a range are accepted, as
+ * the annotation always allowed.
+ */
 function validateSourceRanges(object: KubeObject): FieldFault[] {
   const spec = specOf(object)
   const isBalanced = typeOf(spec) === 'LoadBalancer'

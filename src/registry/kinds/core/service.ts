@@ -1,4 +1,7 @@
-/** The defaults of Services. Their rules are in the files beside; addresses and ports are allocated by src/request/allocators. */
+/**
+ * The defaults of Services. Their rules are in the files beside; addresses and ports are allocated
+ * by src/request/allocators.
+ */
 import { parseIp } from '../../../api/ip.ts'
 import {
   type Fields,
@@ -60,7 +63,10 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
   return { ...complete, spec: { ...specOf(complete), ipFamilies: families, ipFamilyPolicy } }
 }
 
-/** An ExternalName has no internalTrafficPolicy: a valid one is dropped. An invalid one is kept, for validation to refuse. */
+/**
+ * An ExternalName has no internalTrafficPolicy: a valid one is dropped. An invalid one is kept, for
+ * validation to refuse.
+ */
 function withoutTrafficPolicy(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const isPolicy = trafficPolicies.some((policy) => policy === spec['internalTrafficPolicy'])

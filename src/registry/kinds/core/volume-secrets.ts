@@ -1,4 +1,7 @@
-/** The secrets that a PersistentVolume refers to and that a kubelet has to read to mount it. Those for controllers alone are not among them. */
+/**
+ * The secrets that a PersistentVolume refers to and that a kubelet has to read to mount it. Those
+ * for controllers alone are not among them.
+ */
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 
 export type SecretReference = { readonly namespace: string; readonly name: string }

@@ -1,4 +1,7 @@
-/** The volume sources of a PersistentVolume. Most are those of Pods; references to Secrets have a namespace here. */
+/**
+ * The volume sources of a PersistentVolume. Most are those of Pods; references to Secrets have a
+ * namespace here.
+ */
 import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../api/object.ts'

@@ -58,7 +58,10 @@ export const endpointSliceRules: KindRules = {
   ],
 }
 
-/** This version has fields for the topology; a deprecatedTopology of an older version is kept until the endpoints change. */
+/**
+ * This version has fields for the topology; a deprecatedTopology of an older version is kept until
+ * the endpoints change.
+ */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
   if (!itemsOf(endpoints).some(hasTopology) || areSame(endpoints, current?.['endpoints']))

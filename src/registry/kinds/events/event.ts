@@ -1,6 +1,6 @@
 /**
- * Events of the core group and of events.k8s.io are the same objects in two versions. They are stored as core events, to which the rules
- * apply; through events.k8s.io validation is stricter.
+ * Events of the core group and of events.k8s.io are the same objects in two versions. They are
+ * stored as core events, to which the rules apply; through events.k8s.io validation is stricter.
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goTime } from '../../../api/go-value.ts'
@@ -83,7 +83,9 @@ function renamed(event: KubeObject, by: ReadonlyMap<string, string>): KubeObject
   return { ...Object.fromEntries(fields), kind, apiVersion, metadata }
 }
 
-/** `controllerField`: the name of the reporting controller's field in the version that was written. */
+/**
+ * `controllerField`: the name of the reporting controller's field in the version that was written.
+ */
 function validateBasics(event: KubeObject, controllerField: string): FieldFault[] {
   const { namespace = '' } = event.metadata
   const about = textOf(fieldsOf(event['involvedObject'])['namespace'])

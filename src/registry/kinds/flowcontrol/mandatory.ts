@@ -1,4 +1,7 @@
-/** The mandatory objects of priority and fairness: for exempt requests, and for all that nothing else matches. */
+/**
+ * The mandatory objects of priority and fairness: for exempt requests, and for all that nothing
+ * else matches.
+ */
 import type { Fields } from '../../../api/object.ts'
 
 const everything: Fields = {

@@ -23,7 +23,10 @@ const QUEUES_MAX = 10_000_000
 /** A flow's hash has 64 bits, and shuffle sharding must leave some unused. */
 const ENTROPY_BITS_MAX = 60
 const PERCENT_MAX = 100
-/** The annotation with which an older version preserved a zero that it would have replaced by the default. */
+/**
+ * The annotation with which an older version preserved a zero that it would have replaced by the
+ * default.
+ */
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
 export const priorityLevelRules: KindRules = {

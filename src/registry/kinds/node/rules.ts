@@ -1,4 +1,7 @@
-/** The kinds of this group that have rules of their own, by the kind as errors name it (and version, where it matters). */
+/**
+ * The kinds of this group that have rules of their own, by the kind as errors name it (and version,
+ * where it matters).
+ */
 import type { KindRules } from '../../kind-rules.ts'
 import { runtimeClassRules } from './runtime-class.ts'
 

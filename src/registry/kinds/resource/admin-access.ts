@@ -1,4 +1,7 @@
-/** Admin access to devices that are in use (gate DRAAdminAccess): only in namespaces with a label for it. */
+/**
+ * Admin access to devices that are in use (gate DRAAdminAccess): only in namespaces with a label
+ * for it.
+ */
 import { forbiddenField } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { NamespaceRule } from '../../resource.ts'

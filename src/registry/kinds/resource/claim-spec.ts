@@ -1,4 +1,6 @@
-/** The spec of a ResourceClaim: requests for devices, constraints, and configuration for drivers. */
+/**
+ * The spec of a ResourceClaim: requests for devices, constraints, and configuration for drivers.
+ */
 import {
   faultsOfEach,
   type FieldFault,

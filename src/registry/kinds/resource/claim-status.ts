@@ -1,4 +1,7 @@
-/** The status of a ResourceClaim: the allocation, its consumers, and the status of devices from their drivers. */
+/**
+ * The status of a ResourceClaim: the allocation, its consumers, and the status of devices from
+ * their drivers.
+ */
 import {
   checked,
   type FieldFault,

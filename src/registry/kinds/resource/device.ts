@@ -1,4 +1,6 @@
-/** A device of a ResourceSlice: its attributes and capacity, and the nodes on which it can be used. */
+/**
+ * A device of a ResourceSlice: its attributes and capacity, and the nodes on which it can be used.
+ */
 import {
   faultsOfEach,
   type FieldFault,

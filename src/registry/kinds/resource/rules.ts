@@ -1,4 +1,6 @@
-/** The kinds of this group that have rules of their own, by the kind as errors name it, and version. */
+/**
+ * The kinds of this group that have rules of their own, by the kind as errors name it, and version.
+ */
 import type { KindRules } from '../../kind-rules.ts'
 import { deviceClassRules } from './device-class.ts'
 import { resourceClaimRules, resourceClaimTemplateRules } from './resource-claim.ts'

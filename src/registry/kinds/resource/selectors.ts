@@ -20,7 +20,10 @@ import { validateList } from './names.ts'
 const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const COST_MAX = 1_000_000
-/** The limit for all expressions of an object: compiling a hundred thousand characters takes tenths of a second. */
+/**
+ * The limit for all expressions of an object: compiling a hundred thousand characters takes tenths
+ * of a second.
+ */
 const CHARACTERS_MAX = 256 * 1024
 
 /** The selectors of one object, each compiled once. */
@@ -29,12 +32,18 @@ export class DeviceSelectors {
   readonly #isStored: boolean
   #characters = 0
 
-  /** `isStored`: the object had them before, so that they may use the newest version of the CEL environment. */
+  /**
+   * `isStored`: the object had them before, so that they may use the newest version of the CEL
+   * environment.
+   */
   private constructor(isStored: boolean) {
     this.#isStored = isStored
   }
 
-  /** Compiles all expressions that `validate` will need: those in the field `selectors` of each struct. */
+  /**
+   * Compiles all expressions that `validate` will need: those in the field `selectors` of each
+   * struct.
+   */
   static *compile(
     structs: () => readonly Fields[],
     isStored: boolean,

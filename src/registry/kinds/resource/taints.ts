@@ -1,4 +1,6 @@
-/** Taints of devices, tolerations, and DeviceTaintRule, which adds taints (gate DRADeviceTaints). */
+/**
+ * Taints of devices, tolerations, and DeviceTaintRule, which adds taints (gate DRADeviceTaints).
+ */
 import {
   checked,
   type FieldFault,

@@ -1,7 +1,7 @@
 /**
- * The kinds of resource.k8s.io in their three versions. Rules apply to objects in the form of v1beta2, as upstream's internal version;
- * v1beta1, in which they are stored, and v1alpha3 have the fields of an exact request in the request itself, and those of a device in
- * `basic`.
+ * The kinds of resource.k8s.io in their three versions. Rules apply to objects in the form of
+ * v1beta2, as upstream's internal version; v1beta1, in which they are stored, and v1alpha3 have the
+ * fields of an exact request in the request itself, and those of a device in `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import {
@@ -39,7 +39,8 @@ const isSet = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== '' && value !== 0
 
 /**
- * An exact request without any field, which dropped gated fields may leave, must stay recognizable as one, so that it is refused as such.
+ * An exact request without any field, which dropped gated fields may leave, must stay recognizable
+ * as one, so that it is refused as such.
  */
 function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
   const isBare = isFields(exactly) && Object.keys(exactly).length === 0

@@ -55,7 +55,10 @@ function validate(object: KubeObject): FieldFault[] {
   return [...faults, ...validateTopologies(itemsOf(object['allowedTopologies']))]
 }
 
-/** As upstream, a term is compared with a list that begins with one empty term for each: an empty term is a duplicate of all of them. */
+/**
+ * As upstream, a term is compared with a list that begins with one empty term for each: an empty
+ * term is a duplicate of all of them.
+ */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))
   const reported = once('reported topologies', () => ({ duplicates: 0 }))

@@ -22,7 +22,10 @@ import { inlineVolume } from '../core/persistent-volume.ts'
 import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
-/** The limit for keys and values together. As upstream, the fault of an error that is too long names this limit, too. */
+/**
+ * The limit for keys and values together. As upstream, the fault of an error that is too long names
+ * this limit, too.
+ */
 const METADATA_BYTES_MAX = 256 * 1024
 
 export const volumeAttachmentRules: KindRules = {

@@ -1,4 +1,7 @@
-/** StorageVersionMigration: rewrites all objects of a resource, and reports the progress (gate StorageVersionMigrator). */
+/**
+ * StorageVersionMigration: rewrites all objects of a resource, and reports the progress (gate
+ * StorageVersionMigrator).
+ */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'

@@ -62,7 +62,10 @@ export class OpenApi {
     return conditional(request, { headers: zipped, body: await kept.gzipped(), modifiedMs })
   }
 
-  /** The content type is what Go would detect. If-Modified-Since is ignored: the index may have changed within the same second. */
+  /**
+   * The content type is what Go would detect. If-Modified-Since is ignored: the index may have
+   * changed within the same second.
+   */
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const { 'if-modified-since': _, ...asked } = request.headers
     const headers = { 'content-type': 'text/plain; charset=utf-8' }
@@ -96,12 +99,18 @@ export class OpenApi {
     return this.#kept(request, key, kept)
   }
 
-  /** Whether requests for what the document describes go to a remote server, which has the document, too. */
+  /**
+   * Whether requests for what the document describes go to a remote server, which has the document,
+   * too.
+   */
   #isRemote(key: string): boolean {
     return this.#remote?.openApi.owns(key) ?? false
   }
 
-  /** A document of a remote server: it answers itself, but for one that this server has made of an older one. */
+  /**
+   * A document of a remote server: it answers itself, but for one that this server has made of an
+   * older one.
+   */
   async #remoteV3(request: ApiRequest, context: RequestContext, key: string): Promise<ApiResponse> {
     const found = this.#remote?.openApi.find(key)
     if (this.#remote === undefined || found === undefined) return bare(404, {})
@@ -136,7 +145,10 @@ const bare = (status: number, headers: Headers): ApiResponse => ({
   body: Buffer.alloc(0),
 })
 
-/** The protobuf form has two names. The older one is not a valid media type any more: a request for it is answered with the other. */
+/**
+ * The protobuf form has two names. The older one is not a valid media type any more: a request for
+ * it is answered with the other.
+ */
 function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {
   const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`
   const older = `application/com.github.proto-openapi.spec.${version}@v1.0+protobuf`

@@ -1,8 +1,14 @@
-/** Joins a document of many texts into one buffer, in slices: that of v2 can have a hundred megabytes. */
+/**
+ * Joins a document of many texts into one buffer, in slices: that of v2 can have a hundred
+ * megabytes.
+ */
 import { createHash } from 'node:crypto'
 import type { Slices } from '../../../lib/scheduling/slices.ts'
 
-/** A millisecond's work, and large enough that the C library returns the memory to the system at once (bin/keelson). */
+/**
+ * A millisecond's work, and large enough that the C library returns the memory to the system at
+ * once (bin/keelson).
+ */
 const CHUNK_CHARS = 1 << 20
 
 /** Returns the bytes and their SHA-512 hash, in upper case. */

@@ -1,4 +1,7 @@
-/** Conditional and range requests (RFC 9110, sections 13 and 14), for clients that have the document, or a part of it, already. */
+/**
+ * Conditional and range requests (RFC 9110, sections 13 and 14), for clients that have the
+ * document, or a part of it, already.
+ */
 import {
   type ApiRequest,
   type ApiResponse,
@@ -55,7 +58,9 @@ export const httpDate = (ms: number): string => new Date(ms).toUTCString()
 
 type RequestHeaders = ApiRequest['headers']
 
-/** If-None-Match takes precedence over If-Modified-Since, since a tag is more precise than a date. */
+/**
+ * If-None-Match takes precedence over If-Modified-Since, since a tag is more precise than a date.
+ */
 function isKnown(
   asked: RequestHeaders,
   tag: Headers[string] | undefined,
@@ -79,7 +84,10 @@ function isOfThis(
   return wanted === undefined || wanted === tag || wanted === modified
 }
 
-/** One range of bytes; a request for several, or in other units, gets the whole document. `first > last`: the range cannot be satisfied. */
+/**
+ * One range of bytes; a request for several, or in other units, gets the whole document. `first >
+ * last`: the range cannot be satisfied.
+ */
 function partOf(
   range: string,
   length: number,

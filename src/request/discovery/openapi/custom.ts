@@ -1,6 +1,7 @@
 /**
- * Custom kinds in OpenAPI: the schema of a definition, with the fields that every object has. It is decoded for one document and
- * dropped: there may be thousands, and each may change while documents are made.
+ * Custom kinds in OpenAPI: the schema of a definition, with the fields that every object has. It is
+ * decoded for one document and dropped: there may be thousands, and each may change while documents
+ * are made.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
@@ -85,8 +86,8 @@ function selectable({ selection }: Resource): Fields {
 }
 
 /**
- * Prints a schema in the order of names, with two types if a value is int-or-string, and with the fields of every object if it is
- * an embedded resource. Defaults and the like stay as they are.
+ * Prints a schema in the order of names, with two types if a value is int-or-string, and with the
+ * fields of every object if it is an embedded resource. Defaults and the like stay as they are.
  */
 class Publisher {
   readonly #ofEveryObject: Fields

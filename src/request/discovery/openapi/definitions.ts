@@ -1,6 +1,7 @@
 /**
- * The schemas of types for OpenAPI documents, each made once, when it is first referenced. They are those of v3; v2.ts converts
- * them to v2. The fields of a schema are sorted by name, as everything in these documents.
+ * The schemas of types for OpenAPI documents, each made once, when it is first referenced. They are
+ * those of v3; v2.ts converts them to v2. The fields of a schema are sorted by name, as everything
+ * in these documents.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -241,7 +242,10 @@ const zeroDefaults: ReadonlySet<string> = new Set(
     ),
 )
 
-/** A type with TypeMeta has its own group, version and kind; DeleteOptions has those of every group that exists or existed. */
+/**
+ * A type with TypeMeta has its own group, version and kind; DeleteOptions has those of every group
+ * that exists or existed.
+ */
 function gvkExtension({ name, packageName, embedded }: Struct): Fields {
   if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}
   const places = name === 'DeleteOptions' ? everyGroupVersion : [groupVersionOf(packageName)]

@@ -1,4 +1,7 @@
-/** Definitions of types that are not in the catalogue of built-in types: those with a JSON representation of their own. */
+/**
+ * Definitions of types that are not in the catalogue of built-in types: those with a JSON
+ * representation of their own.
+ */
 import type { Fields } from '../../../api/object.ts'
 import type { Descriptions } from './descriptions.ts'
 
@@ -27,7 +30,10 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
   ].map((name): [string, string] => [`v1.${name}`, `${extensions}.${name}`]),
 ])
 
-/** All groups and versions that exist or existed: types that all groups share are listed with each of them. */
+/**
+ * All groups and versions that exist or existed: types that all groups share are listed with each
+ * of them.
+ */
 export const everyGroupVersion: readonly { readonly group: string; readonly version: string }[] = `
 v1
 admission.k8s.io v1 v1beta1

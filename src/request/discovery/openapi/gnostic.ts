@@ -1,7 +1,7 @@
 /**
- * OpenAPI documents as protobuf: the messages of gnostic (github.com/google/gnostic-models), by field numbers, made from the JSON.
- * kubectl requests both versions in this form. A field is a function that writes a value under a number; messages are tables of
- * those.
+ * OpenAPI documents as protobuf: the messages of gnostic (github.com/google/gnostic-models), by
+ * field numbers, made from the JSON. kubectl requests both versions in this form. A field is a
+ * function that writes a value under a number; messages are tables of those.
  */
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../../api/object.ts'
 import { parseJson } from '../../../api/json-value.ts'
@@ -10,7 +10,10 @@ import { jsonToYaml } from '../../../objects/codec/yaml-print.ts'
 import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 import { Slices } from '../../../lib/scheduling/slices.ts'
 
-/** Writes a value under a field number. The writer works from the end to the start, so what comes last is written first. */
+/**
+ * Writes a value under a field number. The writer works from the end to the start, so what comes
+ * last is written first.
+ */
 type Write = (value: Json, writer: ProtobufWriter, number: number) => void
 type Rows = { readonly [name: string]: readonly [number: number, write: Write] }
 
@@ -102,7 +105,9 @@ function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Pro
   if (extensions > 0) named(any)(Object.fromEntries(others.toReversed()), writer, extensions)
 }
 
-/** In v3 a default is a number, a boolean or a string; one that is an object or a list is left out. */
+/**
+ * In v3 a default is a number, a boolean or a string; one that is an object or a list is left out.
+ */
 const simple: Write = (value, writer, number) => {
   const [inner, write] = isNumber(value)
     ? ([1, double] as const)

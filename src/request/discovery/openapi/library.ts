@@ -1,7 +1,8 @@
 /**
- * All OpenAPI documents of a control plane. Each is made when it is first requested, in slices, and kept until its group changes or
- * it has not been requested for a while: a new custom resource costs only the document of its own version. The index does not need
- * the documents of custom resources, of which there may be thousands, to be made.
+ * All OpenAPI documents of a control plane. Each is made when it is first requested, in slices, and
+ * kept until its group changes or it has not been requested for a while: a new custom resource
+ * costs only the document of its own version. The index does not need the documents of custom
+ * resources, of which there may be thousands, to be made.
  */
 import type { Gates } from '../../../api/gates.ts'
 import { hash } from 'node:crypto'
@@ -26,9 +27,15 @@ import { resourcePaths } from './resource-paths.ts'
 import { type OlderTexts, V2Printer } from './v2.ts'
 import { printV3, reachable, V3Printer } from './v3.ts'
 
-/** How long an unused document is kept. With ten thousand custom resources all documents together are hundreds of megabytes. */
+/**
+ * How long an unused document is kept. With ten thousand custom resources all documents together
+ * are hundreds of megabytes.
+ */
 const LINGER_MS = 2 * 60_000
-/** Part of the hash, by which clients cache documents for a year: to be raised when the same definitions are published differently. */
+/**
+ * Part of the hash, by which clients cache documents for a year: to be raised when the same
+ * definitions are published differently.
+ */
 const CUSTOM_FORM = 1
 
 /** Identifies a version of a document. */
@@ -101,7 +108,10 @@ export class OpenApiLibrary {
   readonly #definitions: OpenApiDefinitions
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
-  /** By key, with the list of the group's resources that the document was made from, which the registry replaces when the group changes. */
+  /**
+   * By key, with the list of the group's resources that the document was made from, which the
+   * registry replaces when the group changes.
+   */
   readonly #documents = new IdleCache<
     string,
     { readonly group: Group; readonly made: Promise<CachedDocument> }
@@ -149,7 +159,10 @@ export class OpenApiLibrary {
     return path === undefined ? undefined : this.#kept(key, noGroup, () => this.#make([path()]))
   }
 
-  /** The edition of a document; undefined if there is none. Only documents of built-in groups have to be made for it, once. */
+  /**
+   * The edition of a document; undefined if there is none. Only documents of built-in groups have
+   * to be made for it, once.
+   */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/')
     const isOfGroup = first !== undefined && (root === 'api' || root === 'apis')
@@ -289,7 +302,10 @@ export class OpenApiLibrary {
     )
   }
 
-  /** Makes the v2 document one group after the other, in slices. `parts` has the groups that are known already, and gets the rest. */
+  /**
+   * Makes the v2 document one group after the other, in slices. `parts` has the groups that are
+   * known already, and gets the rest.
+   */
   async #makeWhole(
     groups: readonly Group[],
     parts: Map<Group, OlderTexts>,

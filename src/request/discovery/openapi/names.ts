@@ -1,4 +1,7 @@
-/** The names of types and operations in OpenAPI documents, from which generated clients take their own. */
+/**
+ * The names of types and operations in OpenAPI documents, from which generated clients take their
+ * own.
+ */
 import type { Struct } from '../../../objects/schema/schema.ts'
 
 /** The prefixes of packages that are not in `io.k8s.api`. */
@@ -38,7 +41,10 @@ export function groupVersionOf(packageName: string): GroupVersion {
   return { group: groups.get(family) ?? `${family}.k8s.io`, version }
 }
 
-/** The parts of a custom group are reversed: `com.example.stable.v1.CronTab`. The names of built-in types are reserved. */
+/**
+ * The parts of a custom group are reversed: `com.example.stable.v1.CronTab`. The names of built-in
+ * types are reserved.
+ */
 export function customName({ group, version, kind }: GroupVersionKind): string {
   const name = [...group.split('.').toReversed(), version, kind].join('.')
   return builtInName.test(name) ? `${name}_v2` : name

@@ -1,6 +1,7 @@
 /**
- * The parameters of operations, as rows: name, type and, for those that the v2 document defines once, the suffix of their name
- * there. The suffixes are upstream's, since generated clients contain them.
+ * The parameters of operations, as rows: name, type and, for those that the v2 document defines
+ * once, the suffix of their name there. The suffixes are upstream's, since generated clients
+ * contain them.
  */
 
 export type Parameter = {
@@ -135,7 +136,9 @@ export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new M
   ],
 ])
 
-/** `name[:type] [suffix of the shared name]: description`; the type is `string` if none is given. */
+/**
+ * `name[:type] [suffix of the shared name]: description`; the type is `string` if none is given.
+ */
 function row(text: string, place: 'query' | 'path' = 'query'): Parameter {
   const at = text.indexOf(': ')
   const [typed = '', end] = text.slice(0, at).split(' ')

@@ -1,4 +1,7 @@
-/** All documents against those of kube-apiserver (test/recorded/golden), which have no descriptions. There are no known differences. */
+/**
+ * All documents against those of kube-apiserver (test/recorded/golden), which have no descriptions.
+ * There are no known differences.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { undescribed } from '../../../../test/recorded/golden/described.ts'

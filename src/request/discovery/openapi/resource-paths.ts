@@ -103,7 +103,8 @@ class ResourcePaths {
     if (part.name === 'log') return [pathItem(path, [this.#log(noun)])]
     const name = this.#nameOf(gvk)
     const whole = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}` }
-    // In documents of custom kinds all operations have the kind itself, those of the scale subresource, too.
+    // In documents of custom kinds all operations have the kind itself, those of the scale
+    // subresource, too.
     const shared = isCustom ? whole : { ...whole, gvk }
     const create = part.verbs.includes('create')
       ? [this.#create(name, noun, this.#place(), gvk)]
@@ -199,7 +200,8 @@ class ResourcePaths {
 
   #delete(): OpenApiOperation {
     const { kind, deletion } = this.#resource
-    // A delete of a namespace returns the object, since it is never deleted at once, but that is not documented.
+    // A delete of a namespace returns the object, since it is never deleted at once, but that is
+    // not documented.
     const answer = deletion.returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
       ...this.#operation('delete', 'delete'),
@@ -246,7 +248,10 @@ class ResourcePaths {
     }
   }
 
-  /** OpenAPI cannot describe the protocol on the connection. A proxy passes on all methods, and the rest of the path. */
+  /**
+   * OpenAPI cannot describe the protocol on the connection. A proxy passes on all methods, and the
+   * rest of the path.
+   */
   #connectPaths(part: Subresource, path: string, noun: string): PathItem[] {
     const isProxy = part.name === 'proxy'
     const methods: readonly Method[] = isProxy ? everyMethod : ['get', 'post']
@@ -323,7 +328,10 @@ class ResourcePaths {
     return this.#definitions.ofType(statusStruct())
   }
 
-  /** The definition of a subresource's kind: that of the object itself, or a built-in one such as Scale. */
+  /**
+   * The definition of a subresource's kind: that of the object itself, or a built-in one such as
+   * Scale.
+   */
   #nameOf(gvk: GroupVersionKind): string {
     if (gvk.kind === this.#resource.kind) return this.#object
     const struct = findType(packageOf(gvk), gvk.kind)

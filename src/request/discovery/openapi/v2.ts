@@ -1,6 +1,7 @@
 /**
- * OpenAPI 2.0: one document for everything. It has the same paths and definitions as v3 with the limits of v2: no defaults,
- * references with other fields beside them, one type for values that may have two, and shared parameters in one place.
+ * OpenAPI 2.0: one document for everything. It has the same paths and definitions as v3 with the
+ * limits of v2: no defaults, references with other fields beside them, one type for values that may
+ * have two, and shared parameters in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
@@ -133,8 +134,8 @@ const schemaOf = (name: string): Fields =>
   name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` }
 
 /**
- * Leaves out what older clients cannot read, even the types of what may be null or preserves unknown fields: they would refuse
- * valid objects.
+ * Leaves out what older clients cannot read, even the types of what may be null or preserves
+ * unknown fields: they would refuse valid objects.
  */
 function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
@@ -154,7 +155,10 @@ function olderSchema(schema: Fields): Fields {
 const openMark = 'x-kubernetes-preserve-unknown-fields'
 const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
 
-/** Leaves out fields that may be null, and those that are implied for embedded resources that preserve unknown fields. */
+/**
+ * Leaves out fields that may be null, and those that are implied for embedded resources that
+ * preserve unknown fields.
+ */
 function stillRequired(schema: Fields): Json | undefined {
   const { required, properties, additionalProperties } = schema
   if (!Array.isArray(required)) return undefined

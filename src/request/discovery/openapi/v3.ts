@@ -1,4 +1,7 @@
-/** OpenAPI 3.0 as JSON text. Most of the text of a document is in others, too, so a definition is printed only once. */
+/**
+ * OpenAPI 3.0 as JSON text. Most of the text of a document is in others, too, so a definition is
+ * printed only once.
+ */
 import type { Fields } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
 import type { Slices } from '../../../lib/scheduling/slices.ts'

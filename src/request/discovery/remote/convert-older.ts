@@ -1,5 +1,6 @@
 /**
- * OpenAPI 3.0 from 2.0, for a remote server that has only that. Not all is kept, as upstream: a reference to a shared parameter leads nowhere.
+ * OpenAPI 3.0 from 2.0, for a remote server that has only that. Not all is kept, as upstream: a
+ * reference to a shared parameter leads nowhere.
  */
 import {
   type Fields,

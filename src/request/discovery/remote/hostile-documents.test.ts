@@ -1,4 +1,7 @@
-/** Documents of remote servers that are made to cost much: each is refused, and holds up the event loop for no longer than any request. */
+/**
+ * Documents of remote servers that are made to cost much: each is refused, and holds up the event
+ * loop for no longer than any request.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { heldBytes } from '../../../../test/support/harness/held-bytes.ts'

@@ -1,6 +1,7 @@
 /**
- * Adds the OpenAPI 2.0 document of a remote server to that of this one, by upstream's rules: a path that is there already stays, and a definition
- * or parameter that says something else under the same name gets another one. What is said in other words only is the same.
+ * Adds the OpenAPI 2.0 document of a remote server to that of this one, by upstream's rules: a path
+ * that is there already stays, and a definition or parameter that says something else under the
+ * same name gets another one. What is said in other words only is the same.
  */
 import { isFields, type Json, listOf } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'
@@ -81,7 +82,10 @@ export async function mergeOlder(
 type Texts = ReadonlyMap<string, string>
 type Definitions = OlderSpec['definitions']
 
-/** Other things of one name that are told apart: so many servers do not have something of the same name. */
+/**
+ * Other things of one name that are told apart: so many servers do not have something of the same
+ * name.
+ */
 const SAME_NAMES_MAX = 100
 
 /** Other names for parts whose names are taken by something else: `name_v2`, `name_v3`, … */

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 2.0 document of a remote server, taken apart: its paths and what they refer to, as texts. It is read in slices, a path or a definition
- * at a time.
+ * The OpenAPI 2.0 document of a remote server, taken apart: its paths and what they refer to, as
+ * texts. It is read in slices, a path or a definition at a time.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -76,7 +76,10 @@ export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
 const PART_CHARS = 200
 const REF_CHARS = 50
 
-/** Only these paths, and without the definitions that only the others need. One that nothing needs stays, as upstream. */
+/**
+ * Only these paths, and without the definitions that only the others need. One that nothing needs
+ * stays, as upstream.
+ */
 export const withPaths = (spec: OlderSpec, isKept: (path: string) => boolean): Promise<OlderSpec> =>
   inSlices(withPathsSteps(spec, isKept))
 

@@ -1,6 +1,7 @@
 /**
- * Asks remote servers for a document again and again: at once when their APIService changes, then once a minute, later and later while they
- * fail. One of them is asked once at a time, and a few of them together: one that hangs does not keep the others waiting.
+ * Asks remote servers for a document again and again: at once when their APIService changes, then
+ * once a minute, later and later while they fail. One of them is asked once at a time, and a few of
+ * them together: one that hangs does not keep the others waiting.
  */
 import { systemTimers, type Timer, type Timers } from '../../../lib/time/timers.ts'
 

@@ -1,6 +1,7 @@
 /**
- * What remote servers say about their resources, for aggregated discovery. A server that cannot be asked is listed as stale, without
- * resources, as upstream; the answer for one server serves all of its APIServices.
+ * What remote servers say about their resources, for aggregated discovery. A server that cannot be
+ * asked is listed as stale, without resources, as upstream; the answer for one server serves all of
+ * its APIServices.
  */
 import type { Log } from '../../../lib/telemetry/log.ts'
 import { systemTime, type Time } from '../../../lib/time/timers.ts'
@@ -17,7 +18,10 @@ import type { ListedApiService, RemoteServers } from './remote-servers.ts'
 const TIMEOUT_MS = 5_000
 /** All groups of a server: 10,000 custom resources have 3 MB. */
 const ANSWER_BYTES_MAX = 8 << 20
-/** Servers that are asked at the same time: those that do not answer must not hold up the others for long. */
+/**
+ * Servers that are asked at the same time: those that do not answer must not hold up the others for
+ * long.
+ */
 const WORKERS_MAX = 16
 /** How long the server is not ready because of them: two rounds of those that do not answer. */
 const FIRST_ROUND_MS_MAX = 2 * TIMEOUT_MS
@@ -84,7 +88,10 @@ export class RemoteDiscovery implements AsyncDisposable {
     })
   }
 
-  /** Resolves when every APIService that there is has been asked for once, or has failed; or when that takes too long. */
+  /**
+   * Resolves when every APIService that there is has been asked for once, or has failed; or when
+   * that takes too long.
+   */
   async start(): Promise<void> {
     this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
     for (const name of this.#services.keys()) this.#firstRound.add(name)
@@ -96,7 +103,9 @@ export class RemoteDiscovery implements AsyncDisposable {
     timer.close()
   }
 
-  /** The number of changes: what is derived from the versions is valid as long as it stays the same. */
+  /**
+   * The number of changes: what is derived from the versions is valid as long as it stays the same.
+   */
   get changes(): number {
     return this.#changes
   }
@@ -106,7 +115,9 @@ export class RemoteDiscovery implements AsyncDisposable {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
   }
 
-  /** Those that were asked for; one that is new is shown when its server has answered, or has not. */
+  /**
+   * Those that were asked for; one that is new is shown when its server has answered, or has not.
+   */
   *versions(): Generator<RemoteVersion> {
     for (const [name, { service }] of this.#services) {
       const found = this.#found.get(name)
@@ -222,7 +233,10 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 }
 
-/** An answer that one APIService got serves the others of its server, if they come in the same round. */
+/**
+ * An answer that one APIService got serves the others of its server, if they come in the same
+ * round.
+ */
 const SHARED_MS_MAX = 10_000
 
 const OK = 200

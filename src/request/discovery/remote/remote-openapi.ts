@@ -1,6 +1,7 @@
 /**
- * The OpenAPI documents of remote servers. Of 3.0 only the index is kept: a client's request for a document goes to the server that has it.
- * Of 2.0 the paths of each APIService are kept, since that is one document for all. What a server answered last stays while it fails.
+ * The OpenAPI documents of remote servers. Of 3.0 only the index is kept: a client's request for a
+ * document goes to the server that has it. Of 2.0 the paths of each APIService are kept, since that
+ * is one document for all. What a server answered last stays while it fails.
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../../../api/json-value.ts'
@@ -23,7 +24,9 @@ const INDEX_KEYS_MAX = 4_096
 const OLDER_BYTES_MAX = 16 << 20
 /** What is kept of all servers together, unless somebody says otherwise. */
 const OLDER_CHARS_MAX = 64 << 20
-/** Servers that are asked at the same time: those that do not answer must not hold up the others. */
+/**
+ * Servers that are asked at the same time: those that do not answer must not hold up the others.
+ */
 const WORKERS_MAX = 8
 
 const aggregatorUser: User = { name: 'system:aggregator', uid: '', groups: [] }
@@ -91,12 +94,18 @@ export class RemoteOpenApi implements AsyncDisposable {
     this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
   }
 
-  /** The number of changes: what is derived from the documents is valid as long as it stays the same. */
+  /**
+   * The number of changes: what is derived from the documents is valid as long as it stays the
+   * same.
+   */
   get changes(): number {
     return this.#changes
   }
 
-  /** The specs of 2.0, in the order in which they are merged: by the priority of groups, then by name. */
+  /**
+   * The specs of 2.0, in the order in which they are merged: by the priority of groups, then by
+   * name.
+   */
   olderSpecs(): readonly (readonly [ListedApiService, OlderSpec])[] {
     const priorities = new Map<string, number>()
     for (const { group, groupPriorityMinimum } of this.#services.values())
@@ -110,7 +119,10 @@ export class RemoteOpenApi implements AsyncDisposable {
       })
   }
 
-  /** The addresses of the documents of 3.0, by key. An APIService's own version comes from its server. */
+  /**
+   * The addresses of the documents of 3.0, by key. An APIService's own version comes from its
+   * server.
+   */
   urls(): ReadonlyMap<string, string> {
     const urls = new Map<string, string>()
     for (const [name, { urls: own }] of this.#sortedIndexes())

@@ -1,6 +1,7 @@
 /**
- * Reads what a remote server says about its resources, in either form of discovery, into the texts of aggregated discovery. A document is
- * read in slices, a resource at a time, and every field anew: what it says besides is not passed on.
+ * Reads what a remote server says about its resources, in either form of discovery, into the texts
+ * of aggregated discovery. A document is read in slices, a resource at a time, and every field
+ * anew: what it says besides is not passed on.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
@@ -11,7 +12,10 @@ import { eachField, eachItem, readFields, readPart } from '../../../api/bounded-
 /** Groups that a server may have, and versions of one. */
 const GROUPS_MAX = 10_000
 const VERSIONS_MAX = 100
-/** Resources of a version, and how much their texts may have together: it is part of what every client gets. */
+/**
+ * Resources of a version, and how much their texts may have together: it is part of what every
+ * client gets.
+ */
 const RESOURCES_MAX = 4_096
 const TEXT_CHARS_MAX = 1 << 20
 
@@ -84,7 +88,10 @@ function* readInto(head: Map<string, Json>, name: string, scanner: JsonScanner):
 const isKnownVersion = (apiVersion: Json | undefined): boolean =>
   apiVersion === 'apidiscovery.k8s.io/v2' || apiVersion === 'apidiscovery.k8s.io/v2beta1'
 
-/** Of an APIResourceList: a server that knows no aggregated discovery has one for each version. Fails if it is none. */
+/**
+ * Of an APIResourceList: a server that knows no aggregated discovery has one for each version.
+ * Fails if it is none.
+ */
 export const readPlain = (json: Buffer): Promise<string> => inSlices(plainSteps(json.toString()))
 
 function* plainSteps(text: string): Steps<string> {

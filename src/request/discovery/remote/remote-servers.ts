@@ -1,4 +1,6 @@
-/** What the documents of this server need of APIServices, and of the remote servers that they name. */
+/**
+ * What the documents of this server need of APIServices, and of the remote servers that they name.
+ */
 import type { User } from '../../../api/user.ts'
 
 /** An APIService: where discovery lists a version of a group, and which server has it. */

@@ -1,4 +1,7 @@
-/** Converts custom objects to another version by the conversion webhook of their definition, with one call for many objects. */
+/**
+ * Converts custom objects to another version by the conversion webhook of their definition, with
+ * one call for many objects.
+ */
 import { type ApiError, unclassified } from '../../../api/errors.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
 import {
@@ -37,8 +40,9 @@ export class ConversionWebhook {
   }
 
   /**
-   * All objects have one kind and version. They are read before the call, and again after the answer, so that they need not be kept
-   * in memory while the webhook works. Fails with an ApiError.
+   * All objects have one kind and version. They are read before the call, and again after the
+   * answer, so that they need not be kept in memory while the webhook works. Fails with an
+   * ApiError.
    */
   async convert(
     objects: Originals,

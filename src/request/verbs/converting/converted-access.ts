@@ -1,4 +1,7 @@
-/** Access to a resource that is stored in another version, which only a webhook can convert. To the verbs it is like any other. */
+/**
+ * Access to a resource that is stored in another version, which only a webhook can convert. To the
+ * verbs it is like any other.
+ */
 import { type KubeObject, omit } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -23,7 +26,10 @@ import type { Converter } from './converter.ts'
 
 type Access = WriteAccess & WatchAccess
 
-/** `stored`: the resource in the version that is written, and access to objects in the versions they were written in. */
+/**
+ * `stored`: the resource in the version that is written, and access to objects in the versions they
+ * were written in.
+ */
 export function convertedAccess(
   own: Access,
   stored: { readonly resource: Resource; readonly access: Access },
@@ -72,7 +78,10 @@ type ConvertedSource = {
 }
 type ItemFilter = { readonly matches: Matches; readonly limit: number }
 
-/** A selector is evaluated on converted objects, so pages are read and converted until the limit is reached. */
+/**
+ * A selector is evaluated on converted objects, so pages are read and converted until the limit is
+ * reached.
+ */
 async function listSelected(
   { reader, converter, range }: ConvertedSource,
   at: Freshness,
@@ -99,7 +108,10 @@ async function listSelected(
 class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
-  /** From the bytes that a verb wrote to the bytes that were stored, so that the answer need not convert again. */
+  /**
+   * From the bytes that a verb wrote to the bytes that were stored, so that the answer need not
+   * convert again.
+   */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
   constructor(
@@ -151,7 +163,9 @@ class ConvertedStore implements ObjectStore {
     return { ...result, previous: result.previous === undefined ? undefined : last }
   }
 
-  /** The answer to a write: converted to the stored version, defaulted there, and converted back. */
+  /**
+   * The answer to a write: converted to the stored version, defaulted there, and converted back.
+   */
   readonly readBack = async (value: Buffer): Promise<KubeObject> => {
     const stored = this.#storedAs.get(value) ?? (await this.#toStored(value))
     return this.#converter.object(this.#decode(stored))

@@ -1,9 +1,10 @@
 /**
- * Objects that webhooks have converted, as bytes, for all resources together, so that a second read or watcher does not call the webhook
- * again. They are kept within a budget: beyond it, the clock algorithm evicts those that were not used since its last round.
+ * Objects that webhooks have converted, as bytes, for all resources together, so that a second read
+ * or watcher does not call the webhook again. They are kept within a budget: beyond it, the clock
+ * algorithm evicts those that were not used since its last round.
  *
- * Clock instead of LRU: hundreds of watchers read each object, and moving an entry to the end of a Map makes V8 rebuild the Map, in the old
- * generation, after as many moves as it has entries.
+ * Clock instead of LRU: hundreds of watchers read each object, and moving an entry to the end of a
+ * Map makes V8 rebuild the Map, in the old generation, after as many moves as it has entries.
  */
 import { Item } from '../../../storage/cache/item.ts'
 import type { Key } from '../../../storage/engine.ts'
@@ -15,7 +16,10 @@ const ENTRY_BYTES = 250
 /** If all entries are in use, so many are spared before one is evicted nevertheless. */
 const SPARED_MAX = 1_000
 
-/** The latest revision that was requested and, if it was converted, the one before, which watchers with a selector compare it with. */
+/**
+ * The latest revision that was requested and, if it was converted, the one before, which watchers
+ * with a selector compare it with.
+ */
 export class ConvertedItem extends Item {
   previous: ConvertedItem | undefined
   /** Whether it was requested since the last round. */
@@ -33,7 +37,10 @@ export class ConvertedItems {
   readonly #release: (item: Item) => void
   /** The owners that have items. */
   readonly #owners = new Set<Owner>()
-  /** Advanced only while there are items. The iterators of Map and Set tolerate additions and deletions meanwhile. */
+  /**
+   * Advanced only while there are items. The iterators of Map and Set tolerate additions and
+   * deletions meanwhile.
+   */
   readonly #rounds = this.#goRound()
   #bytes = 0
 
@@ -56,8 +63,8 @@ export class ConvertedItems {
   }
 
   /**
-   * `isLasting`: whether the item may serve other requests. One that may not, or comes after `end`, only serves the requests that wait for
-   * it.
+   * `isLasting`: whether the item may serve other requests. One that may not, or comes after `end`,
+   * only serves the requests that wait for it.
    */
   add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
     if (owner.isGone || !isLasting) {

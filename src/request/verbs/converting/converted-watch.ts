@@ -1,6 +1,7 @@
 /**
- * The events of a resource in another version. To keep the order, each batch is converted before the next one is taken. The first object
- * that cannot be converted ends the watch, with an error for the client.
+ * The events of a resource in another version. To keep the order, each batch is converted before
+ * the next one is taken. The first object that cannot be converted ends the watch, with an error
+ * for the client.
  */
 import { ApiError, internalError } from '../../../api/errors.ts'
 import type { ObjectEvent, WatchEvent } from '../../../storage/cache/event.ts'
@@ -120,7 +121,10 @@ export class ConvertedWatch implements EventSource {
     return shown
   }
 
-  /** A selector is evaluated on the state before a change, too, so that state is converted; mostly it is still kept. */
+  /**
+   * A selector is evaluated on the state before a change, too, so that state is converted; mostly
+   * it is still kept.
+   */
   #before({ type, previous }: ObjectEvent): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }

@@ -1,6 +1,7 @@
 /**
- * Converts objects by a webhook between the version they are stored in and the version of a request. An object is converted once for all
- * requests: those that come during the conversion wait for it, later ones find it kept.
+ * Converts objects by a webhook between the version they are stored in and the version of a
+ * request. An object is converted once for all requests: those that come during the conversion wait
+ * for it, later ones find it kept.
  */
 import type { KubeObject } from '../../../api/object.ts'
 import { LateFrames } from '../../../storage/cache/event.ts'
@@ -13,12 +14,16 @@ import type { ConversionWebhook, Originals } from './conversion.ts'
 import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
 /**
- * Limits of one ConversionReview: it is printed and parsed in some milliseconds, and any webhook accepts it. A larger object is sent alone.
- * A batch of a watcher, 256 KB and the rest of the last object, is mostly one review.
+ * Limits of one ConversionReview: it is printed and parsed in some milliseconds, and any webhook
+ * accepts it. A larger object is sent alone. A batch of a watcher, 256 KB and the rest of the last
+ * object, is mostly one review.
  */
 const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
-/** Concurrent reviews of one request: enough to hide the latency of the webhook, and leaves room for other requests. */
+/**
+ * Concurrent reviews of one request: enough to hide the latency of the webhook, and leaves room for
+ * other requests.
+ */
 const REVIEWS_MAX = 4
 
 export type ConverterOptions = {
@@ -32,8 +37,8 @@ export type ConverterOptions = {
 }
 
 /**
- * In another database, or in one that was restored from a backup, a key and a revision mean another object. Until the new database is
- * settled, a request may still hold objects of the old one.
+ * In another database, or in one that was restored from a backup, a key and a revision mean another
+ * object. Until the new database is settled, a request may still hold objects of the old one.
  */
 export type Database = {
   /** Changes when the database is replaced. */
@@ -50,8 +55,8 @@ export class Converter {
   readonly #owner = new Owner()
   readonly #home: ItemHome
   /**
-   * Objects that are being converted. Nested maps, since a string key of both would have to be made for each of hundreds of waiting
-   * requests.
+   * Objects that are being converted. Nested maps, since a string key of both would have to be made
+   * for each of hundreds of waiting requests.
    */
   readonly #coming = new Map<Key, Map<Revision, PendingReview>>()
   readonly #database: Database
@@ -113,7 +118,10 @@ export class Converter {
       : (stored.shape.custom?.prune(converted).object ?? converted)
   }
 
-  /** Frees the kept objects, since the definition was changed. Conversions that are running can finish. */
+  /**
+   * Frees the kept objects, since the definition was changed. Conversions that are running can
+   * finish.
+   */
   close(): void {
     this.#kept.end(this.#owner)
   }
@@ -121,11 +129,14 @@ export class Converter {
   async #some(items: readonly Item[], life: number): Promise<readonly Item[]> {
     const known = items.map((item) => this.#known(item))
     if (known.every((one) => one instanceof Item)) return known
-    // A batch of events may have one object twice: as the state after a change, and as the state before the next.
+    // A batch of events may have one object twice: as the state after a change, and as the state
+    // before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
-    // Called before anything is awaited, so that no other request starts to convert the same objects.
+    // Called before anything is awaited, so that no other request starts to convert the same
+    // objects.
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
-    // One promise for each review, not for each object: a hundred watchers that wait for the same objects would have thousands.
+    // One promise for each review, not for each object: a hundred watchers that wait for the same
+    // objects would have thousands.
     const reviews = new Set(known.filter(isComing))
     const made = await Promise.all([
       sent,
@@ -166,8 +177,9 @@ export class Converter {
   }
 
   /**
-   * The review of another request has failed, perhaps because of an object that is not among these, so these are sent in a review of their
-   * own. Another request that waited for them may have sent just these already.
+   * The review of another request has failed, perhaps because of an object that is not among these,
+   * so these are sent in a review of their own. Another request that waited for them may have sent
+   * just these already.
    */
   async #again(items: readonly Item[], life: number): Promise<ReviewedItems> {
     const known = new Map(items.map((item) => [item, this.#known(item)]))
@@ -193,7 +205,8 @@ export class Converter {
     const sent = [...groups.values()].map((group) =>
       this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
     )
-    // The reviews are written. If requests that wait for them held the objects, these would be promoted to the old generation.
+    // The reviews are written. If requests that wait for them held the objects, these would be
+    // promoted to the old generation.
     objects.clear()
     const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
     return new Map(made.flatMap((review) => [...review]))

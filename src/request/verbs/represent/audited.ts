@@ -37,7 +37,10 @@ export const audited = (
   },
 })
 
-/** The bytes of an object are those of the cache, or of the response. They are counted once, also if the response is printed in parts. */
+/**
+ * The bytes of an object are those of the cache, or of the response. They are counted once, also if
+ * the response is printed in parts.
+ */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')
   once('recorded object', () => {

@@ -1,9 +1,12 @@
-/** Splits a body of many small parts into chunks of a size that is efficient to write to a socket. */
+/**
+ * Splits a body of many small parts into chunks of a size that is efficient to write to a socket.
+ */
 import type { LazyBody } from '../../../api/request.ts'
 
 /**
- * Parts are copied into a buffer of this size, which is reused once the socket has taken it and so stays in the CPU cache: writing many
- * small buffers costs several times the copy. A list in flight needs no other memory besides the cache.
+ * Parts are copied into a buffer of this size, which is reused once the socket has taken it and so
+ * stays in the CPU cache: writing many small buffers costs several times the copy. A list in flight
+ * needs no other memory besides the cache.
  */
 export const CHUNK_BYTES: number = 64 * 1024
 

@@ -1,4 +1,7 @@
-/** Representations of the objects of one resource other than JSON, kept beside the cache for later requests. */
+/**
+ * Representations of the objects of one resource other than JSON, kept beside the cache for later
+ * requests.
+ */
 import { parseJson } from '../../../api/json-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
 import type { ObjectEvent } from '../../../storage/cache/event.ts'
@@ -53,8 +56,9 @@ export class ResourceForms {
   }
 
   /**
-   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are not cached, since they would evict others;
-   * `makeOwn` may make them in memory that is used again.
+   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are
+   * not cached, since they would evict others; `makeOwn` may make them in memory that is used
+   * again.
    */
   frames(
     way: string,
@@ -77,7 +81,10 @@ export class ResourceForms {
     this.#messages.of(item)
   }
 
-  /** The message of an object that was just written, kept for its watch event if messages of the resource were requested before. */
+  /**
+   * The message of an object that was just written, kept for its watch event if messages of the
+   * resource were requested before.
+   */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
     if (this.#areMessagesRead) this.#written.keep(object, message)
@@ -116,7 +123,8 @@ export class ResourceForms {
   /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    // An item may be decoded or printed while the row of a large one is made in parts. JSON.parse cannot be divided.
+    // An item may be decoded or printed while the row of a large one is made in parts. JSON.parse
+    // cannot be divided.
     const object = once('object of a row', () => {
       if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
       return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())

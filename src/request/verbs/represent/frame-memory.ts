@@ -1,12 +1,15 @@
 /**
- * Memory for the frames that a single watch sends, which are those of the objects that exist when it begins. It is used again for each batch:
- * with memory of their own the frames of ten thousand objects are 20 MB, which the garbage collector is called for in the midst of a streaming
- * list.
+ * Memory for the frames that a single watch sends, which are those of the objects that exist when
+ * it begins. It is used again for each batch: with memory of their own the frames of ten thousand
+ * objects are 20 MB, which the garbage collector is called for in the midst of a streaming list.
  */
 
 /** Smaller batches are not worth a block: a kubelet's watch begins with some twenty objects. */
 const BYTES_MIN = 64 << 10
-/** A batch is cut at 256 KB of JSON, which is no more in protobuf, or after one object that is longer. */
+/**
+ * A batch is cut at 256 KB of JSON, which is no more in protobuf, or after one object that is
+ * longer.
+ */
 const BYTES_MAX = 320 << 10
 
 export class FrameMemory {

@@ -1,6 +1,7 @@
 /**
- * Watch events in the format that the client accepts: lines of JSON, CBOR documents, or protobuf messages with a length prefix. An event is
- * framed once for all watchers that see it in the same format; a Table, which has ages, for each of them.
+ * Watch events in the format that the client accepts: lines of JSON, CBOR documents, or protobuf
+ * messages with a length prefix. An event is framed once for all watchers that see it in the same
+ * format; a Table, which has ages, for each of them.
  */
 import type { Status } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -31,7 +32,10 @@ export type Framing = {
   readonly headers: Headers
   /** Undefined: the event cannot be represented, and the stream ends. */
   readonly event: (event: WatchEvent) => Buffer | undefined
-  /** The frame of a long event in parts that need no memory; undefined: it is no such event, and has a frame. Absent: no event is sent so. */
+  /**
+   * The frame of a long event in parts that need no memory; undefined: it is no such event, and has
+   * a frame. Absent: no event is sent so.
+   */
   readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
   /** Where events that no other watch sends may be; undefined: each has memory of its own. */
@@ -40,13 +44,19 @@ export type Framing = {
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
-/** How objects are framed: `shown` for events of the cache, `bookmark` for objects of this stream alone. */
+/**
+ * How objects are framed: `shown` for events of the cache, `bookmark` for objects of this stream
+ * alone.
+ */
 type Frames = {
   readonly shown: (shown: ObjectEvent) => Buffer
   readonly bookmark: (object: KubeObject) => Buffer
 }
 
-/** `keepsFrames`: whether frames are still read when those after them are asked for, or must be whole. */
+/**
+ * `keepsFrames`: whether frames are still read when those after them are asked for, or must be
+ * whole.
+ */
 export function framingOf(
   form: Form,
   forms: ResourceForms,
@@ -58,7 +68,8 @@ export function framingOf(
   if (form.as?.kind === 'PartialObjectMetadataList') {
     return { headers, error, event: () => undefined, memory: undefined }
   }
-  // Other forms are made of texts or, as JSON, of cached bytes; both are longer to make than to collect.
+  // Other forms are made of texts or, as JSON, of cached bytes; both are longer to make than to
+  // collect.
   const memory =
     keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
@@ -213,7 +224,10 @@ function bookmarkObject(
   }
 }
 
-/** Annotations that mark the end of the initial events, and have an empty list as a blueprint for clients. */
+/**
+ * Annotations that mark the end of the initial events, and have an empty list as a blueprint for
+ * clients.
+ */
 function endOfInitial(
   resource: Resource,
   as: Conversion | undefined,

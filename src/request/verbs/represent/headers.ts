@@ -8,7 +8,9 @@ import {
   yamlType,
 } from '../../../objects/codec/negotiate.ts'
 
-/** Headers of a response. They do not mention a conversion (`as=Table`): clients see it in the kind. */
+/**
+ * Headers of a response. They do not mention a conversion (`as=Table`): clients see it in the kind.
+ */
 export const contentHeaders: { readonly [type in Form['type']]: Headers } = {
   json: { 'content-type': jsonType },
   yaml: { 'content-type': yamlType },

@@ -1,6 +1,7 @@
 /**
- * Objects in JSON or YAML. A list is a head, the cached bytes of the items, and a tail: no object is printed twice. A long list is
- * assembled while the client reads it, so that it is never complete in memory beside the cache.
+ * Objects in JSON or YAML. A list is a head, the cached bytes of the items, and a tail: no object
+ * is printed twice. A long list is assembled while the client reads it, so that it is never
+ * complete in memory beside the cache.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -48,7 +49,10 @@ const printer = (styling: Styling): PrintList =>
 /** About a tenth of a millisecond. */
 const SLICED_ITEMS_MIN = 4_096
 
-/** Items that were not printed before are printed first, in slices: the length must be known before the first byte is sent. */
+/**
+ * Items that were not printed before are printed first, in slices: the length must be known before
+ * the first byte is sent.
+ */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
   const { head, tail } = around(listHead)
   const slices = new Slices()
@@ -75,7 +79,10 @@ function printShort({ head, tail, items, length }: ListText): Buffer {
   return body
 }
 
-/** Lists of custom kinds have their fields sorted by name. `listHead` begins with apiVersion for these. */
+/**
+ * Lists of custom kinds have their fields sorted by name. `listHead` begins with apiVersion for
+ * these.
+ */
 function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffer } {
   const { apiVersion = null, ...rest } = listHead
   const isSorted = Object.keys(listHead)[0] === 'apiVersion'
@@ -130,7 +137,8 @@ function* printItems({
     isFirst = false
     if (needed <= chunk.length) used += item.copyListTail(chunk, used)
     else {
-      // A list of long objects would take as much memory as the longest of them, for each of its readers.
+      // A list of long objects would take as much memory as the longest of them, for each of its
+      // readers.
       yield [chunk.subarray(0, used), item.listTail()]
       used = 0
     }

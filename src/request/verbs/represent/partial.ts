@@ -36,7 +36,10 @@ export const partialOf = (
 export const partialJson = (object: Pick<KubeObject, 'metadata'>, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
 
-/** The same for a cached object of a built-in kind, cut from its JSON; undefined if metadata is not its first field. */
+/**
+ * The same for a cached object of a built-in kind, cut from its JSON; undefined if metadata is not
+ * its first field.
+ */
 export function partialOfWire(item: Item, version: Version): Buffer | undefined {
   const tail = item.listTail()
   if (metadataKey.compare(tail, 0, metadataKey.length) !== 0) return undefined

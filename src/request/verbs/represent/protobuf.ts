@@ -1,4 +1,7 @@
-/** Objects in protobuf, whole or only their metadata: the message of each is cached, its envelope is made each time. */
+/**
+ * Objects in protobuf, whole or only their metadata: the message of each is cached, its envelope is
+ * made each time.
+ */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
 import type { Item } from '../../../storage/cache/item.ts'
@@ -50,7 +53,10 @@ type ListMessageOptions = {
   readonly metadata: Fields
 }
 
-/** Length prefixes come first, so the items are visited twice; the second time their messages are cached. */
+/**
+ * Length prefixes come first, so the items are visited twice; the second time their messages are
+ * cached.
+ */
 export async function protobufList(
   typeMeta: TypeMeta,
   options: ListMessageOptions,

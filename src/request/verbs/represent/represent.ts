@@ -17,8 +17,8 @@ import { includedObject, table, type TableOptions } from './table.ts'
 import { traced } from './traced.ts'
 
 /**
- * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is printed. `view`: a subresource with a
- * kind of its own.
+ * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is
+ * printed. `view`: a subresource with a kind of its own.
  */
 export function represent(
   form: Form,
@@ -48,7 +48,10 @@ function holdRecorded(http: ApiRequest): (bytes: number) => void {
   }
 }
 
-/** What cannot be styled for lack of memory is compact JSON; only CBOR has no other form, and a write that was done is not refused. */
+/**
+ * What cannot be styled for lack of memory is compact JSON; only CBOR has no other form, and a
+ * write that was done is not refused.
+ */
 function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
   const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'
   return isRefused ? undefined : (bytes) => http.hold?.(bytes) ?? true

@@ -1,6 +1,7 @@
 /**
- * How a resource is represented to a client: as objects, as metadata, or as a Table; in JSON, YAML, CBOR or protobuf. The verbs decide
- * which objects are sent, a representation decides how. Representations of cached objects are kept beside them for later requests.
+ * How a resource is represented to a client: as objects, as metadata, or as a Table; in JSON, YAML,
+ * CBOR or protobuf. The verbs decide which objects are sent, a representation decides how.
+ * Representations of cached objects are kept beside them for later requests.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { Headers, LazyBody } from '../../../api/request.ts'

@@ -1,6 +1,7 @@
 /**
- * Indented JSON, YAML and CBOR, made from compact JSON. The first two can be hundreds of times as long as that, for values that are nested
- * deeply: so the length is computed first, and a long body is printed while the client reads it, in slices. It is never complete in memory.
+ * Indented JSON, YAML and CBOR, made from compact JSON. The first two can be hundreds of times as
+ * long as that, for values that are nested deeply: so the length is computed first, and a long body
+ * is printed while the client reads it, in slices. It is never complete in memory.
  */
 import { noMemory } from '../../../api/errors.ts'
 import { parseInSteps, parseJson } from '../../../api/json-value.ts'
@@ -19,8 +20,8 @@ import type { RequestSignal } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
- * An object whose styled form would be longer than this many times its compact JSON is sent as compact JSON, which is valid YAML as well.
- * Objects of users are two to four times as long.
+ * An object whose styled form would be longer than this many times its compact JSON is sent as
+ * compact JSON, which is valid YAML as well. Objects of users are two to four times as long.
  */
 const STYLED_TIMES_MAX = 10
 /** Shorter styled forms are always sent. */
@@ -32,7 +33,10 @@ const PARSED_HELD_TIMES = 10
 /** The part of an object that is measured, or indented, between two looks at the clock. */
 const STEP_BYTES = 16 << 10
 
-/** How to style. `hold`: takes bytes of what the server may hold for its clients; false: there is no room. */
+/**
+ * How to style. `hold`: takes bytes of what the server may hold for its clients; false: there is no
+ * room.
+ */
 export type Styling = {
   readonly form: Form
   readonly hold?: ((bytes: number) => boolean) | undefined
@@ -64,14 +68,20 @@ export function styledList<T>(
   return styledDocument({ ...frame, items, jsonOf, hold })
 }
 
-/** A style: the form of a value that is a document, or an item of a list. Steps without a piece are pauses. */
+/**
+ * A style: the form of a value that is a document, or an item of a list. Steps without a piece are
+ * pauses.
+ */
 export type Style = {
   /** What is in memory while a value is printed, as a multiple of its JSON. */
   readonly heldTimes: number
   /** Whether compact JSON is sent instead of a form that is too long. */
   readonly hasLimit: boolean
   readonly pieces: (json: Buffer) => Generator<Buffer | undefined, void, void>
-  /** The length of the pieces, if that can be computed faster than by printing them; may stop when it exceeds the maximum. */
+  /**
+   * The length of the pieces, if that can be computed faster than by printing them; may stop when
+   * it exceeds the maximum.
+   */
   readonly measure?: (json: Buffer, bytesMax: number) => Steps<number>
 }
 
@@ -90,7 +100,9 @@ export type StyledDocument<T> = {
 }
 
 const nothing = Buffer.alloc(0)
-/** Pieces that were printed to be measured are kept up to this size: most bodies are printed once. */
+/**
+ * Pieces that were printed to be measured are kept up to this size: most bodies are printed once.
+ */
 const KEPT_BYTES_MAX = 1 << 20
 
 export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {

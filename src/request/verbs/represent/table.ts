@@ -126,7 +126,10 @@ async function printList(
 /** Limits the decoded large objects in memory. The thread works on one of them at a time anyway. */
 const largeRows = new Semaphore(1)
 
-/** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
+/**
+ * The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes
+ * long.
+ */
 async function makeRow(
   item: Item,
   rowOfItem: (item: Item) => Row,

@@ -1,4 +1,7 @@
-/** A representation of a traced request: to print is a span. Of a list it is the beginning: the rest is printed while it is sent. */
+/**
+ * A representation of a traced request: to print is a span. Of a list it is the beginning: the rest
+ * is printed while it is sent.
+ */
 import { type Span, within } from '../../../api/span.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
 import type { ResourceRequest } from '../../resource-request.ts'

@@ -1,12 +1,19 @@
 /**
- * Protobuf messages that were encoded for the responses to writes, kept until the watch events of the same objects. All resources share the
- * limit: messages are needed only for a moment, and each may keep its object and 64 KB of Node's Buffer pool in memory.
+ * Protobuf messages that were encoded for the responses to writes, kept until the watch events of
+ * the same objects. All resources share the limit: messages are needed only for a moment, and each
+ * may keep its object and 64 KB of Node's Buffer pool in memory.
  */
 import type { KubeObject } from '../../../api/object.ts'
 
-/** The watch event of a write comes within a turn or two of the event loop after the response, or came before it. */
+/**
+ * The watch event of a write comes within a turn or two of the event loop after the response, or
+ * came before it.
+ */
 const COUNT_MAX = 32
-/** Longer messages are encoded again: keeping one also keeps its object, which is several times as large. */
+/**
+ * Longer messages are encoded again: keeping one also keeps its object, which is several times as
+ * large.
+ */
 const BYTES_MAX = 8 << 10
 
 export class WrittenMessages {

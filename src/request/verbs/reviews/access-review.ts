@@ -1,4 +1,7 @@
-/** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: may a user do something? */
+/**
+ * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: may a user do
+ * something?
+ */
 import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../../api/access.ts'
 import { invalid } from '../../../api/errors.ts'
 import { type FieldFault, invalidShown, invalidValue, tooMany } from '../../../api/field-fault.ts'
@@ -22,7 +25,10 @@ import { readSelectors } from './read-selectors.ts'
 
 /** Groups of the user of a review. Directories stop at about a thousand groups for each user. */
 const GROUPS_MAX = 10_000
-/** Keys and values of `extra` together, of the user of a review. Real users have fewer than a hundred. */
+/**
+ * Keys and values of `extra` together, of the user of a review. Real users have fewer than a
+ * hundred.
+ */
 const EXTRAS_MAX = 10_000
 
 /** `waiting`: the request that asks; the question ends with it. */
@@ -34,7 +40,10 @@ export type AskAboutAccess = (
 
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
-/** `hasSelectors`: the gate AuthorizeWithSelectors; without it selectors are taken out of what was sent, and the answer has none. */
+/**
+ * `hasSelectors`: the gate AuthorizeWithSelectors; without it selectors are taken out of what was
+ * sent, and the answer has none.
+ */
 export type AccessReviewOptions = {
   readonly askAboutAccess: AskAboutAccess
   readonly hasSelectors: boolean

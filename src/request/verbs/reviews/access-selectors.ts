@@ -1,4 +1,7 @@
-/** Validates the selectors in access reviews: a text, or a list of requirements. Unknown operators are not an error here. */
+/**
+ * Validates the selectors in access reviews: a text, or a list of requirements. Unknown operators
+ * are not an error here.
+ */
 import {
   checked,
   type FieldFault,
@@ -21,12 +24,14 @@ import {
   textsOf,
 } from '../../../api/object.ts'
 
-/** The request that a review asks about has its selectors in a URL, which is not longer than this. */
+/**
+ * The request that a review asks about has its selectors in a URL, which is not longer than this.
+ */
 const RAW_BYTES_MAX = 1 << 20
 
 /**
- * Validates the sizes of the selectors, before anything else looks at them: a selector in a review may be as large as one in the query
- * of a request.
+ * Validates the sizes of the selectors, before anything else looks at them: a selector in a review
+ * may be as large as one in the query of a request.
  */
 export function validateSelectorSizes({ spec }: Fields): FieldFault[] {
   const { fieldSelector, labelSelector } = fieldsOf(fieldsOf(spec)['resourceAttributes'])

@@ -19,7 +19,10 @@ export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<
 
 type Question = {
   readonly object: KubeObject
-  /** Runs validating admission, which may refuse the request: to be called after the kind's own checks, with what they made of the object. */
+  /**
+   * Runs validating admission, which may refuse the request: to be called after the kind's own
+   * checks, with what they made of the object.
+   */
   readonly validate: (object: KubeObject) => Promise<void>
   readonly respond: (object: KubeObject) => Promise<ApiResponse>
 }
@@ -27,7 +30,9 @@ type Question = {
 type ReviewOptions = {
   /** The kind of the body, if it is not that of the path. */
   readonly shown?: Resource
-  /** The faults of a review that is too large to look at: it is refused as soon as it is decoded. */
+  /**
+   * The faults of a review that is too large to look at: it is refused as soon as it is decoded.
+   */
   readonly validateSize?: ((object: KubeObject) => readonly FieldFault[]) | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The selectors that an access review asks about. A selector, or a requirement, that cannot be parsed is ignored, and reported in the
- * review's evaluationError.
+ * The selectors that an access review asks about. A selector, or a requirement, that cannot be
+ * parsed is ignored, and reported in the review's evaluationError.
  */
 import type { AccessSelectors } from '../../../api/access.ts'
 import { ApiError } from '../../../api/errors.ts'

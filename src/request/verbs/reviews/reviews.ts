@@ -1,4 +1,6 @@
-/** The review kinds of authentication and authorization, each with its handler. Nothing is stored. */
+/**
+ * The review kinds of authentication and authorization, each with its handler. Nothing is stored.
+ */
 import { type AccessReviewOptions, createAccessReview } from './access-review.ts'
 import type { Review } from './question.ts'
 import { type AskAboutRights, createRulesReview } from './rules-review.ts'

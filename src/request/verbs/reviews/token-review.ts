@@ -15,7 +15,10 @@ import { userInfo } from './self-review.ts'
 
 /** Each authenticator compares them with those of the token, and a webhook gets all of them. */
 const AUDIENCES_MAX = 256
-/** Of all audiences together. A request with the token has them in a header, which is not longer than 1 MB. */
+/**
+ * Of all audiences together. A request with the token has them in a header, which is not longer
+ * than 1 MB.
+ */
 const AUDIENCES_CHARACTERS_MAX = 256 << 10
 
 export type TokenAnswer =

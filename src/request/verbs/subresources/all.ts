@@ -1,6 +1,6 @@
 /**
- * The table of handlers: for subresources that are neither a read nor a write of their object, and for kinds that are answered and not
- * stored.
+ * The table of handlers: for subresources that are neither a read nor a write of their object, and
+ * for kinds that are answered and not stored.
  */
 import { createReviews, type ReviewsOptions } from '../reviews/reviews.ts'
 import type { Review } from '../reviews/question.ts'

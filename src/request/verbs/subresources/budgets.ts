@@ -1,4 +1,7 @@
-/** PodDisruptionBudgets: how many pods of a set may be disrupted at the same time. Each eviction uses up one disruption. */
+/**
+ * PodDisruptionBudgets: how many pods of a set may be disrupted at the same time. Each eviction
+ * uses up one disruption.
+ */
 import { type ApiError, evictionRefused, forbidden } from '../../../api/errors.ts'
 import { parseJson } from '../../../api/json-value.ts'
 import type { Labels } from '../../../api/label-selector.ts'
@@ -7,7 +10,9 @@ import { itemsIn, valueAt } from '../../../objects/codec/json-bytes.ts'
 import { selects } from '../../../registry/rules/label-selector.ts'
 import { withCondition } from './condition.ts'
 
-/** Evictions that the disruption controller has not processed yet; more mean that it is not running. */
+/**
+ * Evictions that the disruption controller has not processed yet; more mean that it is not running.
+ */
 const DISRUPTED_PODS_MAX = 2000
 /** Time for the controller to process a changed budget. */
 const RETRY_SECONDS = 10
@@ -37,7 +42,10 @@ export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
 const textIn = (json: Buffer | undefined): string =>
   json === undefined ? '' : textOf(parseJson(json))
 
-/** Whether a pod that is not ready may be evicted without using the budget: it is not counted as healthy. */
+/**
+ * Whether a pod that is not ready may be evicted without using the budget: it is not counted as
+ * healthy.
+ */
 export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
   const isReady = itemsOf(fieldsOf(pod['status'])['conditions']).some(
     ({ type, status }) => type === 'Ready' && status === 'True',
@@ -48,7 +56,9 @@ export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
   return numberOf(desiredHealthy) > 0 && numberOf(currentHealthy) >= numberOf(desiredHealthy)
 }
 
-/** The budget with one allowed disruption less. Fails with TooManyRequests if there is none left. */
+/**
+ * The budget with one allowed disruption less. Fails with TooManyRequests if there is none left.
+ */
 export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
   const status = fieldsOf(budget['status'])
   const refusal = refusalOf(budget)

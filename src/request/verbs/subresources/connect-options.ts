@@ -1,4 +1,7 @@
-/** The options of a CONNECT, from the query and the path: what admission sees as the object of the request. */
+/**
+ * The options of a CONNECT, from the query and the path: what admission sees as the object of the
+ * request.
+ */
 import { type Fields, type KubeObject, present } from '../../../api/object.ts'
 import { schemeOf } from '../../../registry/scheme.ts'
 import { typeOf } from '../../../registry/types.ts'

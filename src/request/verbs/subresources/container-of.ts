@@ -4,7 +4,9 @@ import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.
 
 const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** Fails with a BadRequest unless there is a container of that name or, without a name, only one. */
+/**
+ * Fails with a BadRequest unless there is a container of that name or, without a name, only one.
+ */
 export function containerOf(pod: KubeObject, name: string): string {
   const spec = fieldsOf(pod['spec'])
   const podName = pod.metadata.name ?? ''

@@ -13,7 +13,8 @@ const aPod = (status: Fields): KubeObject => ({
 })
 
 /**
- * One pod whose next state is written by somebody else right before the first removal. What was done to it, and the error at the end.
+ * One pod whose next state is written by somebody else right before the first removal. What was
+ * done to it, and the error at the end.
  */
 async function evicted(
   states: readonly KubeObject[],

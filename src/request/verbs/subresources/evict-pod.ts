@@ -1,6 +1,6 @@
 /**
- * The order of an eviction: the pod is read, its budget is used, the pod is deleted. If the budget was not used because of the pod's state,
- * only that version of the pod may be deleted.
+ * The order of an eviction: the pod is read, its budget is used, the pod is deleted. If the budget
+ * was not used because of the pod's state, only that version of the pod may be deleted.
  */
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -23,7 +23,10 @@ export type EvictionSteps = {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** The name of the budget that does not count the pod while it is not ready; undefined: the pod is counted, or has no budget. */
+/**
+ * The name of the budget that does not count the pod while it is not ready; undefined: the pod is
+ * counted, or has no budget.
+ */
 export type BudgetUse = { readonly uncountedIn?: string }
 
 export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Promise<void> {

@@ -49,7 +49,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
   refuseInvalid(expected, body, validateStageCount(stages, 'deleteOptions.dryRun'))
   const given = await withOwners(request, body, { kind: expected, options, access })
-  // Admission is told of the dry run that the query asks for; that of the Eviction itself may be changed by it.
+  // Admission is told of the dry run that the query asks for; that of the Eviction itself may be
+  // changed by it.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
   const { object: sent, validate } = await mutate(request, given, admitted)
   const eviction = checked(sent, name, options)

@@ -1,6 +1,7 @@
 /**
- * Finds the address that a proxy connects to. A name is resolved once, and what was checked is what is connected to: a resolver that gives
- * another address the next time cannot lead the server to its own machine (CVE-2020-8562).
+ * Finds the address that a proxy connects to. A name is resolved once, and what was checked is what
+ * is connected to: a resolver that gives another address the next time cannot lead the server to
+ * its own machine (CVE-2020-8562).
  */
 import { badRequest } from '../../../api/errors.ts'
 import { isGlobalUnicast } from '../../../api/ip.ts'

@@ -1,4 +1,7 @@
-/** Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are streamed, never complete in memory. */
+/**
+ * Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are
+ * streamed, never complete in memory.
+ */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
@@ -24,15 +27,18 @@ export type ForwardOptions = {
   readonly method: string
   readonly headers: Headers
   readonly signal: AbortSignal
-  /** Absent: no client certificate is presented, and the certificate of the backend is not verified. */
+  /**
+   * Absent: no client certificate is presented, and the certificate of the backend is not verified.
+   */
   readonly kubelet?: KubeletAccess
   /** Undefined: it is connected to straight. */
   readonly dial?: Dial | undefined
 }
 
 /**
- * Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. A backend may have
- * closed a kept connection just when it was used again: what may be sent twice is sent again, until it fails on a new one.
+ * Resolves with the head of the response, while the request body may still be sent. Fails with the
+ * error of the connection. A backend may have closed a kept connection just when it was used again:
+ * what may be sent twice is sent again, until it fails on a new one.
  */
 export async function forward(
   wanted: ForwardOptions,
@@ -74,7 +80,8 @@ function forwardOnce(
     let isEmpty = true
     const take = (chunk: Buffer): MaybePromise<void> => {
       isEmpty = false
-      // Node would send the body of a GET or DELETE of unknown length without framing, and the backend would parse it as a second request.
+      // Node would send the body of a GET or DELETE of unknown length without framing, and the
+      // backend would parse it as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
       }
@@ -158,7 +165,10 @@ const always =
 
 type TlsOption = 'rejectUnauthorized' | 'ca' | 'allowPartialTrustChain' | 'cert' | 'key'
 
-/** Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has a CA for it. */
+/**
+ * Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has
+ * a CA for it.
+ */
 function tlsOf(kubelet: KubeletAccess | undefined): Pick<ConnectionOptions, TlsOption> {
   const { caPem = null, client = null } = kubelet ?? {}
   return {

@@ -1,6 +1,6 @@
 /**
- * Handlers of subresources that are neither a read nor a write of their object, and of kinds that are created only to be answered. Each has
- * a file in this folder; all.ts has the table.
+ * Handlers of subresources that are neither a read nor a write of their object, and of kinds that
+ * are created only to be answered. Each has a file in this folder; all.ts has the table.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'
@@ -61,7 +61,9 @@ export function handlerKey({
   return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
 }
 
-/** Runs mutating admission, which may refuse the request. Returns the object as plugins changed it. */
+/**
+ * Runs mutating admission, which may refuse the request. Returns the object as plugins changed it.
+ */
 export async function mutate(
   request: ResourceRequest,
   object: KubeObject,
@@ -74,7 +76,10 @@ export async function mutate(
   }
 }
 
-/** For an object that is not stored: its managedFields show plugins who sent what. `kind`: that of the object. */
+/**
+ * For an object that is not stored: its managedFields show plugins who sent what. `kind`: that of
+ * the object.
+ */
 export function withOwners(
   request: ResourceRequest,
   object: KubeObject,
@@ -95,7 +100,10 @@ type OwnerContext = {
 
 type MutationResult = {
   readonly object: KubeObject
-  /** Runs validating admission, which may refuse the request: to be called after the subresource's own checks of the object. */
+  /**
+   * Runs validating admission, which may refuse the request: to be called after the subresource's
+   * own checks of the object.
+   */
   readonly validate: (object: KubeObject) => Promise<void>
 }
 

@@ -1,4 +1,7 @@
-/** Counts logs of pods by whether the kubelet's certificate is to be verified, and those that failed by it. */
+/**
+ * Counts logs of pods by whether the kubelet's certificate is to be verified, and those that failed
+ * by it.
+ */
 import type { Count, Counter, Metrics } from '../../../lib/telemetry/metrics.ts'
 
 const prefix = 'kube_apiserver_pod_logs_'

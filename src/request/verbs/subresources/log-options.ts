@@ -10,7 +10,10 @@ import type { Gates } from '../../../api/gates.ts'
 import { quote } from '../../../api/quote.ts'
 import { parseBoolean, parseExactInteger } from '../options.ts'
 
-/** Fails with a BadRequest for values that cannot be parsed, and with Invalid for those out of range. Returns the query for the kubelet. */
+/**
+ * Fails with a BadRequest for values that cannot be parsed, and with Invalid for those out of
+ * range. Returns the query for the kubelet.
+ */
 export function parseLogOptions(
   query: URLSearchParams,
   podName: string,

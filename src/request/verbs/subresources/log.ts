@@ -22,7 +22,8 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name, parts.gates)
-  // The client may ask not to verify the kubelet's certificate; the API server still presents its own.
+  // The client may ask not to verify the kubelet's certificate; the API server still presents its
+  // own.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   parts.logMetrics.recordRequest(isUnchecked)
   const pod = await podOf(request, parts)

@@ -9,7 +9,10 @@ export type NodeAddress = { readonly host: string; readonly port: number }
 
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 
-/** `as`: the resource in the NotFound error for a missing node. A request for a pod names the pods there. */
+/**
+ * `as`: the resource in the NotFound error for a missing node. A request for a pod names the pods
+ * there.
+ */
 export async function addressOf(
   name: string,
   as: ResourceName,

@@ -84,7 +84,8 @@ const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
 
 /**
- * As upstream, the address comes from Endpoints and must be that of a pod of the namespace: otherwise a service could lead to any address.
+ * As upstream, the address comes from Endpoints and must be that of a pod of the namespace:
+ * otherwise a service could lead to any address.
  */
 async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
   const { scheme, name, port } = split(request.name, 'service')
@@ -112,7 +113,10 @@ function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
   return [...items.slice(first), ...items.slice(0, first)]
 }
 
-/** Users who may write Endpoints could write any address into them, so an address is only used if a pod of the namespace has it. */
+/**
+ * Users who may write Endpoints could write any address into them, so an address is only used if a
+ * pod of the namespace has it.
+ */
 async function podAddress(
   addresses: readonly Fields[],
   { namespace }: ResourceRequest,

@@ -1,4 +1,7 @@
-/** pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return its response. */
+/**
+ * pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return its
+ * response.
+ */
 import { badRequest, serviceUnavailable } from '../../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { answerHeaders, isUpgrade, requestHeaders } from '../../../api/proxied-headers.ts'
@@ -35,7 +38,9 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   }
 }
 
-/** Rewrites a redirect to a path of the backend, which would otherwise leave the path of the proxy. */
+/**
+ * Rewrites a redirect to a path of the backend, which would otherwise leave the path of the proxy.
+ */
 function locationBelow(prefix: string, from: URL, location: Headers[string] | undefined): Headers {
   if (typeof location !== 'string' || !URL.canParse(location, from.href)) return {}
   const to = new URL(location, from)
@@ -45,7 +50,10 @@ function locationBelow(prefix: string, from: URL, location: Headers[string] | un
   return { location: `${path}${to.search}${to.hash}` }
 }
 
-/** Redirects to the path with a slash: relative links of the backend would otherwise leave the path of the proxy. */
+/**
+ * Redirects to the path with a slash: relative links of the backend would otherwise leave the path
+ * of the proxy.
+ */
 function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
   const location = `${encodeURI(path)}/${rawQuery === '' ? '' : `?${rawQuery}`}`
   return { status: 301, headers: { location }, body: Buffer.alloc(0) }

@@ -1,4 +1,7 @@
-/** pods/exec, pods/attach and pods/portforward: a tunnel to the kubelet, whose protocol this server does not read. */
+/**
+ * pods/exec, pods/attach and pods/portforward: a tunnel to the kubelet, whose protocol this server
+ * does not read.
+ */
 import { badRequest } from '../../../api/errors.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
 import { hostPort } from '../../../lib/net/hosts.ts'

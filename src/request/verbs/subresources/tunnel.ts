@@ -1,4 +1,7 @@
-/** A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes it. */
+/**
+ * A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes
+ * it.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../../api/errors.ts'
@@ -15,12 +18,15 @@ export type TunnelTo = Pick<
   readonly bytesPerSecondMax: number
 }
 
-/** Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response. */
+/**
+ * Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response.
+ */
 export async function tunnel(
   http: ApiRequest,
   { bytesPerSecondMax, ...to }: TunnelTo,
 ): Promise<ApiResponse> {
-  // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade would take the next request for the body.
+  // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade
+  // would take the next request for the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
@@ -53,7 +59,8 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<UpgradeResult> {
     const outgoing = open(wanted)
     outgoing.on('response', (message) => resolve({ message, socket: undefined }))
     outgoing.on('upgrade', (message, socket, head) => {
-      // Node has taken its own listener off; until the tunnel is joined, an error must not end the process.
+      // Node has taken its own listener off; until the tunnel is joined, an error must not end the
+      // process.
       socket.on('error', () => undefined)
       if (head.length > 0) socket.unshift(head)
       resolve({ message, socket })

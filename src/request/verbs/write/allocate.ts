@@ -31,7 +31,10 @@ export async function allocate(
   })
 }
 
-/** The allocations of a write. They stay with the object if the write succeeds; those of earlier attempts are released. */
+/**
+ * The allocations of a write. They stay with the object if the write succeeds; those of earlier
+ * attempts are released.
+ */
 export class HeldAllocation {
   readonly #allocator: Allocator
   #allocation: Allocation | undefined
@@ -50,8 +53,8 @@ export class HeldAllocation {
   }
 
   /**
-   * The object is about to be stored. Before that, a write that admission makes may fail with an unknown outcome, which does not concern
-   * the object.
+   * The object is about to be stored. Before that, a write that admission makes may fail with an
+   * unknown outcome, which does not concern the object.
    */
   offer(): void {
     this.#isOffered = true
@@ -68,7 +71,10 @@ export class HeldAllocation {
     this.#allocation = undefined
   }
 
-  /** The write failed. If its outcome is unknown the allocations are kept: the repair loop releases those that are unused. */
+  /**
+   * The write failed. If its outcome is unknown the allocations are kept: the repair loop releases
+   * those that are unused.
+   */
   async giveBack(error: unknown): Promise<void> {
     if (this.#isOffered && mayBeDone(error)) this.#allocation = undefined
     else await this.#undo()

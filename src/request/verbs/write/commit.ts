@@ -23,7 +23,10 @@ export type CommitResult = UpdateResult<KubeObject> & {
   readonly unchanged?: Item | undefined
 }
 
-/** Decides on the current state and writes the decision. A dry run decides on the latest state and writes nothing. */
+/**
+ * Decides on the current state and writes the decision. A dry run decides on the latest state and
+ * writes nothing.
+ */
 export async function commit(
   request: ResourceRequest,
   { key, access, isDryRun, isFresh = false }: Commit,
@@ -142,8 +145,8 @@ export async function readCached(
 }
 
 /**
- * The cached state, as a first guess: if it is stale the compare of the transaction fails, and the store reads the latest. The decoded
- * object is not kept, since the write is about to replace it.
+ * The cached state, as a first guess: if it is stale the compare of the transaction fails, and the
+ * store reads the latest. The decoded object is not kept, since the write is about to replace it.
  */
 export function currentOf(item: Item): Current<KubeObject> {
   const object = item.peek()

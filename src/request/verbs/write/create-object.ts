@@ -23,7 +23,8 @@ export async function createObject(
   const { generateName = '', name = '' } = decoded.metadata
   const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
-  // From before its admission until it is stored, so that a namespace that is deleted meanwhile is emptied after it.
+  // From before its admission until it is stored, so that a namespace that is deleted meanwhile is
+  // emptied after it.
   access.effects.creates?.enter(namespace)
   try {
     const mutated = await mutate(write, withoutSystemFields(decoded), undefined)

@@ -42,8 +42,8 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
-  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
-  // custom kind does not have.
+  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or
+  // fields that the stored version of a custom kind does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = once('is other object', () =>
     isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),
@@ -64,7 +64,10 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   return { object, decision: { put: encodeStored(object, shape) } }
 }
 
-/** As `isSurelyOther`. Nearly every write changes spec or status, and metadata has managedFields: it is compared last. */
+/**
+ * As `isSurelyOther`. Nearly every write changes spec or status, and metadata has managedFields: it
+ * is compared last.
+ */
 function isOtherObject(one: Fields, other: Fields): boolean {
   for (const key in one) if (key !== 'metadata' && isSurelyOther(one[key], other[key])) return true
   return isSurelyOther(one, other)

@@ -1,4 +1,7 @@
-/** The step that sets the fields which the server owns, and those that the kind's strategy sets or resets. */
+/**
+ * The step that sets the fields which the server owns, and those that the kind's strategy sets or
+ * resets.
+ */
 import {
   conflict,
   invalid,
@@ -119,13 +122,14 @@ function checkVersion(
 }
 
 /**
- * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not being deleted is left for validation to
- * refuse.
+ * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not
+ * being deleted is left for validation to refuse.
  */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
   const own = withoutServerFields(object.metadata)
-  // The fields before `own` are only filled in if they are absent, so that validation refuses a change.
+  // The fields before `own` are only filled in if they are absent, so that validation refuses a
+  // change.
   const metadata = isMarked(before)
     ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
     : { uid, ...own, creationTimestamp }

@@ -1,5 +1,6 @@
 /**
- * The step that records which manager owns which fields. It runs before mutating admission: fields that admission changes have no owner.
+ * The step that records which manager owns which fields. It runs before mutating admission: fields
+ * that admission changes have no owner.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { Differences, type Versions } from '../../../objects/apply/differences.ts'
@@ -57,7 +58,10 @@ export function recordOwners(
   return context.isLarge ? context.inParts(record) : record()
 }
 
-/** managedFields of a new object; undefined: none. Entries that the client sent keep the fields that the writer does not take over. */
+/**
+ * managedFields of a new object; undefined: none. Entries that the client sent keep the fields that
+ * the writer does not take over.
+ */
 export function ownersAfterCreate(
   request: ResourceRequest,
   object: KubeObject,
@@ -113,7 +117,8 @@ async function ownersAfterUpdate(
     }
     return context.isLarge ? await context.inParts(record) : record()
   } catch (error) {
-    // Upstream drops all managedFields where it cannot convert the object to the version of an entry.
+    // Upstream drops all managedFields where it cannot convert the object to the version of an
+    // entry.
     if (error instanceof UnknownVersionError) return undefined
     throw error
   }
@@ -139,8 +144,8 @@ function beginUpdate(
 }
 
 /**
- * Fields that the path does not write are never validated, but upstream converts them to a typed object with all the rest; if that fails
- * the object gets no managedFields.
+ * Fields that the path does not write are never validated, but upstream converts them to a typed
+ * object with all the rest; if that fails the object gets no managedFields.
  */
 function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
@@ -159,8 +164,9 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
 /**
- * Upstream compares typed objects in each version that has managers. An object that was written, or is stored, in another version may not
- * fit the version of the request, and a converted one may not have an item of a set or a map twice.
+ * Upstream compares typed objects in each version that has managers. An object that was written, or
+ * is stored, in another version may not fit the version of the request, and a converted one may not
+ * have an item of a set or a map twice.
  */
 function isUnfitElsewhere(
   { resource }: ResourceRequest,

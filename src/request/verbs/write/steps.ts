@@ -1,9 +1,10 @@
 /**
- * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that write: record owners, mutate
- * (admission), check escalation (RBAC), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is the
- * stored object; undefined if the object is new. After a step that took long, as each does with an object of megabytes, the event loop gets
- * a turn. create-object.ts and update-object.ts run the steps and store the result; an update runs all of them again when another writer
- * was first.
+ * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that
+ * write: record owners, mutate (admission), check escalation (RBAC), prepare, allocate, validate,
+ * authorize, admit (admission). Each is a file of this folder or one call. `current` is the stored
+ * object; undefined if the object is new. After a step that took long, as each does with an object
+ * of megabytes, the event loop gets a turn. create-object.ts and update-object.ts run the steps and
+ * store the result; an update runs all of them again when another writer was first.
  */
 import { attributesOf } from '../admission-attributes.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
@@ -20,12 +21,18 @@ import { validate } from './validate.ts'
 import type { Write } from './write.ts'
 import { withVersion } from './written.ts'
 
-/** Well below the time for which a deleted namespace waits for the creates of other replicas (namespace-controller.ts). */
+/**
+ * Well below the time for which a deleted namespace waits for the creates of other replicas
+ * (namespace-controller.ts).
+ */
 const LONG_MS = 1_000
 
 type CurrentObject = Current<KubeObject> | undefined
 
-/** Records the owners of the given object, and returns it as admission changes it. Both are in the shape of the path. */
+/**
+ * Records the owners of the given object, and returns it as admission changes it. Both are in the
+ * shape of the path.
+ */
 export async function mutate(
   write: Write,
   given: KubeObject,
@@ -51,7 +58,10 @@ export async function mutate(
 
 type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
-/** A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote through it with a time, which is not stored. */
+/**
+ * A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote
+ * through it with a time, which is not stored.
+ */
 function shownToMutators(
   { request, access }: Write,
   object: KubeObject,
@@ -70,7 +80,9 @@ function shownToMutators(
   }
 }
 
-/** A webhook may change any field, but the namespace, and managedFields only to what can be read. */
+/**
+ * A webhook may change any field, but the namespace, and managedFields only to what can be read.
+ */
 function afterAdmission(
   request: ResourceRequest,
   { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
@@ -111,7 +123,8 @@ export async function complete(
     write.allocation === undefined ? prepared : await allocate(write, prepared, current)
   context.enter('validate')
   await validate(write, object, current)
-  // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
+  // Authorized before any plugin that counts sees the object: a quota would be charged for an
+  // object that the user may not create.
   if (current === undefined && request.verb !== 'create')
     await access.permissions.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
@@ -127,6 +140,8 @@ export async function complete(
   return object
 }
 
-/** Validating plugins see the resourceVersion that an update is based on, if the client gave none. */
+/**
+ * Validating plugins see the resourceVersion that an update is based on, if the client gave none.
+ */
 const versioned = (object: KubeObject, { revision }: Current<KubeObject>): KubeObject =>
   (object.metadata.resourceVersion ?? '') === '' ? withVersion(object, revision) : object

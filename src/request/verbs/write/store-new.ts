@@ -10,7 +10,10 @@ import type { WrittenObject } from '../represent/representation.ts'
 import type { Write } from './write.ts'
 import { answered, readBack, shownLarge } from './written.ts'
 
-/** A dry run only checks whether the name is free. Returns the object, with its JSON if that was printed for the cache. */
+/**
+ * A dry run only checks whether the name is free. Returns the object, with its JSON if that was
+ * printed for the cache.
+ */
 export async function storeNew(write: Write, object: KubeObject): Promise<WrittenObject> {
   const { request, options, access } = write
   const { resource, namespace, context } = request
@@ -44,7 +47,10 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   }
 }
 
-/** An object that is being deleted still has the name; the error says so. One that cannot be read has it, too. */
+/**
+ * An object that is being deleted still has the name; the error says so. One that cannot be read
+ * has it, too.
+ */
 async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
   let isTerminating = false
   try {

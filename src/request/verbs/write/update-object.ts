@@ -39,7 +39,8 @@ export async function updateObject(
       return await updateOnce(write, change, creation)
     } catch (error) {
       await write.allocation?.giveBack(error)
-      // An object that is too large for etcd with its managedFields is stored without them; an apply fails.
+      // An object that is too large for etcd with its managedFields is stored without them; an
+      // apply fails.
       if (write.owners !== 'recorded' || !isCode(error, 'too-large'))
         throw toApiError(context, operation, error)
       write = { ...write, owners: 'dropped' }
@@ -126,7 +127,8 @@ async function updatedOf(
   const isNew = previous === undefined
   if (options.isDryRun && isNew)
     return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
-  // A write that removes the last finalizer deletes the object; its response has the previous resourceVersion.
+  // A write that removes the last finalizer deletes the object; its response has the previous
+  // resourceVersion.
   const revision =
     outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun

@@ -154,7 +154,10 @@ const lost = (): never => {
   throw new StorageError('unavailable', 'no answer', { ambiguous: true })
 }
 
-/** What becomes of what a write took from pools, when there is no answer to a write of admission's, or to its own. */
+/**
+ * What becomes of what a write took from pools, when there is no answer to a write of admission's,
+ * or to its own.
+ */
 async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
   const steps: string[] = []
   const { request, access } = worldOf([])

@@ -20,8 +20,9 @@ import type { WriteAccess } from '../access.ts'
 import type { WrittenObject } from '../represent/representation.ts'
 
 /**
- * The object for the response to a write. It is made even if nobody waits for it any more: the object is stored, so a
- * write must not fail here and release the addresses and ports that the object has.
+ * The object for the response to a write. It is made even if nobody waits for it any more: the
+ * object is stored, so a write must not fail here and release the addresses and ports that the
+ * object has.
  */
 export async function answered(
   object: KubeObject,
@@ -37,7 +38,10 @@ export async function answered(
   return { object: withVersion(await readBack(object, writing), revision), json: undefined }
 }
 
-/** The written object, for the response and for the cache, which then need not decode it from the watch event. */
+/**
+ * The written object, for the response and for the cache, which then need not decode it from the
+ * watch event.
+ */
 export function written(
   object: KubeObject,
   key: Key,
@@ -54,7 +58,8 @@ export function written(
       ? undefined
       : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
-  // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of fields that are not stored.
+  // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of
+  // fields that are not stored.
   const textBytes = textBytesOf(request)
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
@@ -76,10 +81,16 @@ type AppliedObject = KubeObject & { [textBytesBefore]?: number }
 /** Times the length of the object. Beyond it the object is decoded from what is stored. */
 const APPLIED_TEXTS_MAX = 4
 
-/** What an object that is kept may keep of its request beyond its own length. Most requests send less than is stored. */
+/**
+ * What an object that is kept may keep of its request beyond its own length. Most requests send
+ * less than is stored.
+ */
 const KEPT_BYTES = 4096
 
-/** Of what the texts of an object may be parts: the body, the path, and what names the manager of its fields. */
+/**
+ * Of what the texts of an object may be parts: the body, the path, and what names the manager of
+ * its fields.
+ */
 function textBytesOf(request: ResourceRequest | undefined): number {
   if (request === undefined) return 0
   const { context, http } = request
@@ -91,7 +102,10 @@ function textBytesOf(request: ResourceRequest | undefined): number {
   )
 }
 
-/** An object for a response, with its JSON if it is large: that is printed in parts. Like `answered`, it does not fail. */
+/**
+ * An object for a response, with its JSON if it is large: that is printed in parts. Like
+ * `answered`, it does not fail.
+ */
 export async function shownLarge(
   request: ResourceRequest,
   object: KubeObject,
@@ -110,11 +124,17 @@ type WrittenOptions = {
   readonly appliedTo?: AppliedObject | undefined
   readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly stored?: Buffer | undefined
-  /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */
+  /**
+   * Whether the object may have fields that its schema does not know: a Scale sets the replicas at
+   * the path of the definition.
+   */
   readonly mayHoldUnknown?: boolean
 }
 
-/** The object that a read returns once it is stored. `stored`: the bytes that were stored, or would be, if they are known. */
+/**
+ * The object that a read returns once it is stored. `stored`: the bytes that were stored, or would
+ * be, if they are known.
+ */
 export async function readBack(object: KubeObject, writing: WrittenOptions): Promise<KubeObject> {
   const { resource, access, stored, mayHoldUnknown, request } = writing
   if (access.storage.readBack === undefined) {
@@ -126,11 +146,16 @@ export async function readBack(object: KubeObject, writing: WrittenOptions): Pro
 
 type StoredObject = {
   readonly object: KubeObject
-  /** Whether its stored form differs from what would be written if it were read and written again. */
+  /**
+   * Whether its stored form differs from what would be written if it were read and written again.
+   */
   readonly isOther: boolean
 }
 
-/** For a custom kind: fields that the stored version does not know are lost, and dropped fields get their defaults again. */
+/**
+ * For a custom kind: fields that the stored version does not know are lost, and dropped fields get
+ * their defaults again.
+ */
 function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): StoredObject {
   const { custom, stored, setDefaults, isDefaultedAgain } = schema
   if (custom === undefined) {

@@ -1,7 +1,8 @@
 /**
- * A source of data encryption keys of KMS v2: a seed, of which keys are derived (HKDF-Expand with 32 random bytes that stand before the
- * value), or, in values of older servers, the key itself. Upstream derives a key for each value; here some values in a row share one, since
- * to derive it takes longer than to encrypt. Each has a nonce of its own all the same.
+ * A source of data encryption keys of KMS v2: a seed, of which keys are derived (HKDF-Expand with
+ * 32 random bytes that stand before the value), or, in values of older servers, the key itself.
+ * Upstream derives a key for each value; here some values in a row share one, since to derive it
+ * takes longer than to encrypt. Each has a nonce of its own all the same.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LruCache } from '../../../lib/cache/lru-cache.ts'
@@ -16,11 +17,14 @@ export const SEED_BYTES = 32
 const FIRST_BLOCK = Buffer.from([1])
 
 /**
- * Values that are written with one derived key. Random nonces of 96 bits allow 2^32 (NIST SP 800-38D, section 8.3); so few of them meet
- * with a probability of 2^-77, and derivation is already no part of the cost.
+ * Values that are written with one derived key. Random nonces of 96 bits allow 2^32 (NIST SP
+ * 800-38D, section 8.3); so few of them meet with a probability of 2^-77, and derivation is already
+ * no part of the cost.
  */
 const VALUES_PER_KEY = 1024
-/** Derived keys that are kept for reading: those of a million values that this kind of server wrote. */
+/**
+ * Derived keys that are kept for reading: those of a million values that this kind of server wrote.
+ */
 const KEPT_KEYS_MAX = 1024
 
 export const SEED_OVERHEAD_BYTES = INFO_BYTES + GCM_OVERHEAD_BYTES
@@ -41,7 +45,10 @@ export class Seed implements DekSource {
     this.#nonces = nonces
   }
 
-  /** Writes into `target` from `at` on, which must have SEED_OVERHEAD_BYTES more than the value. Returns where it ends. */
+  /**
+   * Writes into `target` from `at` on, which must have SEED_OVERHEAD_BYTES more than the value.
+   * Returns where it ends.
+   */
   sealInto(target: Buffer, at: number, plain: Buffer, key: Key): number {
     const { info, cipher } = this.#writingKey()
     target.set(info, at)
@@ -77,7 +84,8 @@ export class Seed implements DekSource {
 
   #derive(info: Buffer): AesGcm {
     const bytes = createHmac('sha256', this.#seed).update(info).update(FIRST_BLOCK).digest()
-    // A cipher takes a KeyObject in a third of the time that it takes for bytes; and it is not in the heap.
+    // A cipher takes a KeyObject in a third of the time that it takes for bytes; and it is not in
+    // the heap.
     const secret = createSecretKey(bytes)
     bytes.fill(0)
     return new AesGcm(secret, this.#nonces)

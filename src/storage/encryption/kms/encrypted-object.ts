@@ -1,6 +1,6 @@
 /**
- * A value of KMS v2 as it is stored: protobuf with the encrypted data first, and behind it all that identifies the source of its key, which
- * is the same for many values.
+ * A value of KMS v2 as it is stored: protobuf with the encrypted data first, and behind it all that
+ * identifies the source of its key, which is the same for many values.
  */
 import {
   bytesTag,
@@ -61,7 +61,10 @@ export function writeDataHead(target: Buffer, from: number, bytes: number): void
   target[at] = rest
 }
 
-/** The data and what follows it, if the data comes first, as in all that servers write; undefined: the object must be parsed. */
+/**
+ * The data and what follows it, if the data comes first, as in all that servers write; undefined:
+ * the object must be parsed.
+ */
 export function splitData(
   value: Buffer,
 ): { readonly data: Buffer; readonly rest: Buffer } | undefined {

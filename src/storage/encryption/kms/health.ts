@@ -1,4 +1,7 @@
-/** The result of a check of a plugin, kept for a while: health endpoints are asked more often than a plugin should be. */
+/**
+ * The result of a check of a plugin, kept for a while: health endpoints are asked more often than a
+ * plugin should be.
+ */
 import { messageOf } from '../../../lib/errors.ts'
 import type { Time } from '../../../lib/time/timers.ts'
 
@@ -30,7 +33,9 @@ export class KeptCheck {
     this.#time = time
   }
 
-  /** What is wrong; undefined: nothing. Never fails. Who asks at the same time gets the same answer. */
+  /**
+   * What is wrong; undefined: nothing. Never fails. Who asks at the same time gets the same answer.
+   */
   async fault(): Promise<string | undefined> {
     if (this.#last !== undefined && this.#time.monotonicMs() < this.#last.untilMs)
       return this.#last.fault

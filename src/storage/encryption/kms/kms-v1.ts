@@ -1,7 +1,7 @@
 /**
- * KMS v1: a random key for each value, which the plugin encrypts. So every write is a call, and a read is one unless the key is among those
- * that are kept. The value is the length of the encrypted key (two bytes), that key, and the data in AES-GCM; servers before 1.25 wrote
- * AES-CBC.
+ * KMS v1: a random key for each value, which the plugin encrypts. So every write is a call, and a
+ * read is one unless the key is among those that are kept. The value is the length of the encrypted
+ * key (two bytes), that key, and the data in AES-GCM; servers before 1.25 wrote AES-CBC.
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { messageOf } from '../../../lib/errors.ts'

@@ -1,9 +1,11 @@
 /**
- * KMS v2: the server has a random seed, which the plugin encrypted once, and derives a key of it for each value. So a write needs no call,
- * and a read only the first time that a seed is seen, as after a start. The plugin is asked every minute for the id of its key; when
- * that has changed, there is a new seed. Values of another id are stale.
+ * KMS v2: the server has a random seed, which the plugin encrypted once, and derives a key of it
+ * for each value. So a write needs no call, and a read only the first time that a seed is seen, as
+ * after a start. The plugin is asked every minute for the id of its key; when that has changed,
+ * there is a new seed. Values of another id are stale.
  *
- * If the plugin fails, reads go on with all seeds that are known, and writes for three minutes (KEP-3299).
+ * If the plugin fails, reads go on with all seeds that are known, and writes for three minutes
+ * (KEP-3299).
  */
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { messageOf } from '../../../lib/errors.ts'
@@ -52,9 +54,14 @@ import {
 /** As upstream. */
 const POLL_MS = 60_000
 const POLL_FAILED_MS = 10_000
-/** How long values are still written with a seed after the plugin last said that its key is current. */
+/**
+ * How long values are still written with a seed after the plugin last said that its key is current.
+ */
 const WRITE_MS_MAX = 3 * 60_000
-/** As upstream: a source is asked for again once a day, but for the one that values are written with. */
+/**
+ * As upstream: a source is asked for again once a day, but for the one that values are written
+ * with.
+ */
 const SOURCE_MS_MAX = 24 * 60 * 60_000
 /** Servers times restarts and changes of the key since all values were last written. */
 const SOURCES_MAX = 10_000
@@ -117,7 +124,9 @@ export class KmsV2 implements Disposable {
     }
   }
 
-  /** Resolves after the first check, whatever its result: a plugin may start later than the server. */
+  /**
+   * Resolves after the first check, whatever its result: a plugin may start later than the server.
+   */
   async start(): Promise<void> {
     const fault = await this.health.fault()
     if (fault !== undefined) this.#logFault(fault)
@@ -188,7 +197,10 @@ export class KmsV2 implements Disposable {
     return faults
   }
 
-  /** Keeps the seed for longer if the plugin still has the key, else makes a new one. Returns why that failed. */
+  /**
+   * Keeps the seed for longer if the plugin still has the key, else makes a new one. Returns why
+   * that failed.
+   */
   async #renew(keyId: string): Promise<string | undefined> {
     // Before the call: this is the longest that a seed may be used after its key was replaced.
     const untilMs = this.#options.time.monotonicMs() + WRITE_MS_MAX

@@ -1,4 +1,6 @@
-/** A KMS plugin behind a Unix domain socket: calls with a deadline, and errors in upstream's words. */
+/**
+ * A KMS plugin behind a Unix domain socket: calls with a deadline, and errors in upstream's words.
+ */
 import { Channel, type Method } from '../../../net/grpc/channel.ts'
 import { Endpoints } from '../../../net/grpc/endpoints.ts'
 import { type GrpcCode, GrpcError } from '../../../net/grpc/errors.ts'
@@ -42,7 +44,9 @@ export class KmsPlugin implements Disposable {
     this.#channel = new Channel({ endpoints: this.#endpoints, clock: time, timeoutMs })
   }
 
-  /** Fails with a StorageError: 'sealed' if there was no answer, 'corrupt' if the plugin refused. */
+  /**
+   * Fails with a StorageError: 'sealed' if there was no answer, 'corrupt' if the plugin refused.
+   */
   async call<T>(method: Method<T>, frame: Buffer): Promise<T> {
     const done = this.#metrics.measureCall(this.name, method.path)
     try {

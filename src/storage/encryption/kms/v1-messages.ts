@@ -1,4 +1,7 @@
-/** Requests and answers of KMS plugins in their first version (k8s.io/kms, v1beta1 KeyManagementService), in protobuf. */
+/**
+ * Requests and answers of KMS plugins in their first version (k8s.io/kms, v1beta1
+ * KeyManagementService), in protobuf.
+ */
 import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 

@@ -1,7 +1,10 @@
 import { bytesTag, type WireReader, varintTag } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
-/** Reads only the revision of a response header: IDs and the raft term are not needed on the hot path. */
+/**
+ * Reads only the revision of a response header: IDs and the raft term are not needed on the hot
+ * path.
+ */
 export function readHeaderRevision(reader: WireReader): number {
   const outer = reader.enter()
   let revision = 0

@@ -1,6 +1,7 @@
 /**
- * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto; fields are written in descending order, see
- * writer.ts. Zero and absent are the same to etcd in all fields here, compare targets included.
+ * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto; fields are
+ * written in descending order, see writer.ts. Zero and absent are the same to etcd in all fields
+ * here, compare targets included.
  */
 import { GrpcError } from '../../../net/grpc/errors.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
@@ -9,7 +10,10 @@ export type SortTarget = 'key' | 'version' | 'create' | 'mod' | 'value'
 
 export type RangeRequest = {
   readonly key: Uint8Array
-  /** Absent: only `key`. Else all keys from `key` to before this; a single zero byte means "to the end". */
+  /**
+   * Absent: only `key`. Else all keys from `key` to before this; a single zero byte means "to the
+   * end".
+   */
   readonly rangeEnd?: Uint8Array | undefined
   /** 0 or absent: no limit. */
   readonly limit?: number | undefined
@@ -215,7 +219,10 @@ function writeCompare(writer: WireWriter, compare: Compare): void {
   writer.number(1, compareResults[compare.result])
 }
 
-/** An estimate of the bytes that an op or a compare has besides its key and value: tags, lengths, some numbers. The writer can grow. */
+/**
+ * An estimate of the bytes that an op or a compare has besides its key and value: tags, lengths,
+ * some numbers. The writer can grow.
+ */
 const OP_SPARE_BYTES = 48
 
 function contentBytes(request: TxnRequest): number {

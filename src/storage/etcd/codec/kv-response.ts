@@ -8,7 +8,10 @@ import {
 } from '../../../net/grpc/codec/reader.ts'
 
 export type KeyValue = {
-  /** Key and value are borrowed: views of the received bytes. Copy them to keep them, else they keep the whole response in memory. */
+  /**
+   * Key and value are borrowed: views of the received bytes. Copy them to keep them, else they keep
+   * the whole response in memory.
+   */
   readonly key: Buffer
   readonly value: Buffer
   readonly createRevision: number

@@ -4,7 +4,9 @@ import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 export type Lease = {
   readonly id: bigint
-  /** The remaining seconds. Below 0, or 0 in the answer to a keep-alive: the lease does not exist. */
+  /**
+   * The remaining seconds. Below 0, or 0 in the answer to a keep-alive: the lease does not exist.
+   */
   readonly ttlSeconds: number
 }
 

@@ -16,7 +16,10 @@ export type WatchCreate = {
   readonly startRevision?: number | undefined
   /** Events carry the key-value before the change, if it is not compacted. */
   readonly prevKv?: boolean | undefined
-  /** Requests a progress notification now and then (every 10 minutes unless configured) while there are no events. */
+  /**
+   * Requests a progress notification now and then (every 10 minutes unless configured) while there
+   * are no events.
+   */
   readonly progressNotify?: boolean | undefined
   /** Lets etcd split a response beyond its request limit into fragments, which are joined here. */
   readonly fragment?: boolean | undefined

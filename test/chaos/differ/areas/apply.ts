@@ -1,4 +1,7 @@
-/** Server-side apply: several managers with parts of one object, and others who change it too. Kinds are data/apply.json. */
+/**
+ * Server-side apply: several managers with parts of one object, and others who change it too. Kinds
+ * are data/apply.json.
+ */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { readObject } from '../data.ts'

@@ -32,7 +32,10 @@ export const scope: Scope = [
   ['self.ios', 'dyn'],
 ]
 
-/** Definitions tried for their rules before one with all that both servers took is made: it takes long until one is served. */
+/**
+ * Definitions tried for their rules before one with all that both servers took is made: it takes
+ * long until one is served.
+ */
 const TRIED_MAX = 3
 const RULES_MAX = 40
 
@@ -97,8 +100,8 @@ export function* celCase(choices: Choices, input: Input): Case {
 }
 
 /**
- * Estimated costs to the digit: a rule that may run a million times is refused with the factor by which it exceeds its
- * limit, which is a tenth of its cost.
+ * Estimated costs to the digit: a rule that may run a million times is refused with the factor by
+ * which it exceeds its limit, which is a tenth of its cost.
  */
 export function* costCase(choices: Choices, { grammar }: Input): Case {
   const plain = scope.filter(([text]) => !text.includes('?'))

@@ -107,7 +107,10 @@ const kept = new Set(['versions', 'schema', 'openAPIV3Schema', 'properties', 'sp
 /** The depth from which on something can be taken out: below spec, versions and the position. */
 const REMOVABLE_DEPTH_MIN = 3
 
-/** Takes out what a refusal named, as much of its path as there is; spec.validation stands for the only version's schema. */
+/**
+ * Takes out what a refusal named, as much of its path as there is; spec.validation stands for the
+ * only version's schema.
+ */
 export function repair(definition: JsonObject, field: string): void {
   // The sum of all costs is too high: no single rule is to blame.
   if (field.endsWith('openAPIV3Schema')) {

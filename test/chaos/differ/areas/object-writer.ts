@@ -1,4 +1,6 @@
-/** The writes of a case to one object of a built-in kind: updates, patches, applies, scale, deletes. */
+/**
+ * The writes of a case to one object of a built-in kind: updates, patches, applies, scale, deletes.
+ */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { type Mutator, subset } from '../mutate.ts'

@@ -51,7 +51,10 @@ export function* objectsCase(choices: Choices, input: Input): Case {
 
 const isInForce = (body: Json): boolean => inForceObjects.test(JSON.stringify(body))
 
-/** Now and then with parts of an object that has nearly every field of its schema, or as a part of one. */
+/**
+ * Now and then with parts of an object that has nearly every field of its schema, or as a part of
+ * one.
+ */
 function enriched(
   choices: Choices,
   { schemas }: Input,

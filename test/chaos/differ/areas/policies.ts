@@ -1,4 +1,7 @@
-/** CEL in admission policies, by dry runs: policies that are stored would be in force for other cases. */
+/**
+ * CEL in admission policies, by dry runs: policies that are stored would be in force for other
+ * cases.
+ */
 import type { JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { broken, Expressions, type Scope } from '../expressions.ts'

@@ -1,4 +1,7 @@
-/** The smallest sequences that once showed a difference, one for each root cause: those of data/object-probes.jsonl are about built-in kinds and apply. */
+/**
+ * The smallest sequences that once showed a difference, one for each root cause: those of
+ * data/object-probes.jsonl are about built-in kinds and apply.
+ */
 import type { Json } from '../../../recorded/compat/json.ts'
 import { readLines } from '../data.ts'
 import { child } from '../json-positions.ts'

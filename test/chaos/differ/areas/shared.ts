@@ -1,4 +1,7 @@
-/** One custom kind that all cases of the areas `reads` and `apply` share: definitions are slow to make. */
+/**
+ * One custom kind that all cases of the areas `reads` and `apply` share: definitions are slow to
+ * make.
+ */
 import { readObject } from '../data.ts'
 import type { Step } from '../step.ts'
 import { DEFINITIONS } from './widgets.ts'

@@ -1,4 +1,7 @@
-/** Gives sequences of frames to our server and to Node's, and tells where their verdicts differ without a reason that is listed. */
+/**
+ * Gives sequences of frames to our server and to Node's, and tells where their verdicts differ
+ * without a reason that is listed.
+ */
 import { Random } from '../../simulation/random.ts'
 import { differences } from './differences.ts'
 import { generate, type Step } from './generate.ts'

@@ -1,6 +1,7 @@
 /**
- * Where we and nghttp2 (in Node) do not agree, on purpose. A sequence on which the two differ is made as short as possible
- * first; then each of its steps must be named by one of these, which says why.
+ * Where we and nghttp2 (in Node) do not agree, on purpose. A sequence on which the two differ is
+ * made as short as possible first; then each of its steps must be named by one of these, which says
+ * why.
  */
 export type Difference = {
   /** The names of the steps that are left. */

@@ -1,4 +1,7 @@
-/** Ours and Node's (nghttp2) with the same handler: 200 with a short body, once the request's own body is whole. */
+/**
+ * Ours and Node's (nghttp2) with the same handler: 200 with a short body, once the request's own
+ * body is whole.
+ */
 import { once } from 'node:events'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +11,10 @@ import { createSelfSigned } from '../../../../src/lib/x509/certificates.ts'
 export type Servers = AsyncDisposable & {
   readonly ours: number
   readonly theirs: number
-  /** Why theirs ended the connection from that port, as a code of RFC 9113: Node cuts off most of them without GOAWAY. */
+  /**
+   * Why theirs ended the connection from that port, as a code of RFC 9113: Node cuts off most of
+   * them without GOAWAY.
+   */
   readonly theirCode: (clientPort: number) => number | undefined
 }
 

@@ -23,7 +23,10 @@ const MARKER = Buffer.from('the last')
 const CUT_OFF = 'cut off'
 const CONNECTION_MS_MAX = 5_000
 
-/** Sends the steps and waits until everything is answered that will be; `patienceMs` without a frame is taken for that. */
+/**
+ * Sends the steps and waits until everything is answered that will be; `patienceMs` without a frame
+ * is taken for that.
+ */
 export async function judge(
   {
     port,

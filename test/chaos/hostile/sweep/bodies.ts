@@ -1,4 +1,7 @@
-/** Bodies of the sweep: an object of a kind in which one field is filled, in several shapes, up to a number of bytes. */
+/**
+ * Bodies of the sweep: an object of a kind in which one field is filled, in several shapes, up to a
+ * number of bytes.
+ */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Schema, Struct } from '../../../../src/objects/schema/schema.ts'
 import type { Path, SweptField } from './fields.ts'
@@ -132,7 +135,9 @@ function emptyText({ type }: Schema): string {
   return type === 'int32' || type === 'int64' || type === 'float64' ? '0' : '""'
 }
 
-/** Nested objects, in a field that takes any value where there is one, otherwise in an unknown one. */
+/**
+ * Nested objects, in a field that takes any value where there is one, otherwise in an unknown one.
+ */
 function deepText(of: Schema): string {
   const nested = `${'{"a":'.repeat(NESTING)}1${'}'.repeat(NESTING)}`
   if (of.type !== 'struct') return nested
@@ -140,7 +145,10 @@ function deepText(of: Schema): string {
   return `{${JSON.stringify(free?.name ?? 'unknown')}:${nested}}`
 }
 
-/** A value whose first text is long: half of it plain, half of it characters that JSON and YAML escape. */
+/**
+ * A value whose first text is long: half of it plain, half of it characters that JSON and YAML
+ * escape.
+ */
 function longText(of: Schema, item: Json, bytesMax: number): string {
   const text = 'x'.repeat(bytesMax / 2) + '\\n\\"'.repeat(bytesMax / 8)
   if (of.type !== 'struct' || !isFields(item)) return `"${text}"`

@@ -1,6 +1,7 @@
 /**
- * Another user who reads a small object all the time, on a thread of its own. On a busy machine most of a latency is waiting for a
- * processor. So a latency is also measured as the CPU time of the server's main thread between the request and its answer.
+ * Another user who reads a small object all the time, on a thread of its own. On a busy machine
+ * most of a latency is waiting for a processor. So a latency is also measured as the CPU time of
+ * the server's main thread between the request and its answer.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** What is sent to one field: a create of every shape and size, and the other verbs, forms and numbers of requests pairwise. */
+/**
+ * What is sent to one field: a create of every shape and size, and the other verbs, forms and
+ * numbers of requests pairwise.
+ */
 import { type Shape, shapes } from './bodies.ts'
 import type { SweptField } from './fields.ts'
 
@@ -59,7 +62,10 @@ export const allRepresentations: readonly Representation[] = [
   'metadata',
 ]
 
-/** Small requests of other users, whose answers may depend on the large object: a budget, a quota, a role, a policy. */
+/**
+ * Small requests of other users, whose answers may depend on the large object: a budget, a quota, a
+ * role, a policy.
+ */
 export const otherVerbs = ['other-eviction', 'other-pod', 'other-review'] as const
 
 export type SmallCase = {
@@ -76,7 +82,10 @@ export type SmallCase = {
 
 export const AT_ONCE = 16
 
-/** How many of the other verbs, forms and small requests each field gets. The next field gets the next ones. */
+/**
+ * How many of the other verbs, forms and small requests each field gets. The next field gets the
+ * next ones.
+ */
 const FORMS_PER_FIELD = 1
 const VERBS_PER_FIELD = 2
 const WRITES_PER_FIELD = 2
@@ -174,7 +183,10 @@ export function smallCases(index: number): SmallCase[] {
   ]
 }
 
-/** What is run together: a large request, or the small ones to an object that is stored once for all of them. */
+/**
+ * What is run together: a large request, or the small ones to an object that is stored once for all
+ * of them.
+ */
 export type PlannedItem = { readonly field: SweptField } & (
   | { readonly large: LargeCase }
   | { readonly large?: undefined; readonly small: readonly SmallCase[] }

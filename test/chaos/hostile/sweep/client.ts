@@ -6,7 +6,9 @@ const ANSWER_MS_MAX = 60_000
 /** Of an answer that is kept, to see why something was refused. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 
-/** Header fields of a response: a warning has a field of its own, and a response can have hundreds. */
+/**
+ * Header fields of a response: a warning has a field of its own, and a response can have hundreds.
+ */
 const HEADER_FIELDS_MAX = 2_000
 
 /** Node's own 10 MB are used up by a few bodies: it would refuse answers by itself. */

@@ -1,4 +1,7 @@
-/** Every list and map field of every kind, from the catalogue of types. A type that several kinds share is swept in full on one of them. */
+/**
+ * Every list and map field of every kind, from the catalogue of types. A type that several kinds
+ * share is swept in full on one of them.
+ */
 import { type Fields, isFields, type Json, textOf } from '../../../../src/api/object.ts'
 import { builtInResources } from '../../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../../src/registry/resource.ts'
@@ -28,7 +31,10 @@ export type Target = {
   readonly seedName?: string | undefined
   /** An object of the kind that the server accepts, without a name. */
   readonly seed: Fields
-  /** For a body that is sent to a part of an existing object, such as an Eviction: its path below the object. */
+  /**
+   * For a body that is sent to a part of an existing object, such as an Eviction: its path below
+   * the object.
+   */
   readonly part?: 'eviction' | 'token' | 'binding' | 'scale' | 'delete'
 }
 
@@ -172,7 +178,10 @@ const parts: readonly Target[] = [
   partOf('delete', 'meta/v1', 'DeleteOptions', {}),
 ]
 
-/** Fields that belong to a type are listed on one kind; the fields of metadata, and of pods in templates, on all others as shared. */
+/**
+ * Fields that belong to a type are listed on one kind; the fields of metadata, and of pods in
+ * templates, on all others as shared.
+ */
 export function fieldsOf(targets: readonly Target[]): SweptField[] {
   const all = targets.flatMap((target) => occurrencesIn(target))
   const best = new Map<string, Occurrence>()

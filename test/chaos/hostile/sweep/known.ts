@@ -1,4 +1,7 @@
-/** Cases that are known to take longer than they should. Each entry has a limit of its own and a reason. An entry whose cases pass is removed. */
+/**
+ * Cases that are known to take longer than they should. Each entry has a limit of its own and a
+ * reason. An entry whose cases pass is removed.
+ */
 import type { Result } from './run-field.ts'
 
 export type KnownCase = Partial<

@@ -1,6 +1,7 @@
 /**
- * Finds, for each field, items that the server accepts, so that large objects can be stored. It sends a small object as a dry run and
- * mends what the answer names: missing values, values that are not supported, fields that are forbidden.
+ * Finds, for each field, items that the server accepts, so that large objects can be stored. It
+ * sends a small object as a dry run and mends what the answer names: missing values, values that
+ * are not supported, fields that are forbidden.
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Schema } from '../../../../src/objects/schema/schema.ts'

@@ -17,7 +17,10 @@ import type { LearnedField } from './learn.ts'
 import { collectionOf, NAMESPACE } from './paths.ts'
 import { type SweepMeasurement, NOBODY, type SweptServer, tokenOf } from './server.ts'
 
-/** What the server makes of an object may be larger than its body: so often is it halved until it can be stored. */
+/**
+ * What the server makes of an object may be larger than its body: so often is it halved until it
+ * can be stored.
+ */
 const HALVINGS_MAX = 5
 /** Large objects of one list. */
 const LISTED = 3
@@ -43,7 +46,10 @@ export type Result = {
 /** Whether a case is repeated, with a CPU profile. */
 export type Judge = (result: Result) => boolean
 
-/** The machine may have disturbed one of two measurements of the same case. The profile is that of the second. */
+/**
+ * The machine may have disturbed one of two measurements of the same case. The profile is that of
+ * the second.
+ */
 function better(first: Result, second: Result): Result {
   if (first.measured === undefined || second.measured === undefined)
     return { ...first, measured: undefined }

@@ -1,4 +1,7 @@
-/** The server that is swept, as a process of its own: with RBAC, all controllers, audit and flow control, and a probe inside. */
+/**
+ * The server that is swept, as a process of its own: with RBAC, all controllers, audit and flow
+ * control, and a probe inside.
+ */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -236,7 +239,9 @@ async function writeFiles(dir: string, targets: readonly Target[]): Promise<stri
 
 const rbac = 'rbac.authorization.k8s.io'
 const granting = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
-/** All that a user of a usual role may do; without the verbs that let one grant more than one has. */
+/**
+ * All that a user of a usual role may do; without the verbs that let one grant more than one has.
+ */
 const usualVerbs = [
   'get',
   'list',

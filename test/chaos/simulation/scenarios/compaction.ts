@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** History is thrown away while one replica's feed is away and the other one writes on: the first must list again. */
+/**
+ * History is thrown away while one replica's feed is away and the other one writes on: the first
+ * must list again.
+ */
 export const compaction: Scenario = {
   name: 'compaction',
   members: 1,

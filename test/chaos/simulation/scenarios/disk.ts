@@ -7,10 +7,16 @@ const QUOTA_BYTES = 8 * 1024 * 1024
 const FILLER_BYTES = 50_000
 /** Far more than fit. */
 const FILLERS_MAX = 4000
-/** Several, so that the last page goes while writes are on their way: etcd then applies a write and refuses it all the same. */
+/**
+ * Several, so that the last page goes while writes are on their way: etcd then applies a write and
+ * refuses it all the same.
+ */
 const FILLERS_AT_ONCE = 6
 
-/** The database is full: writes are refused, reads and watches go on; when space is made, so do writes. */
+/**
+ * The database is full: writes are refused, reads and watches go on; when space is made, so do
+ * writes.
+ */
 export const disk: Scenario = {
   name: 'disk',
   members: 1,

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** The connection ends in the middle of a frame, or one direction falls silent before it ends: requests that arrive and are
- * never answered, answers to requests that were lost. */
+/**
+ * The connection ends in the middle of a frame, or one direction falls silent before it ends:
+ * requests that arrive and are never answered, answers to requests that were lost.
+ */
 export const frames: Scenario = {
   name: 'frames',
   members: 1,

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** Two of three members are gone: the last one is alive, but may neither acknowledge a write nor answer a latest read. */
+/**
+ * Two of three members are gone: the last one is alive, but may neither acknowledge a write nor
+ * answer a latest read.
+ */
 export const minority: Scenario = {
   name: 'minority',
   members: 3,

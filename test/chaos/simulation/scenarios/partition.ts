@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * A member, often the leader, is cut off from the others but not from its clients: it goes on answering from a state that the
- * others have left behind. Nothing it says may be taken for the latest.
+ * A member, often the leader, is cut off from the others but not from its clients: it goes on
+ * answering from a state that the others have left behind. Nothing it says may be taken for the
+ * latest.
  */
 export const partition: Scenario = {
   name: 'partition',

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** A member stops without a word: its connections stay open and nothing comes. Often it is the leader. */
+/**
+ * A member stops without a word: its connections stay open and nothing comes. Often it is the
+ * leader.
+ */
 export const pause: Scenario = {
   name: 'pause',
   members: 3,

@@ -1,6 +1,6 @@
 /**
- * A world of one seed: a database in memory, two replicas of the server's storage and cache in front of it, clients, faults, and
- * the judge. All of it runs on one virtual time.
+ * A world of one seed: a database in memory, two replicas of the server's storage and cache in
+ * front of it, clients, faults, and the judge. All of it runs on one virtual time.
  */
 import { SILENCE_MAX_MS } from '../../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../../src/lib/time/timers.ts'
@@ -146,7 +146,10 @@ export class ClusterSimulation {
     return faults
   }
 
-  /** Waits until a replica shows the database as it is to everybody; it must not show anything else to who wants the latest. */
+  /**
+   * Waits until a replica shows the database as it is to everybody; it must not show anything else
+   * to who wants the latest.
+   */
   async noticed(replica: SimReplica): Promise<void> {
     const until = this.time.nowMs + RECOVERY_MS_MAX
     for (;;) {
@@ -212,7 +215,10 @@ export class ClusterSimulation {
     }
   }
 
-  /** A replica that has not heard of the database for longer than it may be silent does not call itself live. */
+  /**
+   * A replica that has not heard of the database for longer than it may be silent does not call
+   * itself live.
+   */
   #watchHealth(): Timer {
     const reported = new Set<string>()
     return this.time.every(HEALTH_MS, () => {

@@ -76,8 +76,9 @@ function compact({ engine, time }: ClusterSimulation, kept: number): void {
 }
 
 /**
- * The database dies and comes back as it was at some time before. Nobody writes until each replica has seen that: an etcd that has
- * passed the revision it had before cannot be told from one that never went back, which is why operators stop servers first.
+ * The database dies and comes back as it was at some time before. Nobody writes until each replica
+ * has seen that: an etcd that has passed the revision it had before cannot be told from one that
+ * never went back, which is why operators stop servers first.
  */
 async function restore(world: ClusterSimulation, random: Random): Promise<void> {
   const { engine, replicas, clients, truth, time } = world

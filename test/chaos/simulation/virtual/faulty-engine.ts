@@ -1,7 +1,8 @@
 /**
- * The way from one replica to the database, with everything that can go wrong on it: requests and answers take their time and
- * overtake each other, calls are cut off before or after they happened, streams end, nothing comes through, or an old truth only.
- * What one stream tells stays in order, as TCP keeps it.
+ * The way from one replica to the database, with everything that can go wrong on it: requests and
+ * answers take their time and overtake each other, calls are cut off before or after they happened,
+ * streams end, nothing comes through, or an old truth only. What one stream tells stays in order,
+ * as TCP keeps it.
  */
 import type { Time } from '../../../../src/lib/time/timers.ts'
 import type {
@@ -20,8 +21,9 @@ import { FaultyStream } from './faulty-stream.ts'
 const CALL_TIMEOUT_MS = 10_000
 
 /**
- * `down`: nobody listens; `hung`: everything is lost in a silent network, and comes through when that is healed; `leaderless`: calls
- * fail or hang, streams are silent; `stale`: calls are answered, the stream goes on telling that nothing happens.
+ * `down`: nobody listens; `hung`: everything is lost in a silent network, and comes through when
+ * that is healed; `leaderless`: calls fail or hang, streams are silent; `stale`: calls are
+ * answered, the stream goes on telling that nothing happens.
  */
 export type EngineCondition = 'well' | 'down' | 'hung' | 'leaderless' | 'stale'
 
@@ -119,7 +121,8 @@ export class FaultyEngine implements Engine {
       weather: () => this.#weather,
       onTold: (line) => {
         this.#note(line)
-        // A stream with the values before its events is a read of history, no sign of life of the feed.
+        // A stream with the values before its events is a read of history, no sign of life of the
+        // feed.
         if (options.previous !== true) this.heardAtMs = time.nowMs
       },
       onClosed: () => this.#streams.delete(stream),
@@ -166,7 +169,10 @@ export class FaultyEngine implements Engine {
     return promise
   }
 
-  /** A call that its caller has given up goes on all the same: what is on the network cannot be taken back. */
+  /**
+   * A call that its caller has given up goes on all the same: what is on the network cannot be
+   * taken back.
+   */
   async #travel<T>(call: Call, act: (options: CallOptions) => Promise<T>): Promise<T> {
     const { random } = this.#options
     const life = this.#life

@@ -1,7 +1,9 @@
 /**
- * The garbage collector in virtual time: two replicas in front of a database in memory, clients that create objects with owners, change the
- * owners and delete in all three ways, and a collector that runs on one replica after the other, sometimes on both for a moment. The judge sees every
- * commit: nothing is deleted that a live owner still owns; when all is quiet no garbage is left, and nothing waits to be deleted.
+ * The garbage collector in virtual time: two replicas in front of a database in memory, clients
+ * that create objects with owners, change the owners and delete in all three ways, and a collector
+ * that runs on one replica after the other, sometimes on both for a moment. The judge sees every
+ * commit: nothing is deleted that a live owner still owns; when all is quiet no garbage is left,
+ * and nothing waits to be deleted.
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { request } from '../../../../src/api/own-request.ts'
@@ -253,7 +255,8 @@ export class GarbageSimulation {
       blockOwnerDeletion: random.chance(0.5),
     }))
     if (owners.length === 0 || !random.chance(this.#manyShare)) return owners
-    // Beside owners that do not exist: the graph sets many owners in slices, and compares them by a digest.
+    // Beside owners that do not exist: the graph sets many owners in slices, and compares them by a
+    // digest.
     const absent = Array.from(
       { length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) },
       (_, at) => ({
@@ -323,7 +326,10 @@ class Judge {
     }).flat()
   }
 
-  /** Those that were all deleted in the foreground and block each other, or themselves, wait forever, as with upstream. */
+  /**
+   * Those that were all deleted in the foreground and block each other, or themselves, wait
+   * forever, as with upstream.
+   */
   #waitsForWaiting(object: KubeObject): boolean {
     if (!isWaiting(object)) return false
     return [...this.live.values()].some(

@@ -1,4 +1,6 @@
-/** Objects that are stored as the JSON that they are, for parts of the server that work on any kind. */
+/**
+ * Objects that are stored as the JSON that they are, for parts of the server that work on any kind.
+ */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { ObjectCodec } from '../../../../src/storage/cache/item.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'
@@ -27,7 +29,10 @@ export const jsonForm: ObjectCodec = {
 export const decodeJson = ({ value, revision }: StoredValue): KubeObject =>
   readJson(value, revision)
 
-/** As the verbs change objects for the server itself (request/verbs/system-objects.ts), without field owners. The version it has then; undefined: it is not there. */
+/**
+ * As the verbs change objects for the server itself (request/verbs/system-objects.ts), without
+ * field owners. The version it has then; undefined: it is not there.
+ */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },
   key: Key,

@@ -1,6 +1,7 @@
 /**
- * Takes real time and real chance away from everything in this process: who asks for them under simulation is told where it did.
- * A simulation that passes under this guard depends on its seed alone.
+ * Takes real time and real chance away from everything in this process: who asks for them under
+ * simulation is told where it did. A simulation that passes under this guard depends on its seed
+ * alone.
  */
 import timersPromises from 'node:timers/promises'
 import { syncBuiltinESMExports } from 'node:module'

@@ -1,8 +1,10 @@
 /**
- * One process whose database is restored to earlier states while it runs, as keelson/testing does it: the garbage collector and the
- * namespace controller work, clients create objects whose admission takes long, change owners and delete objects and namespaces. The
- * judge sees every commit. No controller deletes an object of the restored state because of what it decided before. No event
- * changes the uid of an object. No object is stored in a namespace that is gone. When a restore returns, what follows the cache has it.
+ * One process whose database is restored to earlier states while it runs, as keelson/testing does
+ * it: the garbage collector and the namespace controller work, clients create objects whose
+ * admission takes long, change owners and delete objects and namespaces. The judge sees every
+ * commit. No controller deletes an object of the restored state because of what it decided before.
+ * No event changes the uid of an object. No object is stored in a namespace that is gone. When a
+ * restore returns, what follows the cache has it.
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { request } from '../../../../src/api/own-request.ts'
@@ -347,7 +349,10 @@ class RestoreJudge {
     }).flat()
   }
 
-  /** Objects that were all deleted in the foreground and block each other wait forever, as with upstream, and keep their namespace. */
+  /**
+   * Objects that were all deleted in the foreground and block each other wait forever, as with
+   * upstream, and keep their namespace.
+   */
   #blocks(object: KubeObject): boolean {
     const { uid, name } = object.metadata
     const waiting = this.objects().filter(isWaiting)

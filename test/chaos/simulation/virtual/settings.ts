@@ -1,6 +1,6 @@
 /**
- * What one seed's world is like. Each seed has some faults and not others, some pace and not another: a mixture of everything all
- * the time would hide what only some of it shows.
+ * What one seed's world is like. Each seed has some faults and not others, some pace and not
+ * another: a mixture of everything all the time would hide what only some of it shows.
  */
 import type { Random } from '../random.ts'
 

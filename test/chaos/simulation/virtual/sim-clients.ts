@@ -1,4 +1,7 @@
-/** The clients of a simulated world: writers, readers and watchers on each replica, until told to stop. */
+/**
+ * The clients of a simulated world: writers, readers and watchers on each replica, until told to
+ * stop.
+ */
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../../src/storage/keys.ts'
 import { cachedReads, pagedReads, readForWrite, skims } from '../cached-operations.ts'

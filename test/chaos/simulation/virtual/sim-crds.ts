@@ -1,7 +1,8 @@
 /**
- * CustomResourceDefinitions that come and go, some of them in each other's way, and both replicas' controllers that serve them. When
- * all is quiet, each replica serves just what is established, nothing waits to be deleted, and each short name is one definition's. No
- * object goes before the definition that it was created under.
+ * CustomResourceDefinitions that come and go, some of them in each other's way, and both replicas'
+ * controllers that serve them. When all is quiet, each replica serves just what is established,
+ * nothing waits to be deleted, and each short name is one definition's. No object goes before the
+ * definition that it was created under.
  */
 import {
   type Fields,

@@ -1,6 +1,7 @@
 /**
- * Node ports that clients of both replicas take and release. Nobody is given what somebody else has; when all is quiet, nothing is
- * taken but what somebody has or may have: an answer that was lost leaves what it took, which the repair finds later.
+ * Node ports that clients of both replicas take and release. Nobody is given what somebody else
+ * has; when all is quiet, nothing is taken but what somebody has or may have: an answer that was
+ * lost leaves what it took, which the repair finds later.
  */
 import { PortError } from '../../../../src/request/allocators/number-set.ts'
 import { RangeRecord } from '../../../../src/request/allocators/range-record.ts'

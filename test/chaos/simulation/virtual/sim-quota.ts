@@ -1,6 +1,6 @@
 /**
- * Writes that are charged to two quotas of one namespace, on both replicas. What is in use never passes the limit, and is no less
- * than what was granted.
+ * Writes that are charged to two quotas of one namespace, on both replicas. What is in use never
+ * passes the limit, and is no less than what was granted.
  */
 import type { Objects } from '../../../../src/api/object-access.ts'
 import { count, type Evaluator } from '../../../../src/admission/resource-quota/evaluator.ts'
@@ -77,7 +77,8 @@ export class SimQuota {
       })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // Refused: nothing was charged that the ledger does not know of. Anything else may have been charged to one quota or both.
+      // Refused: nothing was charged that the ledger does not know of. Anything else may have been
+      // charged to one quota or both.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
     }

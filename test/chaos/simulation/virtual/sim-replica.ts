@@ -1,4 +1,7 @@
-/** The server's storage and cache, wired as the server does it, on a way to the database that can be disturbed. */
+/**
+ * The server's storage and cache, wired as the server does it, on a way to the database that can be
+ * disturbed.
+ */
 import { Cache } from '../../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'
 import type { Log } from '../../../../src/lib/telemetry/log.ts'

@@ -11,7 +11,10 @@ const STEPS_MAX = 400_000
 const limits = { msMax: MS_MAX, stepsMax: STEPS_MAX }
 /** Each fault beyond these is most likely one of these again. */
 const FAULTS_SHOWN_MAX = 8
-/** Collecting garbage takes longer than the run: one seed of so many looks for watchers that are held. */
+/**
+ * Collecting garbage takes longer than the run: one seed of so many looks for watchers that are
+ * held.
+ */
 const COLLECT_EVERY = 4
 
 export type SeedVerdict = {
@@ -27,7 +30,10 @@ export type SeedVerdict = {
   readonly trail: readonly string[]
 }
 
-/** What is simulated: the storage and its clients, the garbage collector on two replicas, or one process whose database is restored. */
+/**
+ * What is simulated: the storage and its clients, the garbage collector on two replicas, or one
+ * process whose database is restored.
+ */
 export const worldNames = ['storage', 'garbage', 'restore'] as const
 
 export type WorldName = (typeof worldNames)[number]

@@ -1,4 +1,7 @@
-/** What truly happened to the things of a run, told by the database itself; and what was claimed of it. */
+/**
+ * What truly happened to the things of a run, told by the database itself; and what was claimed of
+ * it.
+ */
 import type { FeedEvent } from '../../../../src/storage/engine.ts'
 import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
 import { History } from '../history.ts'
@@ -8,7 +11,10 @@ import { prefix } from '../operations.ts'
 import type { Replay } from '../replay.ts'
 
 export class Truth {
-  /** Watchers of the database as it is; those of a database that was replaced are judged when that happens. */
+  /**
+   * Watchers of the database as it is; those of a database that was replaced are judged when that
+   * happens.
+   */
   replays: Replay[] = []
   #model = new Model()
   #history = new History(1)

@@ -1,6 +1,7 @@
 /**
- * Time that a seed decides. Nothing happens by itself: `run` takes what is due next, lets it happen, lets every promise that
- * follows from it settle, and takes the next. So the same seed gives the same order of everything, and an hour takes a moment.
+ * Time that a seed decides. Nothing happens by itself: `run` takes what is due next, lets it
+ * happen, lets every promise that follows from it settle, and takes the next. So the same seed
+ * gives the same order of everything, and an hour takes a moment.
  */
 import { createHash } from 'node:crypto'
 import type { Time, Timer } from '../../../../src/lib/time/timers.ts'
@@ -12,15 +13,24 @@ const realImmediate = setImmediate
 /** A turn of the real event loop. */
 export const realTurn = (): Promise<void> => new Promise((resolve) => realImmediate(resolve))
 
-/** After every promise that can settle has settled: Node takes the next tick only when there are no microtasks left. */
+/**
+ * After every promise that can settle has settled: Node takes the next tick only when there are no
+ * microtasks left.
+ */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
 
-/** The real event loop gets a turn after so many steps: rejections that nobody handled are told then. */
+/**
+ * The real event loop gets a turn after so many steps: rejections that nobody handled are told
+ * then.
+ */
 const STEPS_PER_TURN = 500
 
 /** Who asks for the time has worked since it last asked. */
 const WORK_MS = 0.001
-/** And now and then was held up, by other work or the garbage collector, for longer than a slice may take. */
+/**
+ * And now and then was held up, by other work or the garbage collector, for longer than a slice may
+ * take.
+ */
 const HELD_UP_SHARE = 0.02
 const HELD_UP_MS_MAX = 3
 /** The wall's date at the start. */
@@ -86,7 +96,10 @@ export class VirtualTime implements Time {
     this.#nowMs += ms
   }
 
-  /** A line of the trace: two runs of one seed have the same lines, or the simulation is not deterministic. */
+  /**
+   * A line of the trace: two runs of one seed have the same lines, or the simulation is not
+   * deterministic.
+   */
   note(line: string): void {
     const text = `${this.#nowMs.toFixed(3)} ${line}\n`
     this.#hash.update(text)

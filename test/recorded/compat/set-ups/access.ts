@@ -1,4 +1,7 @@
-/** Who may do what: authenticators and authorizers that the usual flags leave out. The audiences, users and groups are those of scenarios/access-*. */
+/**
+ * Who may do what: authenticators and authorizers that the usual flags leave out. The audiences,
+ * users and groups are those of scenarios/access-*.
+ */
 import type { SetUps } from '../set-ups.ts'
 
 /** A kubeconfig for calls to a webhook of the runner, with a token. */

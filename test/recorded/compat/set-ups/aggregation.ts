@@ -1,4 +1,7 @@
-/** Aggregated API servers: this server shows them a certificate, and is one that front proxies may stand before itself. */
+/**
+ * Aggregated API servers: this server shows them a certificate, and is one that front proxies may
+ * stand before itself.
+ */
 import type { SetUp, SetUps } from '../set-ups.ts'
 
 const flags = [

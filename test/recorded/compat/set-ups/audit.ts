@@ -1,4 +1,7 @@
-/** Audit: what is written down is decided by the groups of the user, so that one server shows every level; scenarios come with client certificates. */
+/**
+ * Audit: what is written down is decided by the groups of the user, so that one server shows every
+ * level; scenarios come with client certificates.
+ */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 

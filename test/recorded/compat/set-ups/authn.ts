@@ -1,4 +1,7 @@
-/** Authenticators: front proxies with headers of their own, anonymous requests for some paths, bootstrap tokens, webhooks of v1beta1. */
+/**
+ * Authenticators: front proxies with headers of their own, anonymous requests for some paths,
+ * bootstrap tokens, webhooks of v1beta1.
+ */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 

@@ -1,4 +1,6 @@
-/** Controllers: those of a real kube-controller-manager beside the reference, Keelson's own inside. */
+/**
+ * Controllers: those of a real kube-controller-manager beside the reference, Keelson's own inside.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SetUp, SetUps } from '../set-ups.ts'

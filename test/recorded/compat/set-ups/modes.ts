@@ -1,4 +1,6 @@
-/** Modes of authorization one by one, no anonymous callers, and a server with every authenticator. */
+/**
+ * Modes of authorization one by one, no anonymous callers, and a server with every authenticator.
+ */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig, issuerOne, unknownToken } from './access.ts'
 

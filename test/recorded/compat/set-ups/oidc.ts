@@ -1,4 +1,7 @@
-/** JWT authenticators: an issuer for each way to map and to check claims, so that one server shows them all; and one by flags. */
+/**
+ * JWT authenticators: an issuer for each way to map and to check claims, so that one server shows
+ * them all; and one by flags.
+ */
 import type { SetUps } from '../set-ups.ts'
 
 const sub = { claim: 'sub', prefix: '' }

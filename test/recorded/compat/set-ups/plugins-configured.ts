@@ -1,4 +1,7 @@
-/** Admission plugins with configurations of their own. Namespaces that a configuration names are used by one scenario each. */
+/**
+ * Admission plugins with configurations of their own. Namespaces that a configuration names are
+ * used by one scenario each.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SetUp, SetUps } from '../set-ups.ts'

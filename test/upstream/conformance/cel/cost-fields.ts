@@ -1,4 +1,7 @@
-/** The fields that the expressions of the cost tables use, as the scenarios of the compat suite declare them. */
+/**
+ * The fields that the expressions of the cost tables use, as the scenarios of the compat suite
+ * declare them.
+ */
 import type { Fields } from '../../../../src/api/object.ts'
 
 const string = (more: Fields = {}): Fields => ({ type: 'string', ...more })

@@ -1,6 +1,7 @@
 /**
- * What the reference server says of expressions: the recordings of the compat suite, read as tables of expression to value, error or
- * cost. They are run here on the engine alone, which takes a moment where the suite takes minutes.
+ * What the reference server says of expressions: the recordings of the compat suite, read as tables
+ * of expression to value, error or cost. They are run here on the engine alone, which takes a
+ * moment where the suite takes minutes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +18,9 @@ const compat = join(import.meta.dirname, '..', '..', '..', 'recorded', 'compat')
 
 export type Case = { readonly id: string; readonly expression: string; readonly expected: Json }
 
-/** The rows of all tables of a recording that the reference answered with an object by expression. */
+/**
+ * The rows of all tables of a recording that the reference answered with an object by expression.
+ */
 export function tablesOf(file: string): Case[] {
   const recordings = JSON.parse(readFileSync(join(compat, 'recordings', `${file}.json`), 'utf8'))
   return Object.entries<{ body: Json }[]>(recordings).flatMap(([id, steps]) => {

@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { skipReason } from './skips.ts'
 import { allCases, run } from './suite.ts'
 
-/** Cases of the specification that apply. A newer release of its package may change the numbers: look at what is new. */
+/**
+ * Cases of the specification that apply. A newer release of its package may change the numbers:
+ * look at what is new.
+ */
 const RUN = 1289
 const SKIPPED = 1055
 

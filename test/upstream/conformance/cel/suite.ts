@@ -1,6 +1,7 @@
 /**
- * The conformance cases of the language's own specification, from @bufbuild/cel-spec, read as plain data. Each runs as upstream runs
- * it: parsed, checked against the types it declares, evaluated. What Kubernetes' CEL does not have is skipped, each with a reason.
+ * The conformance cases of the language's own specification, from @bufbuild/cel-spec, read as plain
+ * data. Each runs as upstream runs it: parsed, checked against the types it declares, evaluated.
+ * What Kubernetes' CEL does not have is skipped, each with a reason.
  */
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
 import { fieldsOf, type Fields, itemsOf, type Json, textOf } from '../../../../src/api/object.ts'

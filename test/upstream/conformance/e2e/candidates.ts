@@ -1,6 +1,6 @@
 /**
- * Prints the tests to ask of the reference for wide.txt, a name to a line: those of e2e.test that no other list has, without those that cannot
- * pass where no container runs.
+ * Prints the tests to ask of the reference for wide.txt, a name to a line: those of e2e.test that
+ * no other list has, without those that cannot pass where no container runs.
  *
  *   node test/upstream/conformance/e2e/candidates.ts > .cache/candidates.txt
  */
@@ -12,23 +12,31 @@ import { toolPath } from '../../../support/harness/etcd.ts'
 /** What --list-tests prints of 6,730 tests takes 1.5 MB. */
 const LIST_BYTES_MAX = 16 << 20
 
-/** Whatever the file: a cluster that is broken on purpose, features that are off by default, machines and programs that are not there. */
+/**
+ * Whatever the file: a cluster that is broken on purpose, features that are off by default,
+ * machines and programs that are not there.
+ */
 const never =
   /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
 
 type CandidateFilter = {
   /** Files under test/e2e of Kubernetes. */
   readonly files: RegExp
-  /** Tests of these whose names have this text are not asked: what they wait for comes from a container. */
+  /**
+   * Tests of these whose names have this text are not asked: what they wait for comes from a
+   * container.
+   */
   readonly but?: RegExp
 }
 
 const asked: readonly CandidateFilter[] = [
-  // The servers of webhooks and of aggregation are Pods there. test/integration/webhooks has tests of upstream's with a server of ours.
+  // The servers of webhooks and of aggregation are Pods there. test/integration/webhooks has tests
+  // of upstream's with a server of ours.
   { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
   {
     files: /^apps\/(?!daemon_restart)/,
-    // kwok's Pods never fail, those of Jobs end at once (two tests of CronJobs pass if they see one before that); exec breaks the probes of a StatefulSet; images are asked over a proxy.
+    // kwok's Pods never fail, those of Jobs end at once (two tests of CronJobs pass if they see one
+    // before that); exec breaks the probes of a StatefulSet; images are asked over a proxy.
     but: /\bfail(s|ed|ing|ure|-count)?\b|FailIndex|backoffLimit|locally restarted|DisruptionTarget|active deadline|serve a basic image|load-balancer|rolling updates and roll backs|100 missed|from active list|unhealthy pods|halt if any|provide basic identity|retry creating/i,
   },
   { files: /^architecture\// },

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Upstream's e2e tests that need no containers: `npm run conformance -- --help` says what it can do, README.md how. */
+/**
+ * Upstream's e2e tests that need no containers: `npm run conformance -- --help` says what it can
+ * do, README.md how.
+ */
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -80,7 +83,8 @@ function startServer(
   const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
-    // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its certificate is for both then.
+    // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its
+    // certificate is for both then.
     args: [
       `--advertise-address=${ownAddress()}`,
       '--enable-admission-plugins=NodeRestriction',
@@ -95,7 +99,10 @@ function startServer(
   return isReference ? startReference(options) : startKeelson(options)
 }
 
-/** Of client certificates: the one who runs the controllers signs with it, the server itself or kube-controller-manager. */
+/**
+ * Of client certificates: the one who runs the controllers signs with it, the server itself or
+ * kube-controller-manager.
+ */
 async function writeAuthority(dir: string, isSigning: boolean): Promise<string[]> {
   using tree = new CertificateTree()
   const { certificatePem, keyPem } = tree.make('authority', { extensions: authorityExtensions })
@@ -110,8 +117,8 @@ const signingFlags = (dir: string): string[] => [
 ]
 
 /**
- * Keelson has no controllers for workloads: kube-controller-manager runs these, without a Lease of its own, before which Keelson's would stand
- * back.
+ * Keelson has no controllers for workloads: kube-controller-manager runs these, without a Lease of
+ * its own, before which Keelson's would stand back.
  */
 function startManager(
   { manager }: Options,
@@ -132,7 +139,10 @@ function startManager(
   ])
 }
 
-/** How many there are. The tests of the wide list need Pods that are scheduled; those of the others none, or one node. */
+/**
+ * How many there are. The tests of the wide list need Pods that are scheduled; those of the others
+ * none, or one node.
+ */
 async function startNodes(
   { group, nodes, manager }: Options,
   server: ApiServerProcess,
@@ -158,7 +168,10 @@ function ownAddress(): string {
   )
 }
 
-/** Prints the table of this run. What is known of the whole group is written as files: a list may be asked in slices. */
+/**
+ * Prints the table of this run. What is known of the whole group is written as files: a list may be
+ * asked in slices.
+ */
 function report(options: Options, outcomes: readonly Outcome[], names: readonly string[]): number {
   const { group, junit } = options
   const rows = rowsOf(group, outcomes)

@@ -8,7 +8,9 @@ export type Outcome = {
   readonly said: string
 }
 
-/** Tests that were not asked for are reported, too, as skipped without a reason: they are left out. */
+/**
+ * Tests that were not asked for are reported, too, as skipped without a reason: they are left out.
+ */
 export function readJunit(report: string): Outcome[] {
   const outcomes: Outcome[] = []
   for (const [, attributes = '', body = ''] of report.matchAll(

@@ -1,4 +1,7 @@
-/** Nodes whose kubelets kwok plays: Pods on them are Running as soon as they are bound, those of Jobs done, and gone when deleted. */
+/**
+ * Nodes whose kubelets kwok plays: Pods on them are Running as soon as they are bound, those of
+ * Jobs done, and gone when deleted.
+ */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Results that are kept from one run to the next, so that a long list may be asked in slices, and of one server beside another. */
+/**
+ * Results that are kept from one run to the next, so that a long list may be asked in slices, and
+ * of one server beside another.
+ */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Outcome } from './junit.ts'
@@ -16,7 +19,10 @@ export class Results {
     return this.#outcomes.get(name)
   }
 
-  /** Written at once, since a run may be ended at any time, to what the file has by now, since another run may write to it. */
+  /**
+   * Written at once, since a run may be ended at any time, to what the file has by now, since
+   * another run may write to it.
+   */
   keep(outcome: Outcome): void {
     this.#outcomes = this.#read()
     this.#outcomes.set(outcome.name, outcome)

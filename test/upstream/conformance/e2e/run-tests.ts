@@ -20,7 +20,10 @@ export type Pace = {
   readonly limitSeconds: number | undefined
 }
 
-/** Starting e2e.test takes a second or two, so each start takes several tests; few enough that progress is seen. */
+/**
+ * Starting e2e.test takes a second or two, so each start takes several tests; few enough that
+ * progress is seen.
+ */
 const TESTS_PER_START = 6
 /** For a test that is ended at its limit to clean up. */
 const GRACE_SECONDS = 10

@@ -1,6 +1,7 @@
 /**
- * Plays the pod of upstream's test of the aggregator: when the test has made the Secret of its extension API server, the real sample-apiserver
- * is started on this machine with that certificate and the account of the pod; then its Service and its APIService are led there.
+ * Plays the pod of upstream's test of the aggregator: when the test has made the Secret of its
+ * extension API server, the real sample-apiserver is started on this machine with that certificate
+ * and the account of the pod; then its Service and its APIService are led there.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, itemsOf, textOf, type Fields } from '../../../../src/api/object.ts'

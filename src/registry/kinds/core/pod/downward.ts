@@ -1,4 +1,7 @@
-/** References to a Pod's own fields and resources, from environment variables and volumes (the downward API). */
+/**
+ * References to a Pod's own fields and resources, from environment variables and volumes (the
+ * downward API).
+ */
 import { invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../../api/object.ts'

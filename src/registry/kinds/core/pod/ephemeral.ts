@@ -1,4 +1,7 @@
-/** Writes through pods/ephemeralcontainers: containers may be added for debugging, and nothing else is changed. */
+/**
+ * Writes through pods/ephemeralcontainers: containers may be added for debugging, and nothing else
+ * is changed.
+ */
 import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
@@ -7,7 +10,9 @@ import { firstBy } from '../../../../lib/scheduling/long-lists.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
-/** The stored object with the resourceVersion that the client sent, so that conflicts are detected. */
+/**
+ * The stored object with the resourceVersion that the client sent, so that conflicts are detected.
+ */
 export function currentWithVersion(
   { metadata: { resourceVersion } }: KubeObject,
   current: KubeObject,

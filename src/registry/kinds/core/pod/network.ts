@@ -22,7 +22,10 @@ export const hostAliases: Rule = each(
   fields({ ip: ipAddress, hostnames: each(named(checkDnsSubdomain)) }),
 )
 
-/** A name may end with the dot of the root; with the gate on it may be only that dot, and labels may contain underscores. */
+/**
+ * A name may end with the dot of the root; with the gate on it may be only that dot, and labels may
+ * contain underscores.
+ */
 const searchPath: PodRule = (value, path, { faults, gates }) => {
   const search = textOf(value)
   const isRelaxed = gates.isOn('RelaxedDNSSearchValidation')

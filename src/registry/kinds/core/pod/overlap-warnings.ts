@@ -61,8 +61,8 @@ function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions):
       if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
       else {
         const own = projectedPaths(source)
-        // As upstream, a source without paths repeats those of the source before. Each repeated path
-        // overlaps with itself, so that `max` of them cause all warnings that are reported.
+        // As upstream, a source without paths repeats those of the source before. Each repeated
+        // path overlaps with itself, so that `max` of them cause all warnings that are reported.
         now.paths = own ?? now.paths
         if (now.repeated < max) addAll(now.all, now.paths)
         if (own === undefined) now.repeated += now.paths.length

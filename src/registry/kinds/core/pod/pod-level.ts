@@ -1,4 +1,7 @@
-/** Pod-level resources: amounts for all containers of a Pod together (gate PodLevelResources, KEP-2837). */
+/**
+ * Pod-level resources: amounts for all containers of a Pod together (gate PodLevelResources,
+ * KEP-2837).
+ */
 import {
   forbiddenField,
   invalidShown,
@@ -36,8 +39,8 @@ export function hasPodLevel(spec: Fields): boolean {
 }
 
 /**
- * Completes the amounts of a Pod with pod-level resources. Huge pages cannot be overcommitted: they have a limit, and the request is the
- * same.
+ * Completes the amounts of a Pod with pod-level resources. Huge pages cannot be overcommitted: they
+ * have a limit, and the request is the same.
  */
 export function withPodLevelDefaults(spec: Fields, gates: Gates): Fields {
   const { resources } = spec

@@ -40,7 +40,10 @@ function gatedStatus(spec: Fields, now: Writer['now']): Fields {
   return { conditions: [condition] }
 }
 
-/** matchLabelKeys and mismatchLabelKeys become expressions of the label selector, with the Pod's own label values. */
+/**
+ * matchLabelKeys and mismatchLabelKeys become expressions of the label selector, with the Pod's own
+ * label values.
+ */
 function withOwnLabels(spec: Fields, labels: Fields): Fields {
   const { affinity } = spec
   if (!isFields(affinity)) return spec
@@ -81,7 +84,10 @@ function withOwn(term: Fields, labels: Fields): Fields {
   return { ...term, labelSelector: { ...labelSelector, matchExpressions } }
 }
 
-/** AppArmor profiles are set as field and as annotation, so that older and newer nodes understand them. */
+/**
+ * AppArmor profiles are set as field and as annotation, so that older and newer nodes understand
+ * them.
+ */
 function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const given = pod.metadata.annotations ?? {}

@@ -19,8 +19,8 @@ export const qosClassOf = (pod: KubeObject, gates: Gates): string =>
   textOf(fieldsOf(pod['status'])['qosClass']) || computedClassOf(fieldsOf(pod['spec']), gates)
 
 /**
- * Guaranteed: the limits of each container equal its requests, for both resources. BestEffort: no container has any. Pod-level resources
- * take precedence over those of containers.
+ * Guaranteed: the limits of each container equal its requests, for both resources. BestEffort: no
+ * container has any. Pod-level resources take precedence over those of containers.
  */
 export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   const askers = saysItself(spec, gates)

@@ -1,4 +1,7 @@
-/** The objects of its namespace that a pod refers to by name: what the kubelet that runs it has to read. */
+/**
+ * The objects of its namespace that a pod refers to by name: what the kubelet that runs it has to
+ * read.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -36,7 +39,10 @@ export function configMapNames(spec: Fields): string[] {
 export const volumeClaimNames = (podName: string, spec: Fields): string[] =>
   listOf(spec['volumes']).flatMap((volume) => volumeClaimName(podName, fieldsOf(volume)) ?? [])
 
-/** The claim of one volume, which for an ephemeral one is named after pod and volume; undefined: it has none. */
+/**
+ * The claim of one volume, which for an ephemeral one is named after pod and volume; undefined: it
+ * has none.
+ */
 export function volumeClaimName(
   podName: string,
   { name, persistentVolumeClaim, ephemeral }: Fields,
@@ -46,7 +52,10 @@ export function volumeClaimName(
   return ephemeral === undefined ? undefined : `${podName}-${textOf(name)}`
 }
 
-/** The same of resource claims. The name of one that is made from a template stands in the status, once it is made. */
+/**
+ * The same of resource claims. The name of one that is made from a template stands in the status,
+ * once it is made.
+ */
 export function resourceClaimNames(spec: Fields, status: Fields): string[] {
   const claims = listOf(spec['resourceClaims']).map(fieldsOf)
   if (claims.length === 0) return []
@@ -62,7 +71,8 @@ export function resourceClaimNames(spec: Fields, status: Fields): string[] {
     .filter((name) => name !== '')
 }
 
-// Pods have long lists of variables, and this is done for each event of a pod: nothing is created on the way.
+// Pods have long lists of variables, and this is done for each event of a pod: nothing is created
+// on the way.
 
 function addName(reference: Json | undefined, field: string, names: string[]): void {
   if (reference === undefined || !isFields(reference)) return

@@ -1,4 +1,7 @@
-/** Writes through pods/resize: changes the resources of running containers, without recreating the Pod. */
+/**
+ * Writes through pods/resize: changes the resources of running containers, without recreating the
+ * Pod.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -174,9 +177,10 @@ const hasClaims = ({ resources }: Fields): boolean =>
   itemsOf(fieldsOf(resources)['claims']).length > 0
 
 /**
- * The container without CPU and memory, which can be resized. Where it had no limits, or no requests, upstream does not look at the new ones:
- * a resize may give it any of them. It compares the new ones without their claims: a container that had none may be given some, and one that
- * had any cannot be resized, nor can any other container of its Pod.
+ * The container without CPU and memory, which can be resized. Where it had no limits, or no
+ * requests, upstream does not look at the new ones: a resize may give it any of them. It compares
+ * the new ones without their claims: a container that had none may be given some, and one that had
+ * any cannot be resized, nor can any other container of its Pod.
  */
 function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])

@@ -1,4 +1,7 @@
-/** Resource claims of a Pod (gate DynamicResourceAllocation): the claims, which container uses which, and their status. */
+/**
+ * Resource claims of a Pod (gate DynamicResourceAllocation): the claims, which container uses
+ * which, and their status.
+ */
 import {
   checked,
   duplicate,
@@ -102,7 +105,10 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
   }
 }
 
-/** The claims that were created for those of the spec. The odd path of the second fault is upstream's. */
+/**
+ * The claims that were created for those of the spec. The odd path of the second fault is
+ * upstream's.
+ */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = keysOf(itemsOf(spec['resourceClaims']), ({ name }) => name)
   const seen = once('statuses of claims', () => new Set<string>())

@@ -144,7 +144,10 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
   doubleKeys(term, path, check)
 }
 
-/** On create the server adds an expression for each key: another one for the same key would conflict. The odd path is upstream's. */
+/**
+ * On create the server adds an expression for each key: another one for the same key would
+ * conflict. The odd path is upstream's.
+ */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
   const expressions = operatorsByKey(itemsOf(matchExpressions))

@@ -114,7 +114,10 @@ const sysctlForm = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a
 const sysctlRule =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
-/** Names of sysctls; those of a kernel namespace require that the Pod does not share that namespace with the host. */
+/**
+ * Names of sysctls; those of a kernel namespace require that the Pod does not share that namespace
+ * with the host.
+ */
 const sysctls: PodRule = (value, path, check) => {
   const names = once('names of sysctls', () => new Set<string>())
   eachIn(itemsOf(value), check, (item, at, { faults, spec }) => {

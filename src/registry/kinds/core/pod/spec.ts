@@ -98,7 +98,10 @@ const placement: PodRule = fields({
   topologySpreadConstraints: topologySpread,
 })
 
-/** With a user namespace, no other namespace may be the host's. The names with capitals are upstream's. */
+/**
+ * With a user namespace, no other namespace may be the host's. The names with capitals are
+ * upstream's.
+ */
 const ownUsers: Rule = (value, path, { faults }) => {
   const spec = fieldsOf(value)
   if (spec['hostUsers'] !== false) return

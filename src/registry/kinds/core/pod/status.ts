@@ -27,7 +27,10 @@ import { each, faultsOf, fields, ifPresent, type Rule } from '../../../rules/rul
 import { accountId, named } from '../../../rules/scalars.ts'
 import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
 
-/** Keeps the QoS class, which is immutable, and the observed generations if the writer does not set them. */
+/**
+ * Keeps the QoS class, which is immutable, and the observed generations if the writer does not set
+ * them.
+ */
 export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
   const was = fieldsOf(current['status'])
   const status = withGenerations(fieldsOf(pod['status']), was)

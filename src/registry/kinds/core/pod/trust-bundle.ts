@@ -1,4 +1,7 @@
-/** Projects the certificates of a signer, or of one ClusterTrustBundle, into a volume (gate ClusterTrustBundleProjection). */
+/**
+ * Projects the certificates of a signer, or of one ClusterTrustBundle, into a volume (gate
+ * ClusterTrustBundleProjection).
+ */
 import {
   type FieldFault,
   invalidShown,

@@ -1,4 +1,7 @@
-/** Which fields of a Pod are mutable: few. All others are immutable, so that kubelets can rely on them. */
+/**
+ * Which fields of a Pod are mutable: few. All others are immutable, so that kubelets can rely on
+ * them.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -140,7 +143,10 @@ function validateTolerations(now: Json | undefined, before: Json | undefined): F
   return faultsOf(tolerations, now, path)
 }
 
-/** A gated Pod is not scheduled yet: its node constraints may be tightened, but not otherwise changed. */
+/**
+ * A gated Pod is not scheduled yet: its node constraints may be tightened, but not otherwise
+ * changed.
+ */
 function validateGatedPlace(spec: Fields, was: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const selector = fieldsOf(spec['nodeSelector'])
@@ -254,7 +260,10 @@ function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
 const withoutImages = (containers: Json | undefined): Fields[] =>
   mapEach('containers without images', itemsOf(containers), (container) => omit(container, 'image'))
 
-/** The affinity with the stored nodeAffinity, which is validated separately. Adding an affinity without any content still is a change. */
+/**
+ * The affinity with the stored nodeAffinity, which is validated separately. Adding an affinity
+ * without any content still is a change.
+ */
 function gatedAffinity(now: Json | undefined, was: Json | undefined): Json | undefined {
   const { nodeAffinity } = fieldsOf(now)
   const { nodeAffinity: before } = fieldsOf(was)

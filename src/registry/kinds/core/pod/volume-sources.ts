@@ -1,4 +1,6 @@
-/** The types of volumes and their rules. Volumes of Pods and PersistentVolumes share most of them. */
+/**
+ * The types of volumes and their rules. Volumes of Pods and PersistentVolumes share most of them.
+ */
 import {
   forbiddenField,
   invalidShown,
@@ -69,7 +71,10 @@ const iscsiForms: { readonly [prefix: string]: RegExp } = {
   naa: /^naa\.[a-zA-Z0-9]{32}$/,
 }
 
-/** `wrongStart`: the message for a name with an unknown prefix, which differs between Pods and PersistentVolumes. */
+/**
+ * `wrongStart`: the message for a name with an unknown prefix, which differs between Pods and
+ * PersistentVolumes.
+ */
 export const iscsi = (wrongStart = wrongForm): Rule =>
   all(
     fields({ targetPortal: needed(), iqn: needed(iscsiName(wrongStart)), lun }),

@@ -1,4 +1,7 @@
-/** Warnings about valid Pods and pod templates: deprecated fields, and values that are probably mistakes. */
+/**
+ * Warnings about valid Pods and pod templates: deprecated fields, and values that are probably
+ * mistakes.
+ */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../../api/names.ts'
 import {
@@ -39,7 +42,10 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
   return [`metadata.name: this is used in ${usedIn}, ${why}: [${faults.join(' ')}]`]
 }
 
-/** An update that does not change the spec causes no warnings about its template. The generation has already been incremented. */
+/**
+ * An update that does not change the spec causes no warnings about its template. The generation has
+ * already been incremented.
+ */
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
 

@@ -1,4 +1,7 @@
-/** Descriptions of configuration, storage, nodes and namespaces. ../descriptions.ts explains the format. */
+/**
+ * Descriptions of configuration, storage, nodes and namespaces. ../descriptions.ts explains the
+ * format.
+ */
 export const clusterTexts = `
 ConfigMap: Settings for pods to read, by name.
   data: Values as text. Keys are of letters, digits, -, _ and a dot.

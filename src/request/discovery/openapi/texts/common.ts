@@ -1,4 +1,7 @@
-/** Descriptions of types that all kinds share. ../descriptions.ts explains the format. Upstream's conformance tests look for some of the words. */
+/**
+ * Descriptions of types that all kinds share. ../descriptions.ts explains the format. Upstream's
+ * conformance tests look for some of the words.
+ */
 export const commonTexts = `
 Any: Whatever it is.
   apiVersion: APIVersion defines the group and version of the API that the object is written in, for example apps/v1.

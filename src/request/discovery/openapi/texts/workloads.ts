@@ -1,4 +1,7 @@
-/** Descriptions of workloads, autoscaling, services and networking. ../descriptions.ts explains the format. */
+/**
+ * Descriptions of workloads, autoscaling, services and networking. ../descriptions.ts explains the
+ * format.
+ */
 export const workloadTexts = `
 Deployment: Keeps a number of equal pods running and replaces them step by step when their template changes. It works through ReplicaSets.
 
