@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 
@@ -35,6 +35,25 @@ test('pages that are named in the text are there', () => {
       .map(([named]) => `${file}: ${named}`),
   )
   assert.deepEqual(gone, [])
+})
+
+test('sources that the architecture names exist, and it names every folder of src/', () => {
+  const page = readFileSync(join(root, 'docs', 'ARCHITECTURE.md'), 'utf8')
+  const named = [...page.matchAll(/`([\w-]+\/(?:[\w/.-]*(?:\.ts|\/))?)`/g)].map(
+    ([, path = '']) => path,
+  )
+  const missing = named.filter(
+    (path) => !existsSync(join(root, 'src', path)) && !existsSync(join(root, path)),
+  )
+  assert.deepEqual(
+    missing.filter((path) => path.endsWith('.ts')),
+    [],
+  )
+  const folders = readdirSync(join(root, 'src')).filter((name) => !name.includes('.'))
+  assert.deepEqual(
+    folders.filter((name) => !named.includes(`${name}/`)),
+    [],
+  )
 })
 
 test('anchors are made as GitHub makes them', () => {
