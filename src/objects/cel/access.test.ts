@@ -9,7 +9,7 @@ function faultOf(text: string, environment: Environment): string {
   return 'fault' in compiled ? (compiled.fault.split('\n')[0] ?? '') : ''
 }
 
-test('claims are of any type, which macros do not go through', () => {
+test('a claim has type any, over which a macro cannot iterate', () => {
   const claims = claimsEnvironment('1.33')
   assert.equal(faultOf("claims.sub + 'a' == claims['b'].c", claims), '')
   assert.equal(faultOf('claims.a.groups.all(g, g == "x")', claims), '')
@@ -19,7 +19,7 @@ test('claims are of any type, which macros do not go through', () => {
   assert.match(faultOf('user.username', claims), /undeclared reference to 'user'/)
 })
 
-test('the fields of users and of requests are known', () => {
+test('expressions over users and requests are checked against the declared fields', () => {
   const user = userEnvironment('1.33')
   assert.equal(
     faultOf(
@@ -48,7 +48,7 @@ const reads = (text: string, field: string, variable?: string): boolean => {
   return compiled.program.readsField(field, variable)
 }
 
-test('which fields an expression reads', () => {
+test('readsField recognizes the fields that an expression reads', () => {
   assert.ok(reads('claims.email', 'email', 'claims'))
   assert.ok(reads('claims.?email.orValue("a")', 'email', 'claims'))
   assert.ok(reads('has(claims.email)', 'email', 'claims'))

@@ -1,12 +1,13 @@
 /**
- * The CEL variables of authentication and authorization configurations: the claims of a token, the
- * user that they are mapped to, and the request as the spec of a SubjectAccessReview.
+ * The CEL variables of authentication and authorization configurations. They are the claims of a
+ * token, the user that the claims are mapped to, and the request as the spec of a
+ * SubjectAccessReview.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
 import { any, list, map, type MapType, string, struct, type StructType } from './types.ts'
 
-/** Claims may have any value. */
+/** Type of the claims of a token, which may have any value. */
 export const claimsType: MapType = map(string, any)
 
 export const claimsEnvironment = (version: KubernetesVersion): Environment =>
@@ -23,8 +24,8 @@ export const userEnvironment = (version: KubernetesVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { user: userType })
 
 /**
- * `hasSelectors`: whether authorization attributes include field and label selectors (gate
- * AuthorizeWithSelectors).
+ * Returns the environment for requests. `hasSelectors` says whether authorization attributes
+ * include field and label selectors (feature gate AuthorizeWithSelectors).
  */
 export const accessReviewEnvironment = (
   version: KubernetesVersion,

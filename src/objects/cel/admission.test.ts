@@ -9,7 +9,7 @@ variables.declare('names', list(string))
 variables.declare('count', int)
 variables.declare('broken', undefined)
 
-/** What an expression comes to, or what is wrong with it. */
+/** Returns the result type of an expression, or its first fault. */
 function outcome(text: string, hasAll = true): string {
   const names = {
     hasParams: hasAll,
@@ -39,10 +39,11 @@ const cases: readonly (readonly [string, string])[] = [
   ['request.userInfo.other', "ERROR: <input>:1:17: undefined field 'other'"],
 ]
 
-for (const [text, expected] of cases) test(text, () => assert.equal(outcome(text), expected))
+for (const [text, expected] of cases)
+  test(`compiling ${text} gives ${expected}`, () => assert.equal(outcome(text), expected))
 
 for (const name of ['params', 'variables', 'authorizer']) {
-  test(`${name} is there only where it is declared`, () => {
+  test(`${name} is undeclared unless the environment includes it`, () => {
     assert.equal(
       outcome(name, false),
       `ERROR: <input>:1:1: undeclared reference to '${name}' (in container '')`,

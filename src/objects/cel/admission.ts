@@ -1,6 +1,6 @@
 /**
  * The variables of expressions in webhooks and policies: the object, the request and its context.
- * The types of objects are unknown; the variables of a policy have the types of their expressions.
+ * The types of objects are unknown. The variables of a policy have the types of their expressions.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion, patchEnvironment } from './kubernetes.ts'
@@ -25,7 +25,7 @@ export type AdmissionNames = {
   readonly hasAuthorizer: boolean
   /** Whether expressions may construct objects and operations of a JSON patch. */
   readonly hasPatchTypes?: boolean
-  /** Undefined: there are none. */
+  /** Type of the policy's variables. Undefined if there are none. */
   readonly variables: StructType | undefined
 }
 
@@ -48,16 +48,16 @@ export function admissionEnvironment(
 }
 
 export type TypedNames = {
-  /** Of `object` and `oldObject`. */
+  /** Type of `object` and `oldObject`. */
   readonly object: Type
-  /** Undefined: `params` is not declared. */
+  /** Type of `params`. Undefined if `params` is not declared. */
   readonly params: Type | undefined
   readonly variables: StructType
 }
 
 /**
- * For the type check of stored expressions: the types of objects are known.
- * `authorizer.requestResource` is not, as upstream.
+ * Returns the environment for the type check of stored expressions, in which the types of objects
+ * are known. As in kube-apiserver, `authorizer.requestResource` is not declared.
  */
 export const typedEnvironment = ({ object, params, variables }: TypedNames): Environment =>
   withVariables(kubernetesEnvironment('1.33'), {
@@ -70,7 +70,7 @@ export const typedEnvironment = ({ object, params, variables }: TypedNames): Env
     variables,
   })
 
-/** The variables of a policy: each may use those that were declared before it. */
+/** The variables of a policy. Each can use the variables that were declared before it. */
 export class PolicyVariables {
   readonly #fields = new Map<string, FieldType>()
   readonly type: StructType = {
@@ -79,13 +79,16 @@ export class PolicyVariables {
     field: (name) => this.#fields.get(name),
   }
 
-  /** An undefined type: the expression did not compile, so its type is unknown. */
+  /**
+   * Declares a variable. `type` is undefined if the expression did not compile, so that its type is
+   * unknown.
+   */
   declare(name: string, type: Type | undefined): void {
     this.#fields.set(name, { key: name, type: type === undefined ? dyn : declared(type) })
   }
 }
 
-/** Structs and values of libraries become dyn in a variable. */
+/** Returns the type of a variable. Structs and types of libraries become dyn. */
 function declared(type: Type): Type {
   if (type.kind === 'list' || type.kind === 'map') return mapParts(type, declared)
   return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type

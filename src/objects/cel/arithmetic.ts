@@ -62,18 +62,20 @@ function joinLists(one: ListValue, other: ListValue, meter: Pick<Meter, 'work'>)
 
 type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<Meter, 'work'> }
 
-/** To copy an item; to print an item and look it up. */
+/** Time to copy an item. */
 const ITEM_NANOS = 100
+/** Time to print an item of a set and look it up. */
 export const MERGED_NANOS = 600
+/** Additional time for each character of the item. */
 export const MERGED_CHARACTER_NANOS = 5
 
 /**
- * Items of the second list replace those of the first with the same identity; the others are
- * appended.
+ * Merges two lists of type set or map. Items of the second list replace those of the first with the
+ * same identity; the others are appended.
  */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
-  // Charged first, so that too much work is not begun.
+  // Charge the meter first, so that too much work is not even started.
   meter.work((one.size + other.size) * MERGED_NANOS)
   for (const list of [one, other]) {
     for (const item of itemsOf(list)) {

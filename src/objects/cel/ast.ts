@@ -1,4 +1,6 @@
-/** The syntax tree of an expression. Macros are expanded: most have become comprehensions. */
+/**
+ * The syntax tree of an expression. Macros are already expanded, most of them to comprehensions.
+ */
 import type { Value } from './values.ts'
 
 export type Expr =
@@ -10,7 +12,7 @@ export type Expr =
   | MapExpr
   | StructExpr
   | Comprehension
-  /** Where the parser could not make an expression; the text has faults then. */
+  /** A place where the parser could not build an expression. The text has faults in this case. */
   | { readonly kind: 'missing'; readonly offset: number }
 
 export type Select = {
@@ -18,7 +20,7 @@ export type Select = {
   readonly offset: number
   readonly operand: Expr
   readonly field: string
-  /** `has(operand.field)`. */
+  /** Whether this is a presence test: `has(operand.field)`. */
   readonly isTest: boolean
 }
 
@@ -34,7 +36,7 @@ export type ListExpr = {
   readonly kind: 'list'
   readonly offset: number
   readonly elements: readonly Expr[]
-  /** The indexes of elements that are optional values, which are left out if they have no value. */
+  /** Indexes of the elements that are optional values. They are left out if they have no value. */
   readonly optional: ReadonlySet<number>
 }
 
@@ -70,7 +72,8 @@ export type Comprehension = {
   readonly offset: number
   readonly range: Expr
   /**
-   * The item of a list or the key of a map; if there is a second variable, the index or the key.
+   * Name of the first variable. It is the item of a list or the key of a map. If there is a second
+   * variable, it is the index of the item or the key.
    */
   readonly variable: string
   readonly variable2: string | undefined
@@ -81,7 +84,7 @@ export type Comprehension = {
   readonly result: Expr
 }
 
-/** `a.b.c` as one name; undefined if the expression is anything else. */
+/** Returns `a.b.c` as one name, or undefined if the expression is anything else. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.isTest) return undefined
@@ -89,7 +92,7 @@ export function qualifiedName(expr: Expr): string | undefined {
   return before === undefined ? undefined : `${before}.${expr.field}`
 }
 
-/** The direct subexpressions. */
+/** Returns the direct subexpressions. */
 export function partsOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'select':
@@ -112,8 +115,8 @@ export function partsOf(expr: Expr): readonly Expr[] {
 }
 
 /**
- * Whether an expression reads this field, of this variable where one is named. `a.?b` and
- * `has(a.b)` read it, `a["b"]` does not.
+ * Whether an expression reads a field. If `variable` is given, only fields of this variable count.
+ * `a.?b` and `has(a.b)` read the field, `a["b"]` does not.
  */
 export function readsField(expr: Expr, field: string, variable?: string): boolean {
   const selected = selectedBy(expr)

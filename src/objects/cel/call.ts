@@ -1,4 +1,7 @@
-/** Calls of functions: which implementation accepts the arguments, and what the call costs. */
+/**
+ * Calls functions: selects the implementation that accepts the arguments, and charges the cost of
+ * the call.
+ */
 import type { FunctionPart, Overload } from './functions.ts'
 import type { Run, Step } from './run.ts'
 import {
@@ -12,7 +15,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Tries the implementation of each library until one accepts the arguments. */
+/** Returns an implementation that tries those of all libraries until one accepts the arguments. */
 export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
   const [only] = parts
   if (only !== undefined && parts.length === 1) return only.run
@@ -28,8 +31,9 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
 type Costing = (args: readonly Value[], result: Result) => number
 
 /**
- * If the checker leaves several overloads open, upstream charges a cost of one, unless they all
- * belong to one library's function.
+ * Returns the cost function of a call, or undefined for a cost of one. If the type check leaves
+ * several overloads open, kube-apiserver charges one, unless they all belong to one library's
+ * function.
  */
 export function costOf(
   overload: Overload | undefined,
@@ -86,12 +90,12 @@ export function callStep(
   }
 }
 
-/** Most functions take hardly any time with smaller values. */
+/** Whether a value is large enough for a function to take noticeable time. */
 function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
-  // A list that the expression made was already paid for by its items, and most calls only append
-  // one more.
+  // The items of a list that the expression built have already been charged, and most calls only
+  // append one more.
   if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration)
     return false
   return !isList(value) || value.size > LARGE_ITEMS
@@ -100,7 +104,10 @@ function isLarge(value: Value): boolean {
 const LARGE_CHARACTERS = 200
 const LARGE_ITEMS = 10
 
-/** A call after which the evaluation may pause, or which may pause for an answer. */
+/**
+ * Returns a call after which the evaluation may pause, or which may itself pause to wait for an
+ * answer.
+ */
 function longCall(
   call: FunctionPart['run'],
   cost: Costing | undefined,
@@ -125,12 +132,15 @@ function longCall(
   }
 }
 
-/** To visit a string once. Functions that take longer charge the meter themselves. */
+/**
+ * Returns the time to visit a string once. Functions that take longer charge the meter themselves.
+ */
 const nanosOf = (value: Result): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0
 
+/** Time to visit one character. */
 const CHARACTER_NANOS = 2
-/** The time that a unit of cost stands for. */
+/** Time that a unit of cost stands for. */
 const COST_NANOS = 50
 
 function valuesOf(args: readonly Step[], run: Run): Value[] | CelError {

@@ -1,4 +1,4 @@
-/** The type checker: gives each subexpression its type, and resolves names and calls. */
+/** The type checker. It determines the type of each subexpression, and resolves names and calls. */
 import {
   type Call,
   type Comprehension,
@@ -52,7 +52,7 @@ export type CheckedExpression = {
   readonly type: Type
   readonly typeOf: (expr: Expr) => Type
   readonly referenceOf: (expr: Expr) => Reference | undefined
-  /** The variables of the environment that the expression uses. */
+  /** Variables of the environment that the expression uses. */
   readonly variables: ReadonlySet<string>
 }
 
@@ -96,8 +96,9 @@ class Checker {
   }
 
   /**
-   * A macro may use a subexpression twice, and nested macros multiply that: each is checked once,
-   * to avoid exponential time.
+   * Returns the type of an expression. Each expression is checked once. A macro may use a
+   * subexpression twice, and nested macros multiply that, so checking it each time would take
+   * exponential time.
    */
   *check(expr: Expr): Turns<Type> {
     const known = this.#types.get(expr)
@@ -121,7 +122,8 @@ class Checker {
   }
 
   /**
-   * The message has the types as they were first inferred, with the names of free type parameters.
+   * Reports a wrong type. The message shows the types as they were first inferred, with the names
+   * of free type parameters.
    */
   #mismatch(expr: Expr, wanted: Type, found: Type): Type {
     return this.#fault(expr, `expected type '${nameOf(wanted)}' but found '${nameOf(found)}'`)
@@ -150,7 +152,7 @@ class Checker {
     }
   }
 
-  /** Resolves a variable or a type, with the container as prefix first. */
+  /** Resolves the name of a variable or a type. Tries it with the container as a prefix first. */
   #name(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
@@ -202,7 +204,10 @@ class Checker {
     return expr.isTest ? bool : type
   }
 
-  /** An iteration variable hides longer names that start with its own. */
+  /**
+   * Whether a name begins with an iteration variable, which hides longer names that start with its
+   * own.
+   */
   #isLocal(name: string): boolean {
     const first = name.split('.', 1)[0]
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer)
@@ -301,7 +306,10 @@ class Checker {
     return this.#fault(expr, `found no matching overload for '${fn.name}' applied to '${shown}'`)
   }
 
-  /** Each use of an overload has type parameters of its own. */
+  /**
+   * Returns an overload with its own type parameters, since each use of an overload binds them
+   * separately.
+   */
   #instantiate({ args, result }: Overload): readonly [readonly Type[], Type] {
     const own = new Map<string, Type>()
     const instantiate = (type: Type): Type => {
@@ -338,8 +346,8 @@ class Checker {
   }
 
   /**
-   * Constructs an object of a type of the environment. If the type is unknown, its fields are not
-   * checked.
+   * Checks the construction of an object whose type the environment declares. If the type is
+   * unknown, its fields are not checked.
    */
   *#struct(expr: StructExpr): Turns<Type> {
     const named = this.#name(expr, expr.name)
@@ -425,7 +433,10 @@ function literalType(value: Value): Type {
   return value instanceof Uint8Array ? bytes : uint
 }
 
-/** Upstream declares most types of Kubernetes as objects, whose fields it cannot resolve. */
+/**
+ * Returns the message for a field of a type without fields. kube-apiserver declares most Kubernetes
+ * types as objects whose fields it cannot resolve.
+ */
 const noFields = (type: Type): string =>
   type.kind === 'opaque' && type.name.startsWith('kubernetes.')
     ? `unexpected failed resolution of '${type.name}'`

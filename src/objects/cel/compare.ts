@@ -25,18 +25,19 @@ import {
 
 type WorkMeter = Pick<Meter, 'work'>
 
-/** To visit a value; to look up a field by its name. */
+/** Time to visit a value. */
 const VALUE_NANOS = 60
+/** Time to look up a field by its name. */
 const FIELD_NANOS = 250
 
-/** False if the comparison is an error. */
+/** Like `equal`, but returns false if the comparison is an error. */
 export const isEqual = (one: Value, other: Value, meter: WorkMeter): boolean =>
   equal(one, other, meter) === true
 
 /**
- * Values of different types are not equal, except for numbers, which are compared by value. Values
- * of libraries, and lists and maps of an object, are an error if the right operand has another
- * type.
+ * Whether two values are equal. Values of different types are not equal, except for numbers, which
+ * are compared by value. For values of libraries, and for lists and maps of an object, it is an
+ * error if the right operand has another type.
  */
 export function equal(one: Value, other: Value, meter: WorkMeter): boolean | CelError {
   meter.work(VALUE_NANOS)
@@ -70,7 +71,10 @@ function equalOptional(one: Optional, other: Optional, meter: WorkMeter): boolea
   return equal(one.value, other.value, meter)
 }
 
-/** In a list that an expression made, items whose comparison is an error count as equal. */
+/**
+ * Compares lists. In a list that an expression built, items whose comparison is an error count as
+ * equal.
+ */
 function equalList(one: ListValue, other: ListValue, meter: WorkMeter): boolean | CelError {
   if (one.size !== other.size) return false
   if (one.identity !== undefined) return isSameSet(one, other, { identity: one.identity, meter })
@@ -89,7 +93,7 @@ function isSameSet(
   { identity, meter }: Sameness,
 ): boolean | CelError {
   const items = new Map<string, Value>()
-  // Twice, since the other list takes the same work.
+  // Charged twice, since the other list takes the same work.
   meter.work(2 * one.size * MERGED_NANOS)
   for (const item of itemsOf(one)) {
     const text = identity(item)
@@ -141,7 +145,8 @@ const numberOf = (value: Value): bigint | number | undefined =>
       : undefined
 
 /**
- * Negative, zero or positive; NaN: a double is NaN. Undefined: values of these types have no order.
+ * Returns a negative number, zero or a positive number, or NaN if a double is NaN. Returns
+ * undefined if values of these types have no order.
  */
 export function compare(one: Value, other: Value): number | undefined {
   const left = numberOf(one)
@@ -163,8 +168,8 @@ export function compare(one: Value, other: Value): number | undefined {
 }
 
 /**
- * An int and a double are compared as doubles, as upstream does, although that is not exact; NaN
- * has no order.
+ * Compares two numbers. An int and a double are compared as doubles, as in cel-go, although that is
+ * not exact. NaN has no order.
  */
 function compareNumbers(one: bigint | number, other: bigint | number): number {
   if (typeof one === typeof other)
@@ -184,7 +189,7 @@ function compareBytes(one: Uint8Array, other: Uint8Array): number {
   return one.length - other.length
 }
 
-/** By code point: JavaScript compares UTF-16 code units. */
+/** Compares strings by code point, as Go does. JavaScript would compare UTF-16 code units. */
 export function compareStrings(one: string, other: string): number {
   const shared = Math.min(one.length, other.length)
   for (let at = 0; at < shared; at++) {

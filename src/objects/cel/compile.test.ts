@@ -24,7 +24,7 @@ assert(!(self instanceof CelError))
 
 const given = self
 
-/** Its value, its error or why it does not compile. */
+/** Returns the value of an expression, its error, or the reason why it does not compile. */
 function evaluate(text: string, costMax = 1_000_000): string {
   const compiled = compile(text, environment)
   if ('fault' in compiled) return compiled.fault
@@ -33,28 +33,28 @@ function evaluate(text: string, costMax = 1_000_000): string {
   return typeof result.value === 'object' ? typeNameOf(result.value) : String(result.value)
 }
 
-test('rules over an object', () => {
+test('rules are evaluated over an object', () => {
   assert.equal(evaluate('self.minReplicas <= self.replicas'), 'true')
   assert.equal(evaluate('self.tags.all(x, x.size() == 1) && self.name.startsWith("w")'), 'true')
   assert.equal(evaluate('1 / (self.replicas - 3) == 1 || true'), 'true')
   assert.equal(evaluate('1 / (self.replicas - 3) == 1'), 'division by zero')
 })
 
-test('faults have a place', () => {
+test('a fault shows its position', () => {
   assert.equal(
     evaluate('self.nope == 1'),
     "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^",
   )
 })
 
-test('a budget ends an evaluation', () => {
+test('an evaluation that exceeds its budget is cancelled', () => {
   assert.equal(
     evaluate('[1, 2, 3].map(x, [1, 2, 3].map(y, x + y)).size() == 3', 50),
     'operation cancelled: actual cost limit exceeded',
   )
 })
 
-test('hostile expressions are refused or bounded', () => {
+test('malicious expressions are rejected or bounded', () => {
   const start = process.threadCpuUsage()
   assert.match(
     evaluate('('.repeat(5000) + 'true' + ')'.repeat(5000)),
@@ -80,17 +80,17 @@ test('hostile expressions are refused or bounded', () => {
   )
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'
   assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
-  // Of its own: other tests may run on the same cores.
+  // Measures the CPU time of this thread, because other tests may run on the same cores.
   assert(process.threadCpuUsage(start).user < 15_000_000)
 })
 
-/** In one line of so many characters. */
+/** Returns the faults of an expression that is one line with this number of characters. */
 function faultsIn(characters: number): string {
   const compiled = compile(`${' '.repeat(characters - 7)}a1 + b1`, environment)
   return 'fault' in compiled ? compiled.fault : ''
 }
 
-test('a long line is not repeated for each of its faults', () => {
+test('a long line is not shown with its faults', () => {
   assert.equal(faultsIn(16_384).split('\n').length, 6)
   assert.equal(
     faultsIn(16_385),

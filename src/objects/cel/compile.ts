@@ -1,8 +1,9 @@
 /**
- * The entry point: compiles a text to a program. Faults are returned as one text, with cel-go's
- * messages.
+ * The entry point, which compiles a text to a program. Faults are returned as one text, with
+ * cel-go's messages.
  *
- *     const environment = withVariables(kubernetesEnvironment('1.32'), { self: typeOfSchema(schema, { name: 'self' }) })
+ *     const variables = { self: typeOfSchema(schema, { name: 'self' }) }
+ *     const environment = withVariables(kubernetesEnvironment('1.32'), variables)
  *     const compiled = compile('self.minReplicas <= self.replicas', environment)
  *     if ('fault' in compiled) …
  *     const { value, cost } = compiled.program.evaluate({ self: valueOf(json, type) }, 1_000_000)
@@ -31,15 +32,15 @@ import { CelError, type Value } from './values.ts'
 export type CompileResult =
   | { readonly program: Program; readonly type: Type }
   /**
-   * `stage`: upstream has different messages for an invalid text and for a program that cannot be
-   * planned.
+   * The text is invalid. `stage` distinguishes this from a program that cannot be planned, because
+   * kube-apiserver has different messages for the two.
    */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {
       readonly fault: string
       readonly stage: 'instantiation'
       readonly type: Type
-      /** The variables that the expression uses. */
+      /** Variables that the expression uses. */
       readonly variables: ReadonlySet<string>
     }
 
@@ -48,7 +49,7 @@ export type EvaluationResult = { readonly value: Value; readonly cost: number } 
 export type Failure = {
   readonly error: string
   readonly cost: number
-  /** The budget is used up: nothing further should be evaluated on it. */
+  /** Whether the budget is exhausted, so that nothing else should be evaluated on it. */
   readonly isOverBudget: boolean
 }
 
@@ -65,7 +66,9 @@ export class Program {
     this.#names = names
   }
 
-  /** `costMax`: the cost limit, in upstream's units. */
+  /**
+   * Evaluates the program synchronously. `costMax` is the cost limit, in kube-apiserver's units.
+   */
   evaluate(activation: Activation, costMax: number): EvaluationResult {
     const evaluation = this.start(activation, costMax)
     for (;;) {
@@ -75,12 +78,15 @@ export class Program {
     }
   }
 
-  /** The same, in slices. */
+  /** Starts an evaluation that the caller runs in slices. */
   start(activation: Activation, costMax: number): Evaluation {
     return new Evaluation(this.#step, new Run(activation, costMax))
   }
 
-  /** The same, in turns: a caller of `turns.ts` decides who waits for what. */
+  /**
+   * Evaluates the program as a generator that yields when the slice is over or an answer is needed.
+   * The code that drives it, such as that in `turns.ts`, waits for the answers.
+   */
   *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<EvaluationResult> {
     if (slice.isOver()) yield undefined
     const begun = this.begin(activation, costMax, slice)
@@ -88,8 +94,8 @@ export class Program {
   }
 
   /**
-   * The result, if it is there before the slice is over and without an answer; else what is to be
-   * finished.
+   * Starts an evaluation. Returns the result if it is available within the slice and without an
+   * answer. Otherwise returns the evaluation, which the caller must finish.
    */
   begin(activation: Activation, costMax: number, slice: Slice): EvaluationResult | Evaluation {
     const evaluation = this.start(activation, costMax)
@@ -97,19 +103,19 @@ export class Program {
     return turn === undefined || 'question' in turn ? evaluation : turn
   }
 
-  /** The worst case, by the size bounds of the types that variables lead to. */
+  /** Estimates the worst-case cost from the size bounds of the types that variables lead to. */
   estimateCost(root: Type, slice: Slice): Turns<Range> {
     return estimateCost(this.#checked, root, slice)
   }
 
-  /** Whether the expression names this variable: a rule with `oldSelf` is a transition rule. */
+  /** Whether the expression names a variable. A rule that names `oldSelf` is a transition rule. */
   uses(variable: string): boolean {
     return this.#names.has(variable)
   }
 
   /**
-   * Whether the expression reads this field, of this variable where one is named, by `.`, `.?` or
-   * `has`.
+   * Whether the expression reads a field by `.`, `.?` or `has`. If `variable` is given, only fields
+   * of this variable count.
    */
   readsField(field: string, variable?: string): boolean {
     return readsField(this.#checked.expr, field, variable)
@@ -119,7 +125,10 @@ export class Program {
 export class Evaluation {
   readonly #step: Step
   readonly #run: Run
-  /** What it waits for; undefined: for another slice. */
+  /**
+   * The question that must be answered before the evaluation can continue. Undefined if it only
+   * needs another slice.
+   */
   asked: Suspension | undefined
 
   constructor(step: Step, run: Run) {
@@ -127,7 +136,10 @@ export class Evaluation {
     this.#run = run
   }
 
-  /** Undefined: it paused because the slice is over. `Suspension`: it needs an answer to go on. */
+  /**
+   * Runs the evaluation until the slice is over. Returns undefined if it paused for that reason, or
+   * a `Suspension` if it needs an answer to continue.
+   */
   goOn(slice: Slice): EvaluationResult | Suspension | undefined {
     const run = this.#run
     try {
@@ -136,14 +148,15 @@ export class Evaluation {
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
       if (error instanceof PausedError) return (this.asked = error.asked)
-      // A string beyond V8's maximum length costs more than any budget.
+      // A string beyond V8's maximum length throws a RangeError. It would cost more than any
+      // budget.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error
     }
   }
 
-  /** Goes on from where it paused. */
+  /** Continues the evaluation from where it paused until it has a result. */
   *finish(slice: Slice): Turns<EvaluationResult> {
     for (;;) {
       yield this.asked

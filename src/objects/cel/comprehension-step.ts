@@ -1,5 +1,5 @@
 /**
- * Runs a comprehension, one iteration at a time, so that a paused evaluation can resume where it
+ * Runs a comprehension one iteration at a time, so that a paused evaluation can resume where it
  * stopped.
  */
 import { ComprehensionFrame, type Run, type Step } from './run.ts'
@@ -13,7 +13,7 @@ export type ComprehensionPlan = {
   readonly next: Step
   readonly result: Step
   readonly slots: { readonly accumulator: number; readonly first: number; readonly second: number }
-  /** Whether it has two variables: index and element, or key and value. */
+  /** Whether it has two variables: index and item, or key and value. */
   readonly isPair: boolean
 }
 

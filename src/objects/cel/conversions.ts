@@ -1,4 +1,4 @@
-/** Conversions between types. */
+/** Converts CEL values between types. */
 import { intOf, uintOf } from './arithmetic.ts'
 import {
   formatDuration,
@@ -24,7 +24,10 @@ const cannot = (from: string, to: string): CelError =>
 const intOverflow = new CelError('integer overflow')
 const uintOverflow = new CelError('unsigned integer overflow')
 
-/** Longer texts are no valid number; parsing a megabyte of digits would take seconds. */
+/**
+ * Maximum length of a number. No number needs more characters, and parsing a megabyte of digits
+ * would take seconds.
+ */
 const DIGITS_MAX = 100
 
 export function toInt(value: Value): Result {
@@ -94,7 +97,10 @@ function textOf(bytes: Uint8Array): Result {
   }
 }
 
-/** As Go's shortest format: with an exponent of at least two digits from 1e6 on and below 1e-4. */
+/**
+ * Prints a double in Go's shortest format. From 1e6 on and below 1e-4 it has an exponent of at
+ * least two digits.
+ */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
@@ -130,7 +136,7 @@ export function toTimestamp(value: Value): Result {
 
 export function toDuration(value: Value): Result {
   if (value instanceof Duration) return value
-  // Upstream declares this overload and then fails.
+  // cel-go declares this overload, but its implementation fails.
   if (typeof value === 'bigint') return cannot('int', 'google.protobuf.Duration')
   if (typeof value !== 'string') return noSuchOverload
   return parseDuration(value) ?? cannot('string', 'google.protobuf.Duration')

@@ -27,7 +27,7 @@ function runOver(rule: string, items: Fields, values: Json[]): string {
 }
 
 /**
- * Found by trial on the reference: the longest list that a rule gets through within its budget of a
+ * Measured on kube-apiserver: the longest list that each rule can process within its budget of one
  * million.
  */
 const boundaries: readonly (readonly [string, number, 'numbers' | 'texts'])[] = [
@@ -41,7 +41,7 @@ const boundaries: readonly (readonly [string, number, 'numbers' | 'texts'])[] = 
 ]
 
 for (const [rule, count, kind] of boundaries) {
-  test(`${rule} ends at ${count}`, () => {
+  test(`${rule} stays within its budget for up to ${count} items`, () => {
     const [items, values] = kind === 'numbers' ? [integer, numbers] : [text, texts]
     assert.equal(runOver(rule, items, values(count)), 'true')
     assert.equal(runOver(rule, items, values(count + 1)), OVER_BUDGET)
@@ -50,14 +50,14 @@ for (const [rule, count, kind] of boundaries) {
 
 const object = typeOfSchema({ type: 'object', properties: { text } }, { name: 'self' })
 
-/** Where types alone say nothing of sizes. */
+/** Rules whose types alone do not determine the sizes. */
 const estimates: readonly (readonly [string, number])[] = [
   ['dyn(1) == dyn("1")', 3],
   ['self.text.split(",").all(x, x.trim() != "")', 339],
 ]
 
 for (const [rule, cost] of estimates) {
-  test(`${rule} is estimated at ${cost}`, () => {
+  test(`the cost of ${rule} is estimated at ${cost}`, () => {
     assert(object !== undefined)
     const compiled = compile(rule, withVariables(kubernetesEnvironment('1.32'), { self: object }))
     assert('program' in compiled)

@@ -1,13 +1,13 @@
-/** Costs, in upstream's units: one is about the cost of a field access. */
+/** Costs in kube-apiserver's units, of which one is about the cost of a field access. */
 import { isList, isMap, itemsOf, type Result, type Value } from './values.ts'
 
 export const IDENT_COST = 1
 export const LIST_COST = 10
 export const MAP_COST = 30
 export const STRUCT_COST = 40
-/** Per character that is visited. */
+/** Cost per character that is visited. */
 export const TEXT_FACTOR = 0.1
-/** Per character of a pattern: an estimate of the number of its instructions. */
+/** Cost per character of a pattern, which estimates the number of its instructions. */
 export const PATTERN_FACTOR = 0.25
 
 export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)
@@ -15,7 +15,7 @@ export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ce
 /** Whether the text has surrogate pairs. */
 export const hasPairs = (text: string): boolean => /[\ud800-\udbff]/.test(text)
 
-/** The size of the smaller value, without visiting all of the larger one. */
+/** Returns the size of the smaller value, without visiting all of the larger one. */
 export function minSizeOf(one: Value, other: Value): number {
   if (typeof one === 'string' && typeof other === 'string') {
     if (one.length * 2 <= other.length) return countPoints(one)
@@ -32,7 +32,7 @@ const isSingle = (value: Value): boolean =>
 const atMostOne = (value: Value): number =>
   typeof value === 'string' ? Math.min(1, value.length) : sizeOf(value)
 
-/** Code points, bytes, items or entries; one for all other values. */
+/** Returns the number of code points, bytes, items or entries, or one for any other value. */
 export function sizeOf(value: Result): number {
   if (typeof value === 'string') return countPoints(value)
   if (value instanceof Uint8Array) return value.length
@@ -42,7 +42,7 @@ export function sizeOf(value: Result): number {
 
 export function countPoints(text: string): number {
   let count = text.length
-  // Most texts have no surrogate pairs, which V8 knows at once if all characters are Latin-1.
+  // Most texts have no surrogate pairs. V8 checks that quickly if all characters are Latin-1.
   if (!hasPairs(text)) return count
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -54,7 +54,7 @@ export function countPoints(text: string): number {
   return count
 }
 
-/** The cost to visit a value and all that it contains. */
+/** Returns the cost of visiting a value and everything that it contains. */
 export function deepTraversal(value: Value): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return traversal(sizeOf(value))
   if (!isList(value)) return 1

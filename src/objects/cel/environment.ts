@@ -1,7 +1,7 @@
 /**
- * The variables, functions and macros that an expression may use. An environment is made once and
- * compiles many expressions; one for a schema is derived from another by adding variables, which is
- * cheap.
+ * The variables, functions and macros that an expression may use. An environment is created once
+ * and compiles many expressions. An environment for a schema is derived from another one by adding
+ * variables, which is cheap.
  */
 import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
 import type { Macro, Macros } from './macros.ts'
@@ -38,11 +38,11 @@ export type Environment = {
   readonly macros: Macros
   readonly types: ReadonlyMap<string, Type>
   /**
-   * Types of objects that expressions may construct, by name; undefined: there is no type of this
-   * name.
+   * Returns the type of objects that expressions may construct under a name, or undefined if there
+   * is no such type.
    */
   readonly objects?: (name: string) => StructType | undefined
-  /** Whether the items of list and map literals must have one type, as Kubernetes demands. */
+  /** Whether the items of list and map literals must have one type, as Kubernetes requires. */
   readonly isHomogeneous: boolean
   /** A prefix that names may omit. */
   readonly container: string

@@ -1,4 +1,4 @@
-/** Escapes the names of fields for expressions, where they are no CEL identifiers. */
+/** Escapes field names that are not CEL identifiers, so that expressions can use them. */
 
 const reserved: ReadonlySet<string> = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
@@ -15,7 +15,7 @@ const spelled: { readonly [mark: string]: string } = {
 
 export const isReserved = (name: string): boolean => reserved.has(name)
 
-/** Undefined: no expression can access this field. */
+/** Returns the escaped name, or undefined if no expression can access this field. */
 export function escapeName(name: string): string | undefined {
   if (isReserved(name)) return `__${name}__`
   const escaped = name.replace(/__|[./-]/g, (mark) => spelled[mark] ?? mark)

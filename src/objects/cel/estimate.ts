@@ -1,6 +1,6 @@
 /**
  * Estimates the worst-case cost of an expression from the size bounds of its declared types. Sizes
- * are known for values that are reached from a variable by fields, items and values, for literals,
+ * are known for literals, for values reached from a variable through fields, items and map values,
  * and for results of functions that estimate them.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
@@ -13,21 +13,21 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /**
- * `root`: the type of every variable, since upstream looks at the steps of a path and not at its
- * first name.
+ * Estimates the cost of an expression. `root` is used as the type of every variable, because
+ * kube-apiserver considers the steps of a path, but not its first name.
  */
 export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)
 
-/** What is known of a subexpression besides its type. */
+/** Facts about a subexpression besides its type. */
 type SubexpressionFacts = {
   /**
-   * The declared type at the end of the path, which has the size bounds; null if the path leads to
+   * The declared type at the end of the path, which has the size bounds. Null if the path leads to
    * nothing that is declared.
    */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined
-  /** The sizes of its keys, and of its values or items. */
+  /** Sizes of the keys, and of the values or items. */
   readonly inside?: Inside | undefined
 }
 
@@ -53,7 +53,9 @@ class Estimator {
     this.#root = root
   }
 
-  /** Subexpressions that a macro uses twice are estimated once. */
+  /**
+   * Returns the cost of an expression. A subexpression that a macro uses twice is estimated once.
+   */
   *cost(expr: Expr): Turns<Range> {
     if (this.#slice.isOver()) yield undefined
     const cost = this.#costs.get(expr) ?? (yield* this.#costOf(expr))
@@ -132,8 +134,8 @@ class Estimator {
   }
 
   /**
-   * The first step from an expression without a path, such as a literal or a call, leads to the
-   * root, as if it were a variable.
+   * Returns the type at the end of a path after one more step. If the expression has no path, such
+   * as a literal or a call, the step leads to the root, as if it were a variable.
    */
   #step(from: Expr, step: (place: Type) => Type | undefined): Type | null {
     const place = this.#known.get(from)?.place
@@ -141,7 +143,10 @@ class Estimator {
     return place === null ? null : (step(place) ?? null)
   }
 
-  /** In upstream's order: the computed size, the declared bound, one for a scalar. */
+  /**
+   * Returns the size of a value with kube-apiserver's precedence: the computed size, then the
+   * declared bound, then one for a scalar.
+   */
   #size(expr: Expr): Range {
     const known = this.#known.get(expr)
     if (known?.size !== undefined) return known.size
@@ -152,7 +157,8 @@ class Estimator {
   #operand(expr: Expr): Operand {
     const type = this.#checked.typeOf(expr)
     const place = this.#known.get(expr)?.place
-    // The place may be the root instead of the list itself: then a map has values at this step.
+    // The place may be the root instead of the list itself. If the root is a map, its values are
+    // used.
     const inside = place === undefined || place === null ? undefined : insideOf(place)
     const elementSize = (): Range => (inside === undefined ? unknownSize : boundOf(inside))
     return { expr, type, size: this.#size(expr), elementSize }
@@ -176,7 +182,7 @@ class Estimator {
     return costs.reduce(plus, own)
   }
 
-  /** dyn() only hides the type: the sizes stay known. */
+  /** Estimates dyn(), which only hides the type. The sizes stay known. */
   *#dyn(expr: Call): Turns<Range> {
     const [arg] = expr.args
     if (arg === undefined) return nothing
@@ -200,7 +206,9 @@ class Estimator {
     return plus(first, union(second, third))
   }
 
-  /** Known only if both are. */
+  /**
+   * Returns the inner sizes of a value that is one of two. They are known only if both are known.
+   */
   #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside
     const second = other && this.#known.get(other)?.inside
@@ -243,7 +251,7 @@ class Estimator {
     return plus(plus(before, result), times(turns, turn))
   }
 
-  /** Only the initial value of the accumulator is known. */
+  /** Returns what is known about the accumulator, which is only its initial value. */
   #accumulated({ initial }: Comprehension): SubexpressionFacts {
     return { ...this.#known.get(initial), size: this.#size(initial) }
   }
@@ -267,11 +275,14 @@ class Estimator {
   }
 }
 
-/** The default cost is one. */
+/** Returns the estimate of an overload. The default cost is one. */
 const estimateOverload = (overload: Overload, operands: readonly Operand[]): CallEstimate =>
   overload.part.estimate?.(operands, overload.id) ?? { cost: fixed(1) }
 
-/** Scalars and objects have no bound, which counts as zero: comparing them is free. */
+/**
+ * Returns the size bound of a type. Scalars and objects have none, which counts as zero, so
+ * comparing them is free.
+ */
 const boundOf = (type: Type): Range => ({
   min: 0,
   max: 'sizeMax' in type ? (type.sizeMax ?? 0) : 0,
@@ -287,7 +298,10 @@ function insideOf(place: Type): Type | undefined {
 
 const keysOf = (place: Type): Type | undefined => (place.kind === 'map' ? place.key : undefined)
 
-/** What `optMap` and `cel.bind` expand to: a local variable, without iterations. */
+/**
+ * Whether a comprehension only binds a local variable, without iterations. `optMap` and `cel.bind`
+ * expand to such comprehensions.
+ */
 const isBinding = ({ range, condition }: Comprehension): boolean =>
   range.kind === 'list' &&
   range.elements.length === 0 &&

@@ -1,7 +1,7 @@
 /**
- * Functions as libraries declare them. A function has overloads, for the checker, and one
- * implementation for all of them, which checks the types of its arguments: arguments of type dyn
- * need that anyway.
+ * Functions as libraries declare them. A function has overloads for the type checker, and a single
+ * implementation for all of them. The implementation checks the types of its arguments, which
+ * arguments of type dyn require anyway.
  */
 import type { Expr } from './ast.ts'
 import type { Question } from './question.ts'
@@ -17,13 +17,13 @@ export type Operand = {
   readonly expr: Expr
   readonly type: Type
   readonly size: Range
-  /** The size of the items of a list. */
+  /** Returns the size of the items of a list. */
   readonly elementSize: () => Range
 }
 
 export type CallEstimate = { readonly cost: Range; readonly size?: Range }
 
-/** The receiver of a member call is the first operand. */
+/** Estimates a call. The receiver of a member call is the first operand. */
 export type Estimate = (operands: readonly Operand[], overload: string) => CallEstimate | undefined
 export type RunCost = (
   args: readonly Value[],
@@ -32,44 +32,44 @@ export type RunCost = (
 ) => number | undefined
 
 /**
- * Functions charge it, before they start, for work that their costs do not cover, in nanoseconds.
- * It ends evaluations that take too long.
+ * Limits the time of an evaluation. Before a function starts work that its cost does not cover, it
+ * charges the meter, in nanoseconds. The meter aborts evaluations that take too long.
  */
 export interface Meter {
   work(nanos: number): void
   /**
-   * Like `work`, for work that the cost covers: it counts for the duration of the call, not for
-   * that of the evaluation.
+   * Like `work`, but for work that the cost covers, which is not limited. It counts toward the
+   * duration of the call, which decides whether the result is remembered.
    */
   last(nanos: number): void
-  /** Compiles a pattern once in an evaluation. */
+  /** Compiles a pattern, once per evaluation. */
   pattern(text: string): Pattern | CelError
-  /** Pauses until the question is answered; the answer is the result of the call. */
+  /** Pauses until the question is answered. The answer becomes the result of the call. */
   ask(question: Question): never
 }
 
 export type Signature = {
   readonly id: string
   readonly isMember?: boolean
-  /** The receiver comes first. */
+  /** Types of the arguments. The receiver comes first. */
   readonly args: readonly Type[]
   readonly result: Type
 }
 
-/** One library's part of a function: other libraries may add overloads to the same name. */
+/** One library's part of a function. Other libraries may add overloads to the same name. */
 export type FunctionPart = {
   readonly name: string
   readonly overloads: readonly Signature[]
   readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
   /**
-   * Whether it may take much longer than its cost says: it charges the meter, and the evaluation
-   * may pause after it.
+   * Whether the function may take much longer than its cost says. It then charges the meter, and
+   * the evaluation may pause after it.
    */
   readonly isLong?: boolean
   /**
    * Called at compile time for a call with constant arguments. Returns an implementation that has
-   * done a part of the work, such as compiling a pattern, or the error that every call would
-   * return.
+   * already done a part of the work, such as compiling a pattern. Returns the error instead if
+   * every call would fail with it.
    */
   readonly prepare?: (
     args: readonly (Value | undefined)[],

@@ -1,4 +1,4 @@
-/** The token sets of the grammar: which tokens may come next at each position. */
+/** The token sets of the grammar, for example those that may start an expression. */
 import { next } from './recognizer.ts'
 import type { TokenKind } from './tokens.ts'
 

@@ -87,7 +87,7 @@ for (const [one, other, isEqual] of cases) {
   const shown = [one, other].map((json) =>
     JSON.stringify(json, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)),
   )
-  test(shown.join(isEqual ? ' is ' : ' is not '), () => {
+  test(shown.join(isEqual ? ' equals ' : ' does not equal '), () => {
     assert.equal(areEqual(one, other), isEqual)
     assert.equal(areEqual(other, one), isEqual)
   })
@@ -95,7 +95,7 @@ for (const [one, other, isEqual] of cases) {
 
 const keyed = (any: Json): Json => ({ keyed: [{ key: 'a', any }] })
 
-test('items of a list by key that cannot be compared are an error, as those of other lists', () => {
+test('comparing incomparable values in a keyed list is an error, as in other lists', () => {
   const compared = 'self.keyed == other.keyed'
   assert.equal(areEqual(keyed([1]), keyed(1), compared), 'no such overload')
   assert.equal(areEqual(keyed(1), keyed('x'), compared), false)
@@ -103,7 +103,7 @@ test('items of a list by key that cannot be compared are an error, as those of o
 
 const sets = (...lists: readonly string[][]): Json => ({ sets: lists })
 
-test('a set may have lists', () => {
+test('the items of a set may be lists', () => {
   assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['a'])), true)
   assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['c'])), false)
 })
@@ -127,7 +127,7 @@ const untyped: readonly (readonly [Json, Json, unknown])[] = [
   [{ a: 1, b: {} }, { a: 2, b: [] }, false],
 ]
 
-/** As `object == oldObject` of a policy, whose types are not known. */
+/** Compares two values as `object == oldObject` does in a policy, where their types are unknown. */
 function areEqualUntyped(one: Json, other: Json): unknown {
   const compiled = compile(
     'self == other',
@@ -142,12 +142,12 @@ function areEqualUntyped(one: Json, other: Json): unknown {
 }
 
 for (const [at, [one, other, expected]] of untyped.entries()) {
-  test(`without a type ${at}: ${String(expected)}`, () =>
+  test(`comparison ${at} of untyped values returns ${String(expected)}`, () =>
     assert.equal(areEqualUntyped(one, other), expected))
 }
 
 const large = (): Json => ({ spec: { items: Array.from({ length: 700_000 }, () => 1) } })
 
-test('a large object without a type is compared as it is, within the limit of one call', () => {
+test('a large untyped object is compared as JSON, within the limit of one call', () => {
   assert.equal(areEqualUntyped(large(), large()), true)
 })

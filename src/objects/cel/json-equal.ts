@@ -1,6 +1,6 @@
 /**
- * Equality of two JSON values of one declared type, or of none: a whole object may be compared with
- * its old version, without making CEL values of its hundred thousand parts.
+ * Equality of two JSON values that have the same declared type, or none. Policies may compare a
+ * whole object with its old version, so this avoids creating CEL values for all of its parts.
  */
 import { type Fields, isFields, isNumber, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -9,17 +9,16 @@ import { dyn, type StructType, type Type } from './types.ts'
 
 type WorkMeter = Pick<Meter, 'work'>
 
-/**
- * To visit a value, to list the names of an object, and to look up a value by its name, in the
- * worst case.
- */
+/** Worst-case time to visit a value. */
 const VALUE_NANOS = 20
+/** Worst-case time to list the names of an object. */
 const OBJECT_NANOS = 300
+/** Worst-case time to look up a field by its name. */
 const FIELD_NANOS = 600
 
 /**
- * Undefined: the JSON alone does not decide, as for times, sets, and values that do not have the
- * declared type.
+ * Whether two JSON values are equal. Returns undefined if the JSON alone does not decide, as for
+ * times, sets, and values that do not have the declared type.
  */
 export function isEqualJson(
   one: Json,
@@ -56,7 +55,7 @@ const isInteger = (json: Json): json is number | bigint =>
 const isSameInteger = (one: number | bigint, other: number | bigint): boolean =>
   typeof one === typeof other ? one === other : BigInt(one) === BigInt(other)
 
-/** Anything else is an error, where it is used. */
+/** Whether a value is an integer or a string. Any other value causes an error where it is used. */
 const isIntOrString = (json: Json): json is string | number | bigint =>
   typeof json === 'string' || typeof json === 'bigint' || Number.isSafeInteger(json)
 
@@ -67,8 +66,8 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
 }
 
 /**
- * Without a type a value has that of its JSON. A list or a map that is compared with something else
- * is an error, and left to the caller.
+ * Compares values without a declared type by the types of their JSON. Comparing a list or a map
+ * with a value of another type is an error, which is left to the caller.
  */
 function isSameDyn(one: Json, other: Json, meter: WorkMeter): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)
@@ -98,7 +97,7 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: WorkMeter): bo
   if (keys.length !== others.length) return false
   meter.work(keys.length * FIELD_NANOS)
   for (const [at, key] of keys.entries()) {
-    // The keys mostly have the same order, which saves a hundred thousand lookups.
+    // The keys mostly have the same order, in which case the lookup can be skipped.
     if (key !== others[at] && !Object.hasOwn(other, key)) return false
     const same = isEqualJson(one[key] ?? null, other[key] ?? null, type, meter)
     if (same !== true) return same
@@ -106,7 +105,10 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: WorkMeter): bo
   return true
 }
 
-/** A null field is absent, and fields that the type does not have are ignored. */
+/**
+ * Compares structs. A null field counts as absent, and fields that the type does not have are
+ * ignored.
+ */
 function isSameStruct(
   one: Fields,
   other: Fields,

@@ -1,6 +1,6 @@
 /**
- * CEL values of JSON, by its type. Nothing is converted before an expression accesses it. Without a
- * type, numbers without a fraction are ints.
+ * Wraps JSON as CEL values according to its declared type. Nothing is converted before an
+ * expression accesses it. Without a declared type, numbers without a fraction are ints.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -19,12 +19,13 @@ import {
 } from './values.ts'
 
 /**
- * The value does not have the type of the schema. Validation comes before rules, so this is rare.
+ * Returns the error for a value that does not have the type of the schema. This is rare, because
+ * validation precedes the rules.
  */
 const mismatch = (type: string): CelError => new CelError(`invalid data, expected ${type}`)
 const otherType = (type: string, json: Json): CelError => mismatch(`${type}, got ${goTypeOf(json)}`)
 
-/** The name of the Go type. */
+/** Returns the name of the Go type. */
 function goTypeOf(json: Json): string {
   if (typeof json === 'string') return 'string'
   if (typeof json === 'boolean') return 'bool'
@@ -45,7 +46,7 @@ const text = (name: string, read: (text: string) => Value | undefined): Reader =
   return (json) => (typeof json === 'string' ? (read(json) ?? wrong) : otherType('string', json))
 }
 
-/** Kinds without a reader are read as untyped JSON. */
+/** Functions that read values of each kind. Kinds without a reader are read as untyped JSON. */
 const readers: { readonly [kind: string]: Reader } = {
   string: text('a string', (json) => json),
   bool: (json) => (typeof json === 'boolean' ? json : otherType('bool', json)),
@@ -75,7 +76,10 @@ const readers: { readonly [kind: string]: Reader } = {
       : mismatch('a map for the provided schema with type=object'),
 }
 
-/** Upstream decodes this as base64url, although it is validated as standard base64. */
+/**
+ * Decodes bytes. kube-apiserver decodes them as base64url, although it validates them as standard
+ * base64.
+ */
 function bytesOf(json: Json): Result {
   if (typeof json !== 'string') return otherType('string', json)
   const wrong = json.search(/[+/]/)
@@ -90,7 +94,9 @@ function intOf(json: Json): Result {
   return typeof json === 'number' && Number.isInteger(json) ? BigInt(json) : otherType('int', json)
 }
 
-/** Undefined for a list or a map, which validation does not admit here. */
+/**
+ * Reads an integer or a string. Returns undefined for a list or a map, which validation rejects.
+ */
 function intOrStringOf(json: Json): Result | undefined {
   if (typeof json === 'object') return undefined
   if (typeof json === 'string' || typeof json === 'bigint') return json
@@ -108,10 +114,13 @@ function untyped(json: Json): Value {
   return typeof json === 'object' ? null : json
 }
 
-/** An invalid value is an error when it is used; in a list or a map it is null. */
+/**
+ * Replaces an error by null. An invalid value is an error when it is used, but null inside of a
+ * list or a map.
+ */
 const plain = (result: Result): Value => (result instanceof CelError ? null : result)
 
-/** The JSON that a value was made from; undefined: an expression made the value. */
+/** Returns the JSON that a value wraps, or undefined if an expression created the value. */
 export function sourceOf(value: Value): Json | undefined {
   if (value instanceof JsonList || value instanceof JsonMapValue || value instanceof JsonStruct)
     return value.json
@@ -168,7 +177,10 @@ function textFor(value: Value): string {
 const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `${value}n` : value
 
-/** JSON that is made part by part, as expressions read it: they read little of a large object. */
+/**
+ * JSON whose fields are created when expressions read them, since they read little of a large
+ * object.
+ */
 export abstract class LazyFields {
   #whole: Fields | undefined
 
@@ -177,11 +189,11 @@ export abstract class LazyFields {
   }
 
   protected abstract make(): Fields
-  /** The field as it is in the whole; undefined: there is no such field. */
+  /** Returns a field as it is in `whole`, or undefined if it does not exist. */
   abstract read(key: string): Json | LazyFields | LazyItems | undefined
 }
 
-/** A list of which items are made as expressions read them. */
+/** A list whose items are created when expressions read them. */
 export abstract class LazyItems {
   #whole: readonly Json[] | undefined
 
@@ -194,7 +206,9 @@ export abstract class LazyItems {
   abstract at(index: number): Json | LazyFields
 }
 
-/** An untyped map. What was read is kept, for all expressions that use the value. */
+/**
+ * Returns an untyped map. Fields that were read are cached for all expressions that use the value.
+ */
 export const lazyValueOf = (fields: LazyFields): Value => new LazyMapValue(fields)
 
 class JsonMapValue implements MapValue {
@@ -305,7 +319,7 @@ class JsonStruct implements StructValue {
     const json = this.json[field.key]
     if (typeof json !== 'object') return json === undefined ? undefined : valueOf(json, field.type)
     if (json === null) return undefined
-    // The same value each time: it caches its keys, for example.
+    // Return the same value each time, because it caches its keys, for example.
     const known = this.#values?.get(name)
     if (known !== undefined) return known
     const value = valueOf(json, field.type)

@@ -1,6 +1,6 @@
 /**
- * The CEL environments of Kubernetes, by version. New expressions may use what the previous minor
- * version had, so that they survive a rollback; stored ones may use everything.
+ * The CEL environments of Kubernetes, by version. New expressions may use only what the previous
+ * minor version supported, so that they survive a rollback. Stored expressions may use everything.
  */
 import { createEnvironment, type Environment, type Library } from './environment.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
@@ -17,7 +17,7 @@ import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
 import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 
-/** Sorted by the minor version of Kubernetes that introduced them. */
+/** Libraries, sorted by the minor version of Kubernetes that introduced them. */
 const libraries: readonly (readonly [number, Library])[] = [
   [0, standardLibrary],
   [0, urlLibrary],
@@ -39,13 +39,16 @@ export type KubernetesVersion = '1.32' | '1.33'
 
 const environments = new Map<string, Environment>()
 
-/** Cached, since it is the same for all expressions. */
+/**
+ * Returns the environment of a Kubernetes version. It is cached, since it is the same for all
+ * expressions.
+ */
 export const kubernetesEnvironment = (version: KubernetesVersion): Environment =>
   once(version, version, [])
 
 /**
- * For device selectors, which may use cel.bind. They had semantic versions before other expressions
- * did.
+ * Returns the environment for device selectors. They may use cel.bind, and supported semantic
+ * versions before other expressions did.
  */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
   once(`${version} device`, version, [
@@ -53,7 +56,10 @@ export const deviceLibraries = (version: KubernetesVersion): Environment =>
     ...(version === '1.32' ? [firstSemverLibrary] : []),
   ])
 
-/** For mutating policies, which construct objects and operations of JSON patches. */
+/**
+ * Returns the environment for mutating policies, which construct objects and operations of JSON
+ * patches.
+ */
 export const patchEnvironment = (version: KubernetesVersion): Environment =>
   withPatchTypes(once(`${version} patch`, version, [jsonPatchLibrary]))
 

@@ -51,7 +51,7 @@ async function evaluate(
   }
 }
 
-test('a field is read when an expression needs it', async () => {
+test('a field is read only when an expression needs it', async () => {
   const { result, asked } = await evaluate('v.now || v.later')
   assert.deepEqual([result, asked], [{ value: true, cost: 2 }, ['now']])
 })
@@ -74,7 +74,7 @@ test('a field may be null', async () => {
   assert.ok('value' in result && result.value === true)
 })
 
-test('a field that fails is an error; one that is absent is no such key', async () => {
+test('a field that fails is an error, and an absent field reports "no such key"', async () => {
   const errorOf = async (text: string): Promise<string> => {
     const { result } = await evaluate(text)
     return 'error' in result ? result.error : ''
@@ -92,7 +92,7 @@ test('a field that fails is an error; one that is absent is no such key', async 
 test('for a caller that cannot wait, a field that fails later is an error', async () => {
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
-  // A rejection that nobody awaits is reported to the test in the next turn, and would end a
-  // server.
+  // An unhandled rejection would be reported to the test in the next tick of the event loop. It
+  // would end a server.
   await setImmediate()
 })

@@ -1,6 +1,6 @@
 /**
- * Splits the text into tokens; the longest match wins. If no token matches, the text up to the
- * character that excluded the last candidate is reported and skipped, as cel-go does.
+ * Splits the text into tokens, of which the longest match wins. If no token matches, the text up to
+ * the character that excluded the last candidate is reported and skipped, as in cel-go.
  */
 import type { Slice } from './run.ts'
 import type { Fault, Source } from './source.ts'
@@ -53,8 +53,8 @@ const shown = (points: readonly string[], from: number, to: number): string =>
     .replaceAll('\t', '\\t')
 
 /**
- * `kind` is undefined if no token matches; `to` is then after the character that excluded the last
- * candidate.
+ * A token and where it ends. `kind` is undefined if no token matches; `to` is then behind the
+ * character that excluded the last candidate.
  */
 type TokenMatch = { readonly kind: TokenKind | undefined; readonly to: number }
 
@@ -127,14 +127,14 @@ function numberAt(points: readonly string[], from: number): TokenMatch {
   return hasFraction ? { kind: 'float', to: end } : unsigned(whole)
 }
 
-/** The start of the exponent's digits. */
+/** Returns the start of the exponent's digits, or undefined if there is no exponent. */
 function exponentEnd(points: readonly string[], at: number): number | undefined {
   if (points[at] !== 'e' && points[at] !== 'E') return undefined
   const digits = points[at + 1] === '+' || points[at + 1] === '-' ? at + 2 : at + 1
   return isDigit(points[digits]) ? digits : undefined
 }
 
-/** A string or bytes with its prefix; undefined if no quote follows. */
+/** Matches a string or bytes with its prefix. Returns undefined if no quote follows. */
 function stringAt(points: readonly string[], from: number): TokenMatch | undefined {
   let at = from
   let isRaw = false
@@ -157,7 +157,7 @@ function stringAt(points: readonly string[], from: number): TokenMatch | undefin
   return at > from ? wordBefore(points, from) : { kind: undefined, to: body.to }
 }
 
-/** The letters before a quote that begins no string are an identifier. */
+/** Matches the letters before a quote that does not begin a string, which are an identifier. */
 const wordBefore = (points: readonly string[], from: number): TokenMatch => wordAt(points, from)
 
 type Style = { readonly quote: string; readonly isTriple: boolean; readonly isRaw: boolean }

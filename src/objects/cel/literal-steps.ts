@@ -1,4 +1,6 @@
-/** Evaluates list, map and struct literals. An element may be optional: `[?a]`, `{?k: v}`. */
+/**
+ * Evaluates list, map and struct literals. An element may be optional, as in `[?a]` or `{?k: v}`.
+ */
 import type { FieldInitializer } from './ast.ts'
 import { LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import { jsonPatchType, operationFault } from './patches.ts'
@@ -16,7 +18,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** `optional`: the indexes of optional elements. */
+/** Evaluates a list literal. `optional` has the indexes of optional elements. */
 export const listStep =
   (elements: readonly Step[], optional: ReadonlySet<number>): Step =>
   (run) => {
@@ -55,7 +57,7 @@ export const mapStep =
     return HashMap.of(given)
   }
 
-/** `values`: the steps of the fields, in the same order. */
+/** Evaluates a struct literal. `values` are the steps of the fields, in the same order. */
 export const structStep =
   (name: string, fields: readonly FieldInitializer[], values: readonly Step[]): Step =>
   (run) => {

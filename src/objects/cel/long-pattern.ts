@@ -1,9 +1,9 @@
-/** Validates a long pattern on another thread, since compiling it takes too long for this one. */
+/** Validates a long pattern on another thread, since compiling it would block this one too long. */
 import { PatternQuestion } from './regex.ts'
 import type { Turns } from './turns.ts'
 import { CelError } from './values.ts'
 
-/** Undefined: the pattern is valid. */
+/** Returns the error of a pattern, or undefined if the pattern is valid. */
 export function* longPatternFault(pattern: string): Turns<CelError | undefined> {
   const found: CelError[] = []
   yield {

@@ -1,10 +1,16 @@
-/** Macros: calls that are expanded to comprehensions or field tests before types are checked. */
+/** Macros, which expand calls to comprehensions or field tests before types are checked. */
 import type { Call, Expr } from './ast.ts'
 
 export type MacroFault = { readonly fault: string; readonly offset: number }
-/** Undefined: the call does not have the form of the macro, and stays a call. */
+/**
+ * Expands a call. Returns undefined if the call does not have the form of the macro, and stays a
+ * call.
+ */
 export type Macro = (call: Call) => Expr | MacroFault | undefined
-/** By name (`.name` if it has a receiver) and number of arguments: `.all/2`, `has/1`. */
+/**
+ * Macros by name (`.name` if they have a receiver) and number of arguments, such as `.all/2` and
+ * `has/1`.
+ */
 export type Macros = ReadonlyMap<string, Macro>
 
 export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | undefined {
@@ -13,7 +19,7 @@ export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | und
   )
 }
 
-/** This is no valid identifier in an expression. */
+/** Name of the accumulator. It is not a valid identifier in an expression. */
 const ACCUMULATOR = '@result'
 const UNUSED = '#unused'
 
@@ -79,8 +85,7 @@ type Folding = {
 }
 
 /**
- * What macros with one and with two variables share: the names, the range and the remaining
- * arguments.
+ * A call of a macro with one or two variables: its names, its range and its remaining arguments.
  */
 type Loop = {
   readonly range: Expr
@@ -151,7 +156,7 @@ const existsOne = ({ args: [test = missing], build, ...over }: Loop): Expr =>
     result: build.call('_==_', build.result, build.literal(1n)),
   })
 
-/** With two arguments the first one is a filter. */
+/** Expands `map` and `transformList`. With two arguments, the first one is a filter. */
 const map = ({ args, build, ...over }: Loop): Expr => {
   const [first = missing, second] = args
   const step = build.call('_+_', build.result, build.list(second ?? first))
@@ -197,7 +202,10 @@ const has: Macro = ({ args: [arg = missing], offset }) => {
   return { ...arg, offset, isTest: true }
 }
 
-/** A comprehension over an empty list is a local variable: the accumulator gives a value a name. */
+/**
+ * Binds a value to a local variable, in the form of a comprehension over an empty list. The
+ * accumulator gives the value its name.
+ */
 const local = (build: Builder, name: string, value: Expr, result: Expr): Expr =>
   build.fold({
     range: build.list(),

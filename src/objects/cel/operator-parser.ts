@@ -1,6 +1,6 @@
 /**
- * The part of the grammar that is built around primary expressions: operators, fields, indexes and
- * calls.
+ * The part of the grammar that is built on top of primary expressions: operators, fields, indexes
+ * and calls.
  */
 import type { Call, Expr } from './ast.ts'
 import {
@@ -110,7 +110,7 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Long chains become a balanced tree, so that no later pass recurses deeply. */
+  /** Turns a long chain into a balanced tree, so that no later pass recurses deeply. */
   #balanced(name: string, operands: readonly Expr[], operators: readonly Token[]): Expr {
     const tree = (from: number, to: number): Expr => {
       if (from === to) return operands[from] ?? this.missing()
@@ -122,8 +122,8 @@ export abstract class OperatorParser {
   }
 
   *#relation(after: Next, isRight = false): Turns<Expr> {
-    // Whatever can be long, such as a list, the operands of an operator or arguments, consists of
-    // these.
+    // Everything that can be long consists of relations, such as a list, the operands of an
+    // operator or the arguments of a call.
     if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {
@@ -187,7 +187,7 @@ export abstract class OperatorParser {
     }
   }
 
-  /** An even number of signs cancels out. */
+  /** Parses signs and their operand. An even number of signs cancels out. */
   *#prefixed(kind: '!' | '-', name: string): Turns<Expr> {
     const again = kind === '!' ? sets.afterNot : sets.memberStart
     const first = this.tokens.match(kind, again)
@@ -266,7 +266,7 @@ export abstract class OperatorParser {
     return this.#call(bracket, isOptional ? '_[?_]' : '_[_]', operand, index)
   }
 
-  /** Parses a call from its parenthesis on. */
+  /** Parses a call, starting at its opening parenthesis. */
   protected *calling({
     name,
     target,
@@ -283,7 +283,7 @@ export abstract class OperatorParser {
     try {
       this.tokens.match(')', sets.selection)
     } catch (error) {
-      // An unclosed call may have other faults, which are reported, too.
+      // Also expand an unclosed call, to report its other faults.
       this.#expanded(call, at)
       throw error
     }

@@ -1,4 +1,4 @@
-/** Evaluates operators, and charges their costs. plan.ts passes the steps of their operands. */
+/** Evaluates operators and charges their costs. The steps of their operands come from plan.ts. */
 import { IDENT_COST } from './cost.ts'
 import { LaterResult } from './question.ts'
 import type { Run, Step } from './run.ts'
@@ -18,7 +18,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** To copy an entry of a map. */
+/** Time to copy an entry of a map. */
 const COPIED_NANOS = 100
 
 export const selectStep =
@@ -33,8 +33,8 @@ export const selectStep =
   }
 
 /**
- * Numbered as a long call is: after a pause, the expression gets the result where it waited for it.
- * Undefined: there is no such field.
+ * Reads a field, or returns undefined if it does not exist. The read is numbered like a long call,
+ * so that after a pause the expression gets the result where it waited for it.
  */
 function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefined {
   const { frame } = run
@@ -46,7 +46,7 @@ function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefi
   return result === undefined ? undefined : run.endCall(place, result)
 }
 
-/** `has(operand.field)` */
+/** Evaluates `has(operand.field)`. */
 export const presenceStep =
   (operand: Step, field: string): Step =>
   (run) => {
@@ -68,7 +68,7 @@ export const indexStep =
     return index(value, key)
   }
 
-/** `isField`: `a.?b`, else `a[?b]`. */
+/** Evaluates `a.?b` if `isField`, and `a[?b]` otherwise. */
 export const optionalSelectStep =
   (operand: Step, position: Step, isField: boolean): Step =>
   (run) => {
@@ -88,7 +88,10 @@ export const optionalSelectStep =
     return found instanceof CelError ? found : new Optional(found)
   }
 
-/** `false && error` is false in either order; `decisive` is the value that decides. */
+/**
+ * Evaluates `&&` or `||`. `decisive` is the operand that decides: `false && error` is false in
+ * either order.
+ */
 export const logicalStep =
   (left: Step, right: Step, decisive: boolean): Step =>
   (run) => {
@@ -118,7 +121,10 @@ export const notStrictlyFalseStep =
     return value !== false
   }
 
-/** The other value is evaluated only if the optional is empty. `isPlain`: `orValue`, else `or`. */
+/**
+ * Evaluates `orValue` if `isPlain`, and `or` otherwise. The other value is evaluated only if the
+ * optional is empty.
+ */
 export const orStep =
   (optional: Step, other: Step, isPlain: boolean): Step =>
   (run) => {
@@ -130,7 +136,7 @@ export const orStep =
     return other(run)
   }
 
-/** `given`: a key and a value, or a map. */
+/** Inserts entries into a map. `given` is a key and a value, or a map. */
 export const mapInsertStep =
   (target: Step, given: readonly Step[]): Step =>
   (run) => {

@@ -1,6 +1,6 @@
 /**
- * Parses tokens to a tree: one method per rule of the grammar, with the name of the rule. Macros
- * are expanded on the way.
+ * Parses tokens to a tree. There is one method for each rule of the grammar. Macros are expanded on
+ * the way.
  */
 import { type Entry, type Expr, partsOf, type FieldInitializer } from './ast.ts'
 import { end, exprStart, optionalStart, sets } from './grammar.ts'
@@ -15,12 +15,15 @@ import type { TokenKind } from './tokens.ts'
 import type { Turns } from './turns.ts'
 import type { Value } from './values.ts'
 
-/** Far more than any rule needs. Clients see the number in a message. */
+/**
+ * Maximum length of an expression, far more than any rule needs. Clients see the number in a
+ * message.
+ */
 const CODE_POINTS_MAX = 100_000
 
 /**
- * Chains of operators in nested parentheses make a deep tree from a short text, and later passes
- * recurse.
+ * Maximum depth of the tree, which later passes traverse recursively. Chains of operators in nested
+ * parentheses can make a deep tree from a short text.
  */
 const TREE_DEPTH_MAX = 600
 
@@ -105,7 +108,8 @@ class Parser extends OperatorParser {
   }
 
   /**
-   * A variable, a call or, before a brace, an object. A leading dot only makes the name absolute.
+   * Parses a variable, a call or, before a brace, an object. A leading dot only makes the name
+   * absolute.
    */
   *#name(): Turns<Expr> {
     const dot = this.tokens.kind === '.'
@@ -212,7 +216,7 @@ class Parser extends OperatorParser {
     }
   }
 
-  /** A trailing comma is allowed. */
+  /** Parses the end of a list or map, which may have a trailing comma. */
   #closing(kind: ']' | '}'): void {
     this.tokens.sync(kind === ']' ? sets.listEnd : sets.mapEnd)
     if (this.tokens.kind === ',') this.tokens.match(',', kind === ']' ? sets.bracket : sets.brace)

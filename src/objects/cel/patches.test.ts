@@ -10,7 +10,7 @@ function evaluate(text: string): unknown {
   return 'value' in done ? done.value : done.error
 }
 
-test('an expression makes objects, whose fields it can read', () => {
+test('an expression can construct objects and read their fields', () => {
   assert.equal(evaluate('Object{spec: Object.spec{replicas: 3}}.spec.replicas'), 3n)
   assert.equal(evaluate('Object{a: 1} == Object{a: 1}'), true)
   assert.equal(evaluate('Object{a: 1} == Object{a: 2}'), false)
@@ -18,7 +18,7 @@ test('an expression makes objects, whose fields it can read', () => {
   assert.equal(evaluate('has(Object{?a: optional.of(1)}.a)'), true)
 })
 
-test('one object or another is made', () => {
+test('an expression can choose between constructed objects', () => {
   const a = '(1 == dyn(1) ? Object{a: 1} : Object{a: 2}).a'
   assert.equal(evaluate(a), 1n)
   assert.equal(evaluate(a.replace('==', '!=')), 2n)
@@ -26,14 +26,14 @@ test('one object or another is made', () => {
   assert.equal(evaluate('type(Object{}) == Object'), 'reference to undefined type: Object')
 })
 
-test('… and operations of a patch, with keys escaped', () => {
+test('an expression can construct JSON patch operations with escaped keys', () => {
   assert.equal(
     evaluate('[JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("b/c~d")}][0].path'),
     '/a/b~1c~0d',
   )
 })
 
-test('fields of a patch have types', () => {
+test('the fields of a JSON patch operation are type-checked', () => {
   assert.match(
     String(evaluate('JSONPatch{op: 1}')),
     /expected type of field 'op' is 'string' but provided type is 'int'/,

@@ -1,6 +1,6 @@
 /**
  * Matches long-running patterns on a worker thread, which is started on demand and terminated when
- * it is idle for a while. Questions are answered one at a time: they are rare, and may wait.
+ * it has been idle for a while. Questions are answered one at a time, since they are rare.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../../api/errors.ts'
@@ -9,20 +9,24 @@ import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 /**
- * CPU time of one question, so that a busy machine does not decide whether a rule holds. Upstream
- * has no limit: costs bound the text and the pattern, and Go is several times as fast.
+ * Maximum CPU time for one question. It is CPU time so that a busy machine does not decide whether
+ * a rule holds. kube-apiserver has no such limit: its costs bound the text and the pattern, and Go
+ * is several times as fast.
  */
 const ANSWER_CPU_MS_MAX = 2_000
-/** A thread that gets no CPU for so long is not waited for: others may be waiting for theirs. */
+/**
+ * Maximum elapsed time for one question. It ends the wait for a thread that gets no CPU, because
+ * other questions are waiting.
+ */
 const ANSWER_MS_MAX = 20_000
 const LOOK_MS_MIN = 20
 const UNUSED_MS = 30_000
-/** A waiting text may have up to 3 MB. */
+/** Maximum number of waiting questions, each of which may hold a text of up to 3 MB. */
 const WAITING_MAX = 16
 
 export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
 
-/** The thread's answer: a JSON value, or an error message. */
+/** The answer of the thread: a JSON value, or an error message. */
 export type PatternAnswer =
   | { readonly value: boolean | string | readonly string[] }
   | { readonly fault: string }
@@ -30,16 +34,16 @@ export type PatternAnswer =
 export class PatternThread implements AsyncDisposable {
   #worker: Worker | undefined
   #unused: NodeJS.Timeout | undefined
-  /** Answers the current question; undefined: the thread has ended. */
+  /** Resolves the current question. It is called with undefined when the thread has ended. */
   #resolve: (answer: PatternAnswer | undefined) => void = () => {}
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isEnded = false
 
-  /** Fails with a 429 if too many questions are waiting. */
+  /** Answers a question. Throws a 429 error if too many questions are waiting. */
   async answer(question: PatternQuestion): Promise<Result> {
     if (this.#waiting >= WAITING_MAX)
-      throw tooManyRequests('too many long patterns are matched at once, try again', 1)
+      throw tooManyRequests('too many long-running patterns are being matched, try again later', 1)
     this.#waiting++
     const before = this.#last
     const answered = (async () => {
@@ -54,7 +58,7 @@ export class PatternThread implements AsyncDisposable {
     }
   }
 
-  /** Questions that are waiting fail. */
+  /** Ends the thread. Pending questions fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true
     this.#resolve(undefined)
@@ -75,7 +79,9 @@ export class PatternThread implements AsyncDisposable {
     if (answer === undefined) {
       await this.#end()
       return new CelError(
-        text === '' ? 'it takes too long to compile' : 'the text is too long for the pattern',
+        text === ''
+          ? 'the pattern takes too long to compile'
+          : 'the text is too long for the pattern',
       )
     }
     this.#unused = setTimeout(() => void this.#end(), UNUSED_MS)
@@ -87,11 +93,11 @@ export class PatternThread implements AsyncDisposable {
     const worker = startOwnThread('./pattern-worker', import.meta.url)
     worker.unref()
     worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
-    // The thread exits then.
+    // Ignored, because an exit event follows.
     worker.on('error', () => undefined)
     worker.on('exit', () => {
       if (this.#worker !== worker) return
-      // It exited by itself: the next question starts another one.
+      // The thread exited by itself. The next question starts another one.
       this.#worker = undefined
       this.#resolve(undefined)
     })
@@ -106,7 +112,7 @@ export class PatternThread implements AsyncDisposable {
   }
 }
 
-/** Calls `stop` when the question that the thread is given next has used its time. */
+/** Calls `stop` when the next question of the thread has used up its time. */
 function limitOf(worker: Worker, stop: () => void): { close(): void } {
   const before = cpuMsOf(worker)
   let isOver = false
@@ -129,8 +135,8 @@ function limitOf(worker: Worker, stop: () => void): { close(): void } {
 }
 
 /**
- * Of the thread, since it was started. One that does not run yet has used none; who owns it hears
- * of one that has exited.
+ * Returns the CPU time of the thread since it was started. It is 0 if the thread does not run yet
+ * or has exited; the owner of the thread handles an exit.
  */
 async function cpuMsOf(worker: Worker): Promise<number> {
   try {

@@ -1,4 +1,4 @@
-/** The worker thread that matches long-running patterns: one answer for each question. */
+/** The worker thread that matches long-running patterns. It sends one answer for each question. */
 import { parentPort } from 'node:worker_threads'
 import { assert } from '../../lib/errors.ts'
 import type { PatternAnswer } from './pattern-thread.ts'
@@ -6,15 +6,15 @@ import { compilePattern, PatternQuestion } from './regex.ts'
 import { CelError, isList, itemsOf } from './values.ts'
 
 const port = parentPort
-assert(port !== null, 'patterns are matched in a thread of their own')
+assert(port !== null, 'patterns are matched on a worker thread')
 
 port.on('message', ({ pattern, text, use }: PatternQuestion) => {
   port.postMessage(answer(new PatternQuestion(pattern, text, use)))
 })
 
 /**
- * Compiled patterns that are cached: the rules of one object match the same pattern against many
- * texts.
+ * Maximum number of compiled patterns to cache. The rules of one object match the same pattern
+ * against many texts.
  */
 const PATTERNS_MAX = 16
 const compiled = new Map<string, ReturnType<typeof compilePattern>>()
@@ -36,7 +36,7 @@ function answer(question: PatternQuestion): PatternAnswer {
     return { value: [...itemsOf(result)].filter((item) => typeof item === 'string') }
   assert(
     typeof result === 'boolean' || typeof result === 'string',
-    'a pattern gives a text or whether it matches',
+    'matching a pattern gives a boolean, a string or a list',
   )
   return { value: result }
 }

@@ -57,7 +57,7 @@ function read(rule: string): { readonly program: Program; readonly self: Value }
   return { program: compiled.program, self }
 }
 
-/** As often as it can. */
+/** Evaluates a rule, pausing as often as possible. */
 function evaluatePausing(
   rule: string,
   costMax: number,
@@ -85,7 +85,7 @@ const rules: readonly string[] = [
 ]
 
 for (const rule of rules) {
-  test(`with pauses and without, the same value at the same cost: ${rule}`, () => {
+  test(`pauses change neither the value nor the cost of ${rule}`, () => {
     let all = 0
     for (const costMax of [1_000_000, 30_000]) {
       const { program, self } = read(rule)
@@ -97,7 +97,7 @@ for (const rule of rules) {
   })
 }
 
-test('a long text is matched in a thread of its own, which ends what takes too long', async () => {
+test('a worker thread matches long texts and aborts matches that take too long', async () => {
   await using thread = new PatternThread()
   const text = 'ab'.repeat(10_000)
   const ask = (pattern: string, verb: 'matches' | 'find' | 'findAll', given = text) =>
@@ -110,7 +110,7 @@ test('a long text is matched in a thread of its own, which ends what takes too l
   assert.equal(await ask('^(ba)+$', 'matches'), false)
 })
 
-test('what is done again behind a pause is not counted again', () => {
+test('work that is repeated after a pause is not charged again', () => {
   const short = Array.from({ length: 1_500 }, () => 'self.line.size() > 0').join(' && ')
   const rule = `${short} && self.numbers.all(x, self.numbers.all(y, x + y >= 0)) && self.words.all(w, self.words.all(v, v + w != ""))`
   const { program, self } = read(rule)
@@ -119,7 +119,7 @@ test('what is done again behind a pause is not counted again', () => {
   assert.ok(pauses > 10, `${pauses} pauses`)
 })
 
-test('a long expression of short loops takes about as long with pauses as without', () => {
+test('pauses do not slow down a long expression of short loops much', () => {
   const short = Array.from({ length: 4_000 }, () => 'self.few.all(x,x<9)').join('&&')
   const { program, self } = read(`${short} && self.numbers.all(x, self.numbers.all(y, x + y >= 0))`)
   const timeOf = (sliceMs: number): number => {
@@ -141,13 +141,13 @@ test('a long expression of short loops takes about as long with pauses as withou
   assert.ok(paused < 30 * whole, `${paused} µs with pauses, ${whole} µs without`)
 })
 
-test('a thread that is ended answers all who wait, at once, and starts no other', async () => {
+test('a disposed thread fails all pending questions at once and does not start again', async () => {
   const thread = new PatternThread()
   const endless = new PatternQuestion('a[^c]*c|a', 'a'.repeat(500_000), {
     verb: 'findAll',
     limit: -1,
   })
-  // Each would take two seconds of CPU.
+  // Each question would take two seconds of CPU time.
   const waiting = Array.from({ length: 15 }, () => thread.answer(endless))
   await new Promise((resolve) => setTimeout(resolve, 200))
   const began = performance.now()
@@ -157,7 +157,7 @@ test('a thread that is ended answers all who wait, at once, and starts no other'
   assert.ok(performance.now() - began < 15_000)
 })
 
-test('an evaluation can pause behind a pattern that is long for a short text', () => {
+test('an evaluation can pause after matching a large pattern against a short text', () => {
   const rule = 'self.few.all(x, self.short.matches("(?:a|b|[^c]){99}") || x >= 0)'
   assert.ok(evaluatePausing(rule, 1_000_000).pauses >= 8)
 })
@@ -174,7 +174,7 @@ const flat: readonly string[] = [
 ]
 
 for (const call of flat) {
-  test(`short texts that take long to read: evaluation can pause behind each, loop or not: ${call}`, () => {
+  test(`an evaluation can pause after a slow call, even outside of a loop: ${call}`, () => {
     const { result, pauses } = evaluatePausing(
       Array.from({ length: 100 }, () => call).join(' && '),
       1_000_000,
@@ -184,7 +184,7 @@ for (const call of flat) {
   })
 }
 
-test('one call may cost all that the rule may', () => {
+test('a single call may use the whole budget of a rule', () => {
   const { result } = evaluatePausing('!self.line.contains(self.line.replace("x", "y"))', 1_000_000)
   assert.ok('value' in result && result.value === true, 'an estimate of 240,100')
   const long = '!(self.line + self.line).contains((self.line + self.line).replace("x", "y"))'
@@ -203,7 +203,7 @@ test('one call may cost all that the rule may', () => {
     )
 })
 
-test('a long text that is no address is quoted only where that is seen, and not at any length', () => {
+test('a long invalid address is quoted only if its error is used, within the time limit', () => {
   const { user } = process.cpuUsage()
   const unseen = evaluatePausing(
     'isIP(self.wide) || isCIDR(self.wide) || cidr("::/0").containsIP(self.wide)',
@@ -223,12 +223,12 @@ function mapTimeOf(count: number): number {
   return process.cpuUsage(cpu).user
 }
 
-test('a large map is made in time that grows with its entries', () => {
+test('a large map is built in time proportional to its entries', () => {
   mapTimeOf(100)
   assert.ok(mapTimeOf(6_000) < 2_500_000)
 })
 
-test('a long expression is compiled with pauses, to the same program', () => {
+test('compiling a long expression with pauses gives the same program', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
   const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
@@ -245,7 +245,7 @@ test('a long expression is compiled with pauses, to the same program', () => {
   )
 })
 
-test('a pattern that takes long to compile is compiled elsewhere, in the text of a rule and in an object', () => {
+test('a pattern that takes long to compile is deferred, whether constant or computed', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
   const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })

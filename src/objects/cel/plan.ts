@@ -1,9 +1,11 @@
 /**
- * Compiles a checked expression to closures (steps). Each evaluates one subexpression and charges
- * its cost; names are resolved here, so that the evaluation only indexes into arrays. The steps are
- * in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for functions, in call.ts.
- * Costs are counted as in upstream's interpreter: a chain of fields costs one per link, and in a
- * chain that is a branch of a conditional, an index or a presence test the first link is free.
+ * Compiles a checked expression to closures (steps), each of which evaluates one subexpression and
+ * charges its cost. Names are resolved here, so that the evaluation only indexes into arrays. The
+ * steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for functions, in
+ * call.ts.
+ *
+ * Costs are counted as in kube-apiserver's interpreter. A chain of fields costs one per link. The
+ * first link is free in a chain that is a branch of a conditional, an index, or a presence test.
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -29,7 +31,7 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import { CelError, isList, noSuchOverload, TypeValue, type Value } from './values.ts'
 
-/** A constant call fails, so the expression can never have a value. */
+/** The expression can never have a value, because a constant call in it fails. */
 export class PlanFault {
   readonly message: string
 
@@ -63,7 +65,7 @@ class Planner {
     this.#slice = slice
   }
 
-  /** Subexpressions that a macro uses twice are planned once. */
+  /** Plans an expression. A subexpression that a macro uses twice is planned once. */
   *plan(expr: Expr): Turns<PlannedStep> {
     if (this.#slice.isOver()) yield undefined
     const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
@@ -99,18 +101,18 @@ class Planner {
       case 'struct':
         return { step: yield* this.#struct(expr) }
       case 'missing':
-        throw new PlanFault('an object cannot be made')
+        throw new PlanFault('the expression is incomplete')
     }
   }
 
-  /** A name, followed by fields and indexes. `first`: the cost of the name. */
+  /** Plans a name, followed by fields and indexes. `first` is the cost of the name. */
   *#chain(expr: Expr, first: number): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
-    // The type that an object is made of is no value of its own.
+    // The type that an object is constructed of is not a value of its own.
     if (expr.kind === 'struct') return { step: yield* this.#struct(expr) }
     if (reference?.kind === 'type') {
       const { type } = reference
-      // Types of objects can be made, not compared.
+      // Types of objects can be constructed, but not compared.
       if (type.kind === 'struct') throw new PlanFault(`reference to undefined type: ${type.name}`)
       return constant(new TypeValue(nameOfType(type)))
     }
@@ -138,8 +140,8 @@ class Planner {
   }
 
   /**
-   * The operand of a field or an index: it continues the chain or, if it is another expression,
-   * begins a new one, for the cost of a name.
+   * Plans the operand of a field or an index. It continues the chain. Any other expression begins a
+   * new chain, for the cost of a name.
    */
   *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain =
@@ -235,7 +237,7 @@ class Planner {
       reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
-    // Nothing is in an empty list, so the left operand is not evaluated.
+    // An empty list contains nothing, so the left operand is not evaluated.
     const [, second] = args
     if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant))
       return constant(false)
@@ -246,7 +248,7 @@ class Planner {
     }
     const prepared = overload?.part.prepare?.(args.map(({ constant: value }) => value))
     if (prepared instanceof CelError) throw new PlanFault(prepared.message)
-    // A conversion of a constant is a constant.
+    // The conversion of a constant is a constant.
     if (prepared !== undefined && args.length === 1 && !reference.isMember) {
       const value = prepared(null, null, null, null, new Run({}, 0))
       if (!(value instanceof CelError)) return constant(value)
@@ -311,7 +313,7 @@ const stepsOf = (parts: readonly PlannedStep[]): Step[] => parts.map(({ step }) 
 
 const constant = (value: Value): PlannedStep => ({ step: () => value, constant: value })
 
-/** A list or a map of constants is made once, and has no cost. */
+/** Builds a list or a map of constants once, at no cost. */
 function folded(build: Step, parts: readonly PlannedStep[]): PlannedStep {
   if (!parts.every((part) => part.constant !== undefined)) return { step: build }
   const value = build(new Run({}, Number.POSITIVE_INFINITY))

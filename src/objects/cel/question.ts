@@ -1,13 +1,13 @@
 /**
- * What an evaluation may have to wait for: a pattern that takes long to match, or a result that
- * comes later.
+ * Results that an evaluation may have to wait for: that of a pattern that takes long to match, or
+ * one that arrives later.
  */
 import type { PatternQuestion } from './regex.ts'
 import { CelError, type Result } from './values.ts'
 
 export type Question = PatternQuestion | LaterResult
 
-/** A result that somebody else gives, such as the decision of a webhook. */
+/** A result that arrives later, such as the decision of a webhook. */
 export class LaterResult {
   readonly result: Promise<Result>
 
@@ -15,7 +15,7 @@ export class LaterResult {
     this.result = result
   }
 
-  /** For evaluations that cannot wait. */
+  /** Returns the error for evaluations that cannot wait. */
   answer(): Result {
     return new CelError('the evaluation cannot wait for the result')
   }

@@ -1,7 +1,7 @@
 /** Interval arithmetic for sizes and costs, saturating at UNBOUNDED. */
 import type { Range } from './functions.ts'
 
-/** Upstream counts with 64 bits; a double is close enough. */
+/** The largest size or cost. kube-apiserver counts with 64 bits; a double is close enough. */
 export const UNBOUNDED = 2 ** 64
 
 export const unknownSize: Range = { min: 0, max: UNBOUNDED }
@@ -20,7 +20,7 @@ export const times = (one: Range, other: Range): Range => ({
   max: capped(one.max * other.max),
 })
 
-/** Rounded up, as each part of a cost. */
+/** Multiplies a range, rounding up as for each part of a cost. */
 export const scaled = (range: Range, factor: number): Range => ({
   min: capped(Math.ceil(range.min * factor)),
   max: capped(Math.ceil(range.max * factor)),

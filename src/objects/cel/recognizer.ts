@@ -1,14 +1,14 @@
 /**
- * Error recovery of the parser, which reports the same faults with the same messages as cel-go: it
- * drops one extraneous token, inserts a missing one, or skips to a token that an enclosing rule can
- * continue with.
+ * Error recovery of the parser, which reports the same faults with the same messages as cel-go. It
+ * drops one extraneous token, inserts a missing one, or skips to a token with which an enclosing
+ * rule can continue.
  */
 import { type Fault, NOWHERE, type Source } from './source.ts'
 import { describeKinds, type Token, type TokenKind } from './tokens.ts'
 
 /**
- * The tokens that may come next. `mayEnd`: the rule may end here, so that any token that follows
- * the rule may come, too.
+ * The tokens that may come next. `mayEnd` means that the rule may end here, so that a token that
+ * follows the rule may also come next.
  */
 export type Next = { readonly kinds: ReadonlySet<TokenKind>; readonly mayEnd: boolean }
 
@@ -17,12 +17,15 @@ export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({
   mayEnd,
 })
 
-/** The parser is recursive, so this bounds the stack. Clients see the number in a message. */
+/**
+ * Maximum depth of a rule. The parser is recursive, so this bounds the stack. Clients see the
+ * number in a message.
+ */
 const RULE_DEPTH_MAX = 250
-/** Parsing ends after so many recoveries. */
+/** Maximum number of recoveries, after which parsing ends. */
 const RECOVERIES_MAX = 30
 
-/** Ends the current rule; its caller continues. */
+/** Ends the current rule. Its caller continues. */
 class SyntaxFault {
   readonly token: Token
   readonly message: string
@@ -68,15 +71,15 @@ export class Recognizer {
     return this.token.kind
   }
 
-  /** The kind of the token that is `count` tokens ahead. */
+  /** Returns the kind of the token that is `count` tokens ahead. */
   peek(count: number): TokenKind {
     return this.#ahead(count).kind
   }
 
   /**
-   * Begins a rule of the grammar; `after` is what may follow it in the calling rule. The three
-   * parts of a rule are separate calls and not one call with a callback, since deep nesting would
-   * overflow the stack.
+   * Begins a rule of the grammar. `after` is what may follow it in the calling rule. `enter`,
+   * `fail` and `leave` are separate calls instead of one call with a callback, since deep nesting
+   * would overflow the stack.
    */
   enter(name: string, after: Next): number {
     const depth = this.#depths.get(name) ?? 0
@@ -85,7 +88,7 @@ export class Recognizer {
     return depth
   }
 
-  /** A rule failed: it ends, and its caller continues. */
+  /** Handles the failure of a rule. The rule ends, and its caller continues. */
   fail(name: string, error: unknown): void {
     if (!(error instanceof SyntaxFault)) throw error
     this.#report(error.token, error.message)
@@ -97,7 +100,7 @@ export class Recognizer {
     this.#depths.set(name, depth)
   }
 
-  /** A chain of operators counts as nesting, until its rule ends. */
+  /** Counts one level of nesting until the rule ends. Each operator of a chain counts as one. */
   deepen(name: string): void {
     const depth = (this.#depths.get(name) ?? 0) + 1
     if (depth > RULE_DEPTH_MAX)
@@ -105,7 +108,7 @@ export class Recognizer {
     this.#depths.set(name, depth)
   }
 
-  /** Takes a token of this kind; `after` is what may follow it in the same rule. */
+  /** Consumes a token of this kind. `after` is what may follow it in the same rule. */
   match(kind: TokenKind, after: Next): Token {
     if (this.kind !== kind) {
       const made = this.#matchInline(kind, after)
@@ -117,17 +120,14 @@ export class Recognizer {
     return token
   }
 
-  /**
-   * Called before a choice: a token that fits none of the alternatives is dropped, or ends the
-   * rule.
-   */
+  /** Called before a choice. Drops a token that fits none of the alternatives, or ends the rule. */
   sync(choices: Next): void {
     if (this.#isRecovering || choices.mayEnd || choices.kinds.has(this.kind)) return
     if (this.#dropOne(choices.kinds)) return
     this.#mismatch(choices.kinds)
   }
 
-  /** Called before another iteration of a loop: tokens that do not fit are skipped. */
+  /** Called before another iteration of a loop. Skips tokens that do not fit. */
   syncLoop(choices: Next): void {
     if (this.#isRecovering || choices.kinds.has(this.kind)) return
     this.#report(
@@ -137,11 +137,11 @@ export class Recognizer {
     this.#skipUntil(new Set([...choices.kinds, ...this.#anyFollow()]))
   }
 
-  /** No alternative continues with the token that is `count` tokens ahead. */
+  /** Reports that no alternative continues with the token that is `count` tokens ahead. */
   noViable(count: number): never {
     let text = this.#shownText(this.token)
     for (let at = 1; at <= count; at++) {
-      // Other text than blanks between two tokens was already reported by the lexer.
+      // The lexer has already reported any text between two tokens that is not blank.
       const between = this.#source.slice(this.#ahead(at - 1).to, this.#ahead(at).from)
       text += between.replace(/\S/gu, '') + this.#shownText(this.#ahead(at))
     }
@@ -151,7 +151,7 @@ export class Recognizer {
     )
   }
 
-  /** The token that is `count` tokens ahead is none of these. */
+  /** Reports that the token `count` tokens ahead is not one of `kinds`. */
   mismatch(count: number, { kinds }: Next): never {
     this.#at += count
     return this.#mismatch(kinds)
@@ -159,7 +159,7 @@ export class Recognizer {
 
   #ahead(count: number): Token {
     const token = this.#tokens[Math.min(this.#at + count, this.#tokens.length - 1)]
-    if (token === undefined) throw new Error('an expression has at least its end')
+    if (token === undefined) throw new Error('the token list has no end token')
     return token
   }
 
@@ -218,7 +218,7 @@ export class Recognizer {
     while (this.kind !== 'end' && !kinds.has(this.kind)) this.#at++
   }
 
-  /** The tokens that may follow any of the current rules. */
+  /** Returns the tokens that may follow any of the current rules. */
   #anyFollow(): Set<TokenKind> {
     return new Set(this.#follows.flatMap(({ kinds }) => [...kinds]))
   }
@@ -233,7 +233,7 @@ export class Recognizer {
     return kinds
   }
 
-  /** The end has an empty text here, and a name elsewhere. */
+  /** Returns the text of a token. The end of the input is empty here, but has a name elsewhere. */
   #shownText({ kind, text }: Token): string {
     return kind === 'end' ? '' : text
   }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { compilePattern, isLongPattern, patternSize } from './regex.ts'
 import { CelError } from './values.ts'
 
-test('short texts of long patterns are long', () => {
+test('a short pattern counts as long if its repetitions expand to many instructions', () => {
   for (const pattern of [
     'a{1000}'.repeat(10),
     '(?:a{30}){100}',
@@ -24,7 +24,7 @@ test('short texts of long patterns are long', () => {
     assert.ok(!isLongPattern(pattern), pattern)
 })
 
-test('property: no pattern has many more instructions than it is taken to have', () => {
+test('property: a pattern does not have many more instructions than estimated', () => {
   const piece = fc.constantFrom(
     'a',
     '.',
@@ -64,7 +64,7 @@ test('property: no pattern has many more instructions than it is taken to have',
   )
 })
 
-test('whether a pattern is long is known at once', () => {
+test('checking whether a pattern is long takes little time', () => {
   for (const part of ['[', '{1', '(', '[[:', '\\', '[^', '{1,']) {
     const { user } = process.cpuUsage()
     isLongPattern(part.repeat(2_000 / part.length))

@@ -1,25 +1,25 @@
 /**
- * Patterns of users, matched by RE2: its time is linear in the text and in the size of the pattern.
- * That may still be long: a match that could take more than some milliseconds becomes a
- * `PatternQuestion`, to be answered on another thread.
+ * Matches patterns of users with RE2, whose time is linear in the text and in the size of the
+ * pattern. That can still be long, so a match that could take more than some milliseconds becomes a
+ * `PatternQuestion`, which is answered on another thread.
  */
 import { RE2JS, RE2JSException } from 're2js'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 export type Pattern = RE2JS
 
-/** What is done with a pattern. `limit`: the maximum number of matches, negative for all. */
+/** How a pattern is used. `limit` is the maximum number of matches, negative for all. */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
 /**
- * Compiling takes 3 to 6 µs per instruction, and cannot pause: larger patterns are compiled on the
- * worker thread, too.
+ * Maximum number of instructions of a pattern that is compiled on this thread. Compiling takes 3 to
+ * 6 µs per instruction and cannot pause, so larger patterns are compiled on the worker thread.
  */
 const LONG_PATTERN_SIZE = 2_000
 
 export const isLongPattern = (pattern: string): boolean => longPatternSize(pattern) !== undefined
 
-/** Undefined: the pattern is not long. */
+/** Returns the estimated size of a long pattern, or undefined if the pattern is not long. */
 export function longPatternSize(pattern: string): number | undefined {
   const size = patternSize(pattern)
   const isLong = size > LONG_PATTERN_SIZE || opaque.test(pattern)
@@ -27,17 +27,18 @@ export function longPatternSize(pattern: string): number | undefined {
 }
 
 /**
- * Quoted text may look like operators, and a case-insensitive class has as many ranges as letters.
+ * Matches patterns whose size cannot be estimated. Quoted text may look like operators, and a
+ * case-insensitive class has as many ranges as letters.
  */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
 
 const repeat = /\{(\d+)(?:,(\d*))?\}/y
-/** A bracket at the start of a class is a literal character. */
+/** Matches a character class. A bracket at its start is a literal character. */
 const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
 
 /**
- * An upper estimate of the number of instructions: a repeated part counts as often as it may be
- * repeated. For a long pattern, its length.
+ * Returns an upper estimate of the number of instructions. A repeated part counts as often as it
+ * may be repeated. For a long text, returns its length.
  */
 export function patternSize(pattern: string): number {
   if (pattern.length > LONG_PATTERN_SIZE) return pattern.length
@@ -79,7 +80,7 @@ function matchAt(
   return expression.exec(text) ?? undefined
 }
 
-/** A match that is to be done on another thread, or here if the caller may block. */
+/** A match to be done on another thread, or on this one if the caller may block. */
 export class PatternQuestion {
   readonly pattern: string
   readonly text: string
@@ -102,15 +103,16 @@ export class PatternQuestion {
 }
 
 /**
- * Limit of steps: characters times instructions, of 300 ns each in the worst case, which is some
- * seconds. A pattern of 20 instructions may match a megabyte, one of 200 a hundred kilobytes.
+ * Maximum number of steps, which are characters times instructions. In the worst case a step takes
+ * 300 ns, and all of them some seconds. A pattern of 20 instructions may match a megabyte, one of
+ * 200 instructions a hundred kilobytes.
  */
 export const STEPS_MAX = 20_000_000
-/** Some 8 ms in the worst case. */
+/** Maximum number of steps of a match on this thread, which take about 8 ms in the worst case. */
 export const SHORT_STEPS_MAX = 20_000
-/** The usual time of a step; in the worst case it takes twenty times as long. */
+/** Usual time of a step. In the worst case it takes about twenty times as long. */
 const STEP_NANOS = 20
-/** Each match may have visited all of the text, so many matches may take long together. */
+/** Maximum time of a match on this thread. Each of many matches may visit all of the text. */
 const SHORT_MS = 10
 
 export function usePattern(
@@ -127,7 +129,7 @@ export function usePattern(
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
 }
 
-/** The same for a long pattern, which is not compiled here. */
+/** Like `usePattern`, but for a long pattern, which is not compiled on this thread. */
 export function useLongPattern(
   pattern: string,
   text: string,
@@ -145,7 +147,7 @@ type PatternMeter = { last(nanos: number): void; ask(question: PatternQuestion):
 export const stepsOf = (pattern: Pattern, text: string): number =>
   text.length * pattern.programSize()
 
-/** Undefined: the time is over. */
+/** Applies a pattern. Returns undefined if the time is over. */
 function apply(
   pattern: Pattern,
   text: string,
@@ -161,7 +163,7 @@ function find(pattern: Pattern, text: string): string {
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
-/** An empty match right after another match is skipped, as in Go. */
+/** Finds all matches. As in Go, an empty match right after another match is skipped. */
 function findAll(
   pattern: Pattern,
   text: string,
@@ -184,7 +186,7 @@ export function compilePattern(pattern: string): Pattern | CelError {
     return RE2JS.compile(pattern)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    // Go appends the empty rest of the pattern to this message.
+    // Go appends the rest of the pattern to this message. Here, the rest is empty.
     const isBackslash = error.message.endsWith('trailing backslash at end of expression')
     return new CelError(isBackslash ? `${error.message}: \`\`` : error.message)
   }

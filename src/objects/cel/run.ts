@@ -1,10 +1,11 @@
 /**
  * One evaluation: its variables, its cost so far, and how it pauses. An evaluation blocks the event
- * loop, so a long one stops between two iterations of a loop, or after a long call, by throwing
- * `PausedError`. To resume, the expression is evaluated again from its start: loops in progress
- * continue where they were and results that took long are remembered, so that only short parts are
- * evaluated twice; they are not charged twice. Expressions have no side effects, which makes this
- * possible.
+ * loop, so a long one pauses between two iterations of a loop, or after a long call, by throwing
+ * `PausedError`.
+ *
+ * To resume, the expression is evaluated again from its start. Loops in progress continue where
+ * they were, and results that took long are remembered. Only short parts are evaluated twice, and
+ * these are not charged twice. This is possible because expressions have no side effects.
  */
 import type { Meter } from './functions.ts'
 import type { Question } from './question.ts'
@@ -21,22 +22,25 @@ import {
 
 export type Activation = { readonly [variable: string]: Result | undefined }
 
-/** In units of cost, about 50 µs: how often a loop checks the clock. */
+/** Cost between two checks of the clock in a loop, which takes about 50 µs. */
 const LOOK_COST = 1_000
 /**
- * Results below these limits are not remembered but computed again: in units of cost for loops, in
- * nanoseconds for calls. A long expression may have thousands of them.
+ * Cost up to which the result of a loop is not remembered, but computed again. A long expression
+ * may have thousands of such loops.
  */
 const KEPT_COST = 20
+/** Duration up to which the result of a call is not remembered, but computed again. */
 const KEPT_NANOS = 2_000
 /**
- * Limits of one call, which cannot pause, and of one evaluation. Upstream has none: its costs do
+ * Maximum duration of one call, which cannot pause. kube-apiserver has no such limit: its costs do
  * not cover this work.
  */
 const CALL_NANOS_MAX = 30_000_000
+/** Maximum duration of the work in one evaluation that costs do not cover. */
 const RUN_NANOS_MAX = 1_000_000_000
-/** Limits of the compiled patterns of one evaluation: their number, and their characters. */
+/** Maximum number of compiled patterns that one evaluation caches. */
 const PATTERNS_MAX = 500
+/** Maximum total length of these patterns. */
 const PATTERN_CHARACTERS_MAX = 20_000
 
 export class Run implements Meter {
@@ -51,14 +55,17 @@ export class Run implements Meter {
   #pausedAt: ComprehensionFrame | MemoEntry | undefined
   #costAtPause = 0
   #nanosAtPause = 0
-  /** NaN outside of long calls. */
+  /** Work of the current long call. NaN outside of long calls, which disables the limit. */
   #callNanos = Number.NaN
-  /** What the cost of the call pays for: decides whether its result is kept, and limits nothing. */
+  /**
+   * Duration of the call that its cost covers. It decides whether the result is remembered, but is
+   * not limited.
+   */
   #callLasts = 0
   #call = 0
   frame: Frame = this.#root
   cost = 0
-  /** The work that costs do not cover. */
+  /** Work that costs do not cover. */
   nanos = 0
 
   constructor(activation: Activation, costMax: number) {
@@ -71,12 +78,12 @@ export class Run implements Meter {
     if (this.cost > this.#costMax) throw new CostExceeded()
   }
 
-  /** The cost so far, also while the evaluation is returning to the place of a pause. */
+  /** The cost so far, even while the evaluation is returning to the point where it paused. */
   get paid(): number {
     return this.#pausedAt === undefined ? this.cost : this.#costAtPause
   }
 
-  /** Called by functions before work that takes about so long. */
+  /** Charges work that takes about this long. Functions call it before they start. */
   work(nanos: number): void {
     this.nanos += nanos
     this.#callNanos += nanos
@@ -87,7 +94,10 @@ export class Run implements Meter {
     this.#callLasts += nanos
   }
 
-  /** Compiles a pattern that is not constant; loops use the same ones again and again. */
+  /**
+   * Compiles a pattern that is not constant. The result is cached, because loops use the same
+   * patterns repeatedly.
+   */
   pattern(text: string): Pattern | CelError {
     const patterns = (this.#patterns ??= new Map())
     const known = patterns.get(text)
@@ -103,13 +113,13 @@ export class Run implements Meter {
     return made
   }
 
-  /** Runs to the end, or throws `PausedError` some time after the slice is over. */
+  /** Runs the evaluation to its end, or throws `PausedError` some time after the slice is over. */
   goOn(step: Step, slice: Slice): Result {
     this.#slice = slice
     this.frame = this.#root
     this.#root.entered = 0
     this.#callNanos = Number.NaN
-    // Until the place of the pause is reached, no cost is charged.
+    // Charge no cost until the evaluation is back at the point where it paused.
     if (this.#pausedAt !== undefined) this.cost = this.nanos = Number.NEGATIVE_INFINITY
     return step(this)
   }
@@ -198,15 +208,15 @@ const PATTERN_CHARACTER_NANOS = 30_000
 
 type MemoEntry = {
   readonly value: Result
-  /** The number of places that had been entered when it was left. */
+  /** Number of loops and long calls that the frame had entered when this one ended. */
   readonly entered: number
-  /** An answer: the call was not charged yet. */
+  /** Whether this is an answer to a question, whose call has not been charged yet. */
   readonly isUnpaid: boolean
 }
 
 /**
- * Loops and long calls are numbered as they are entered: they have the same numbers when an
- * expression is evaluated again.
+ * Numbers loops and long calls as they are entered. They get the same numbers when an expression is
+ * evaluated again.
  */
 class Frame {
   entered = 0
@@ -225,7 +235,7 @@ export class ComprehensionFrame extends Frame {
   readonly outerEntered: number
   readonly costBefore: number
   readonly collection: ListValue | MapValue
-  /** The keys, if it is a map. */
+  /** The keys, if the collection is a map. */
   readonly keys: readonly MapKey[] | undefined
   readonly size: number
   at = 0
@@ -244,12 +254,12 @@ export class ComprehensionFrame extends Frame {
   }
 }
 
-/** How long an evaluation may run. */
+/** How long an evaluation may run before it should pause. */
 export type Slice = {
   readonly isOver: () => boolean
   /**
-   * Called when the place of the last pause is reached again: however long that took, the
-   * evaluation makes progress after it.
+   * Called when the evaluation is back at the point where it last paused. This restarts the slice,
+   * so that the evaluation makes progress however long it took to get there.
    */
   readonly begin?: () => void
 }
@@ -258,7 +268,7 @@ const endless: Slice = { isOver: () => false }
 
 export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 
-/** Ends an evaluation; unlike a CelError, `||` does not absorb it. */
+/** Ends an evaluation. Unlike a CelError, it is not absorbed by `||`. */
 export class CostExceeded extends Error {}
 
 /** Ends a slice. A question must be answered before the evaluation resumes. */

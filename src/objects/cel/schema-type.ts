@@ -1,7 +1,7 @@
 /**
- * The types of a structural schema, with size bounds for cost estimates. Without a bound in the
- * schema, the largest size that fits in a request is used. Structs build the types of their fields
- * on demand.
+ * Derives types from a structural schema, with size bounds for cost estimates. Without a bound in
+ * the schema, the largest size that fits in a request is used. Structs build the types of their
+ * fields on demand.
  */
 import {
   type Fields,
@@ -15,11 +15,11 @@ import {
 import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
 
-/** Upstream's maximum request size, which bounds all sizes. */
+/** kube-apiserver's maximum request size, which bounds all sizes. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
-/** Without the quotes or brackets. */
+/** Maximum size of a value without its quotes or brackets. */
 const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
-/** `maxLength` counts code points, which are up to four bytes. */
+/** Maximum size of a code point. `maxLength` counts code points. */
 const POINT_BYTES_MAX = 4
 
 const DURATION_BYTES_MAX = 32
@@ -27,13 +27,16 @@ const DATE_TIME_BYTES_MAX = 32
 const DATE_BYTES = 12
 
 export type SchemaTypeOptions = {
-  /** A prefix of the names of struct types in messages. */
+  /** Prefix of the names of struct types in messages. */
   readonly name: string
-  /** Whether it has `apiVersion`, `kind` and `metadata`, whatever the schema says. */
+  /** Whether the type has `apiVersion`, `kind` and `metadata`, whatever the schema says. */
   readonly isRoot?: boolean
 }
 
-/** Undefined: rules cannot use the schema, for example because it has no type. */
+/**
+ * Returns the type, or undefined if rules cannot use the schema, for example because it has no
+ * type.
+ */
 export function typeOfSchema(
   schema: Fields,
   { name, isRoot = false }: SchemaTypeOptions,
@@ -73,15 +76,15 @@ function mapOf(schema: Fields, name: string): Type | undefined {
   const values = fieldsOf(schema['additionalProperties'])
   const value = typeOfSchema(values, { name: `${name}.@elem` })
   if (value === undefined) return undefined
-  // An empty key with its quotes, a colon and a comma.
+  // The smallest entry also has an empty key with its quotes, a colon and a comma.
   const sizeMax =
     limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
   return { kind: 'map', key: string, value, sizeMax }
 }
 
 /**
- * `instead`: fields with another schema than in `properties`. There may be tens of thousands of
- * fields, of which few are used.
+ * Returns a struct type. Fields in `instead` replace those in `properties`. There may be tens of
+ * thousands of fields, of which few are used.
  */
 function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
@@ -99,13 +102,16 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
 export type LazyFields = {
   readonly has: (key: string) => boolean
   readonly keys: () => Iterable<string>
-  /** Fields that it has whatever `has` says. */
+  /** Fields that exist regardless of `has`. */
   readonly always?: ReadonlySet<string>
-  /** `name`: of the type, if it is a struct. Undefined: expressions cannot use the field. */
+  /**
+   * Returns the type of a field, or undefined if expressions cannot use it. `name` is the name of
+   * the type if it is a struct.
+   */
   readonly typeOf: (key: string, name: string) => Type | undefined
 }
 
-/** A struct whose fields are looked up when an expression names them. */
+/** Returns a struct type whose fields are looked up when an expression names them. */
 export function lazyStruct(
   name: string,
   { has, keys, always = new Set(), typeOf }: LazyFields,
@@ -127,7 +133,7 @@ export function lazyStruct(
   return { kind: 'struct', name, field }
 }
 
-/** After a dot, most reserved words need no escape. */
+/** Whether a field name needs no escape. After a dot, most reserved words need none. */
 const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
 
 function escapedKeys(keys: Iterable<string>): ReadonlyMap<string, string> {
@@ -142,7 +148,10 @@ function escapedKeys(keys: Iterable<string>): ReadonlyMap<string, string> {
 const text: Fields = { type: 'string' }
 const objectMeta: Fields = { type: 'object', properties: { name: text, generateName: text } }
 
-/** Only name and generateName of metadata can be used, even if the schema describes more. */
+/**
+ * Returns the fields that every object has. Expressions can only use name and generateName of the
+ * metadata, even if the schema describes more.
+ */
 function objectFields(schema: Fields): Fields {
   const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
   const meta = {
@@ -178,7 +187,7 @@ function textTypeOf(schema: Fields): Type {
 const limit = (value: Json | undefined): number | undefined =>
   value === undefined || value === null ? undefined : Math.max(0, numberOf(value))
 
-/** The minimum size of a value in JSON. */
+/** Returns the minimum size of a value in JSON. */
 export function bytesMin(schema: Fields): number {
   if (schema['x-kubernetes-int-or-string'] === true) return 1
   const { type } = schema
@@ -194,10 +203,13 @@ function textBytesMin(schema: Fields): number {
   return schema['format'] === 'date-time' ? 21 : 2
 }
 
-/** Fields without a type are not counted. */
+/** Whether a field has a type. Fields without one are not counted. */
 const isTyped = (schema: Fields): boolean => typeOfSchema(schema, { name: '' }) !== undefined
 
-/** The required fields without a default, with their names and punctuation. */
+/**
+ * Returns the minimum size of an object: its required fields without a default, with their names
+ * and punctuation.
+ */
 function objectBytesMin(given: Fields): number {
   const schema = given['x-kubernetes-embedded-resource'] === true ? withObjectMeta(given) : given
   const properties = fieldsOf(schema['properties'])

@@ -25,7 +25,7 @@ function selectInOptional(optional: Optional, field: string): Result {
   return found instanceof CelError ? found : new Optional(found)
 }
 
-/** Undefined: there is no such field. */
+/** Returns the value of a field, or undefined if it does not exist. */
 export function selectIfThere(value: Value, field: string): Result | undefined {
   if (isStruct(value)) return value.get(field)
   if (isMap(value)) return value.get(field)
@@ -35,7 +35,8 @@ export function selectIfThere(value: Value, field: string): Result | undefined {
 const nameInList = new CelError("unsupported index type 'string' in list")
 
 /**
- * A value without fields does not have this one; a list is an error, since it would need an index.
+ * Whether a value has a field. A value without any fields does not. For a list it is an error,
+ * since a list would need an index.
  */
 export function hasField(value: Value, field: string): Result {
   const operand = value instanceof Optional ? value.value : value
@@ -61,7 +62,7 @@ const shown = (at: Value): string => {
   return typeof at === 'bigint' || typeof at === 'number' ? `${at}` : ''
 }
 
-/** Undefined: there is no such item or key. */
+/** Returns an item, or undefined if the index or key does not exist. */
 export function indexIfThere(value: Value, at: Value): Result | undefined {
   if (isMap(value))
     return value.isTextKeyed === true && typeof at !== 'string' ? noSuchOverload : value.get(at)

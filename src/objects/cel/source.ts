@@ -1,24 +1,24 @@
 /**
- * The text of an expression, and the messages of its faults. Positions count code points, as in
- * cel-go; a message shows the line, with a mark below the position.
+ * The text of an expression, and the messages of its faults. As in cel-go, positions count code
+ * points, and a message shows the line with a mark below the position.
  */
 
 export type Fault = { readonly offset: number; readonly message: string }
 
-/** The offset of a fault without a position. */
+/** Offset of a fault without a position. */
 export const NOWHERE = -1
 
-/** More would not be read. */
+/** Maximum number of faults in a message. More would not be read. */
 const FAULTS_SHOWN_MAX = 100
 
-/** A longer line is not shown, as in cel-go: each of many faults would repeat it. */
+/** Maximum length of a line that is shown, as in cel-go. Each of many faults would repeat it. */
 const LINE_BYTES_MAX = 16_384
 
 export class Source {
   readonly text: string
   readonly points: readonly string[]
   readonly #lineStarts: readonly number[]
-  /** Cached, since a long line may have many faults. */
+  /** Lines by number, cached because a long line may have many faults. */
   readonly #lines = new Map<number, Line>()
 
   constructor(text: string) {
@@ -67,10 +67,10 @@ export class Source {
   }
 }
 
-/** `dots`: one character for each code point of the text. */
+/** A line of the text. `dots` has one character for each code point. */
 type Line = { readonly text: string; readonly dots: string }
 
-/** Wide characters get a wide dot, so that the mark is below the position. */
+/** Returns a dot as wide as the character, so that the mark is below the position. */
 const markFor = (point: string): string => (wide(point) ? '．' : '.')
 
 const wide = (point: string | undefined): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Timestamps and durations: parsing, printing, limits. Nanoseconds as a bigint are exact for all
- * their values.
+ * Parses, prints and limits timestamps and durations. Nanoseconds in a bigint represent all their
+ * values exactly.
  */
 import { CelError, Duration, Timestamp } from './values.ts'
 
@@ -8,10 +8,11 @@ const SECOND = 1_000_000_000n
 const MINUTE = 60n * SECOND
 const HOUR = 60n * MINUTE
 
-/** The years 1 to 9999. */
+/** Start of the year 1. */
 const TIMESTAMP_MIN = -62_135_596_800n * SECOND
+/** End of the year 9999. */
 const TIMESTAMP_MAX = 253_402_300_800n * SECOND - 1n
-/** 64 bits. */
+/** Maximum duration in nanoseconds, which is the largest int64. */
 const DURATION_MAX = 2n ** 63n - 1n
 
 export function timestampOf(nanos: bigint, offsetMinutes = 0): Timestamp | CelError {
@@ -28,7 +29,7 @@ export function durationOf(nanos: bigint): Duration | CelError {
 const form =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** Parses RFC 3339. Undefined: the text is invalid. */
+/** Parses RFC 3339. Returns undefined if the text is invalid. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
@@ -61,7 +62,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return made instanceof Timestamp ? made : undefined
 }
 
-/** `2020-02-29`, at midnight. */
+/** Parses a date such as `2020-02-29`, at midnight. */
 export const parseDate = (text: string): Timestamp | undefined =>
   parseTimestamp(`${text}T00:00:00Z`)
 
@@ -107,10 +108,10 @@ const units: { readonly [unit: string]: bigint } = {
   h: HOUR,
 }
 
-/** Longer texts are no valid duration. */
+/** Maximum length of a duration, which bounds the time of parsing. No useful one is longer. */
 const DURATION_CHARACTERS_MAX = 200
 
-/** Parses `1h30m`, as Go does. Undefined: the text is invalid. */
+/** Parses a duration such as `1h30m`, as Go does. Returns undefined if the text is invalid. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > DURATION_CHARACTERS_MAX) return undefined
   const isNegative = text.startsWith('-')
@@ -141,8 +142,8 @@ const wordedUnits: readonly (readonly [RegExp, bigint])[] = [
 ]
 
 /**
- * The `duration` format of a schema: as Go writes it, or amounts with units in words, of which at
- * least one must be known: `3 days`.
+ * Parses the `duration` format of a schema. This is a duration as Go writes it, or amounts with
+ * units in words, such as `3 days`. At least one of the units must be known.
  */
 export function parseWordedDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
@@ -154,11 +155,11 @@ export function parseWordedDuration(text: string): Duration | undefined {
     const size = wordedUnits.find(([names]) => names.test(word.toLowerCase()))?.[1]
     if (size !== undefined) nanos = (nanos ?? 0n) + amount * size
   }
-  // Upstream adds int64 values, which overflow.
+  // kube-apiserver adds int64 values, which may overflow.
   return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
 }
 
-/** `5400.5s`: seconds only. */
+/** Prints a duration in seconds only, such as `5400.5s`. */
 export function formatDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
   const fraction = (size % SECOND).toString().padStart(9, '0').replace(/0+$/, '')
@@ -210,7 +211,7 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - first.getTime()) / 86_400_000)
 }
 
-/** A date whose UTC fields are the local time. */
+/** Returns a date whose UTC fields are the local time. */
 function localDate(nanos: bigint, zone: string): Date | CelError {
   const date = dateOf(nanos)
   if (zone === 'UTC' || zone === '' || zone === 'Z') return date

@@ -1,4 +1,4 @@
-/** The tokens of the language, in the order in which upstream's messages list the expected ones. */
+/** The tokens of the language, in the order in which cel-go's messages list the expected ones. */
 export const tokenNames = {
   '==': "'=='",
   '!=': "'!='",
@@ -49,7 +49,7 @@ export type Token = {
 
 const order: readonly string[] = Object.keys(tokenNames)
 
-/** `'x'` or `{'x', 'y'}`. */
+/** Describes a set of tokens as `'x'` or `{'x', 'y'}`. */
 export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
   const names = [...kinds]
     .sort((one, other) => rank(one) - rank(other))
@@ -57,5 +57,5 @@ export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`
 }
 
-/** The end of the text is listed first. */
+/** Returns the position in messages. The end of the text is listed first. */
 const rank = (kind: TokenKind): number => (kind === 'end' ? -1 : order.indexOf(kind))

@@ -1,4 +1,7 @@
-/** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
+/**
+ * Long-running CEL work as generators. They yield whenever a slice is over, so that other work can
+ * run, and for questions such as patterns that take long to match.
+ */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { parts } from '../../lib/scheduling/parts.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -10,9 +13,9 @@ import type { Result } from './values.ts'
 export type Turns<T> = Generator<Suspension | undefined, T, void>
 
 export type TurnTools = {
-  /** Answers questions about patterns; without it they are matched on this thread. */
+  /** Answers questions about patterns. Without it, patterns are matched on this thread. */
   readonly answer?: AnswerPattern
-  /** Fails if the result is no longer needed. */
+  /** Throws if the result is no longer needed. */
   readonly refuse?: () => void
 }
 
@@ -20,8 +23,8 @@ export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnT
   nowOrInTurns(work, tools)
 
 /**
- * A promise only if the work takes more than one turn. `slices`: those of a larger work that this
- * is a part of.
+ * Runs the work. Returns a promise only if the work needs more than one slice or an answer.
+ * `slices` are those of a larger task that this work belongs to.
  */
 export function nowOrInTurns<T>(
   work: (slice: Slice) => Turns<T>,
@@ -61,8 +64,8 @@ function answerOf(question: Question, answer: AnswerPattern | undefined): MaybeP
 }
 
 /**
- * Work with long loops (lib/scheduling/parts.ts), as one of several steps. Its first part begins at
- * once.
+ * Runs work with long loops (lib/scheduling/parts.ts) as one of several steps. Its first part
+ * begins immediately.
  */
 export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
   const steps = parts(work, {
@@ -79,7 +82,7 @@ export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
   }
 }
 
-/** Runs synchronously, including the matching of patterns. */
+/** Runs the work synchronously, including the matching of patterns. */
 export function atOnce<T>(work: (slice: Slice) => Turns<T>): T {
   const turns = work({ isOver: () => false })
   for (;;) {

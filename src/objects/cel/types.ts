@@ -5,8 +5,9 @@
 
 export type Type =
   /**
-   * `isIntOrString`: the value has one of two types, so the checker knows neither. `isAny`: the
-   * type `any`, which is dynamic, but cannot be the range of a macro.
+   * A type without component types. `isIntOrString` means that the value has one of two types, so
+   * the checker knows neither. `isAny` marks the type `any`, which is dynamic but cannot be the
+   * range of a macro.
    */
   | {
       readonly kind: Simple
@@ -20,8 +21,8 @@ export type Type =
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   | { readonly kind: 'type'; readonly of: Type }
   /**
-   * A type parameter, which the arguments determine; only in declarations and during the type
-   * check.
+   * A type parameter, which the arguments determine. It occurs only in declarations and during the
+   * type check.
    */
   | { readonly kind: 'parameter'; readonly name: string }
 
@@ -37,7 +38,8 @@ export type Simple =
   | 'duration'
   | 'dyn'
   /**
-   * The type of an expression with a fault: it fits everywhere, so that a fault is reported once.
+   * The type of an expression with a fault. It fits everywhere, so that each fault is reported
+   * once.
    */
   | 'error'
 
@@ -46,8 +48,8 @@ export type ListType = {
   readonly element: Type
   readonly sizeMax?: number
   /**
-   * For lists of type set and map, which are equal in any order, and whose addition merges. The
-   * keys are names of fields, not escaped.
+   * Keys of a list of type set or map. Such lists are equal in any order, and adding them merges
+   * their items. The keys are unescaped names of fields.
    */
   readonly keys?: 'whole' | readonly string[]
 }
@@ -62,7 +64,7 @@ export type MapType = {
 export type StructType = {
   readonly kind: 'struct'
   readonly name: string
-  /** By the name in expressions; undefined: there is no such field. */
+  /** Returns a field by its name in expressions, or undefined if it does not exist. */
   readonly field: (name: string) => FieldType | undefined
 }
 
@@ -96,7 +98,7 @@ export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 
-/** An object whose fields are known, by the names that they have in the data. */
+/** Returns a struct type with the given fields. Their names are those in the data. */
 export function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
   const known = new Map(
     Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]),
@@ -107,7 +109,7 @@ export function struct(name: string, fields: { readonly [name: string]: Type }):
 export const isOptional = (type: Type): type is Type & { kind: 'opaque' } =>
   type.kind === 'opaque' && type.name === 'optional_type'
 
-/** The name of a type in messages. */
+/** Returns the name of a type in messages. */
 export function nameOf(type: Type): string {
   if (type.kind === 'list') return `list(${nameOf(type.element)})`
   if (type.kind === 'map') return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
@@ -121,7 +123,7 @@ export function nameOf(type: Type): string {
 
 export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.isAny === true
 
-/** The type of types, whose name is `type`. */
+/** Whether this is the type of types, whose name is `type`. */
 const isTypeItself = (type: Type): boolean => type.kind === 'type' && type.of.kind === 'dyn'
 
 const outputNames: { readonly [kind: string]: string } = {
@@ -130,7 +132,7 @@ const outputNames: { readonly [kind: string]: string } = {
   duration: 'google.protobuf.Duration',
 }
 
-/** The name of an expression's result type in messages. */
+/** Returns the name of an expression's result type in messages. */
 export function outputNameOf(type: Type): string {
   const known = isAny(type) ? 'google.protobuf.Any' : outputNames[type.kind]
   if (known !== undefined) return known
@@ -140,7 +142,7 @@ export function outputNameOf(type: Type): string {
   return `${name}(${parts.map(outputNameOf).join(', ')})`
 }
 
-/** The component types, in the same order for all types of a kind. */
+/** Returns the component types, in the same order for all types of a kind. */
 export function partsOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element]
   if (type.kind === 'map') return [type.key, type.value]
@@ -148,7 +150,7 @@ export function partsOf(type: Type): readonly Type[] {
   return type.kind === 'opaque' ? type.parameters : []
 }
 
-/** The type with its component types changed; itself if nothing changes. */
+/** Returns the type with its component types changed, or the type itself if nothing changes. */
 export function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (type.kind === 'list') {
     const element = change(type.element)
@@ -163,7 +165,7 @@ export function mapParts(type: Type, change: (part: Type) => Type): Type {
   return { ...type, parameters: type.parameters.map(change) }
 }
 
-/** Whether two types are equal; structs are compared by name. */
+/** Whether two types are equal. Structs are compared by name. */
 export function isSame(one: Type, other: Type): boolean {
   if (one === other) return true
   if (one.kind !== other.kind) return false

@@ -1,21 +1,21 @@
 /**
- * Type unification: whether a type fits where another is wanted. `Bindings` records what type
- * parameters are bound to.
+ * Type unification, which decides whether a type fits where another is wanted. `Bindings` records
+ * the types that type parameters are bound to.
  */
 import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
 
 export class Bindings {
   readonly #bound = new Map<string, Type>()
-  /** The bindings since the last question, with what they replaced. */
+  /** Bindings made by the current `fitsAll` call, with the values that they replaced. */
   readonly #undo: [string, Type | undefined][] = []
   #fresh = 0
 
-  /** A new type parameter. */
+  /** Returns a new type parameter. */
   fresh(): Type {
     return { kind: 'parameter', name: `_var${this.#fresh++}` }
   }
 
-  /** Whether all types fit; if one does not, nothing is bound. */
+  /** Whether all types fit. If one does not, nothing is bound. */
   fitsAll(types: readonly Type[], wanted: readonly Type[]): boolean {
     if (types.length !== wanted.length) return false
     this.#undo.length = 0
@@ -31,7 +31,9 @@ export class Bindings {
     return this.fitsAll([type], [wanted])
   }
 
-  /** Replaces type parameters by what they are bound to; free ones become `dyn` if `isFinal`. */
+  /**
+   * Replaces type parameters by the types they are bound to. Free ones become `dyn` if `isFinal`.
+   */
   resolve(type: Type, isFinal = false): Type {
     if (type.kind !== 'parameter') return mapParts(type, (part) => this.resolve(part, isFinal))
     const bound = this.#bound.get(type.name)
@@ -58,7 +60,10 @@ export class Bindings {
     )
   }
 
-  /** 'unknown': the parameter is free but cannot be bound to this type, which contains it. */
+  /**
+   * Binds a type parameter. Returns 'unknown' if the parameter is free but cannot be bound to this
+   * type, because the type contains it.
+   */
   #bind(parameter: Type & { kind: 'parameter' }, type: Type): boolean | 'unknown' {
     if (isSame(parameter, type)) return true
     const bound = this.#bound.get(parameter.name)

@@ -1,6 +1,6 @@
 /**
- * Checks that Kubernetes adds to the type check: list and map literals must be homogeneous, and
- * literal durations, timestamps, patterns and formats must be valid.
+ * Checks that Kubernetes adds to the type check. List and map literals must be homogeneous. Literal
+ * durations, timestamps, patterns and formats must be valid.
  */
 import { type Call, type Expr, partsOf } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -88,7 +88,7 @@ function* checkCall(call: Call, checked: CheckedExpression): Turns<Fault[]> {
     return checkFormat(call, first, checked)
   }
   if (call.name !== 'duration' && call.name !== 'timestamp' && call.name !== 'matches') return []
-  // In `matches(text, pattern)` upstream takes the text for the pattern.
+  // In `matches(text, pattern)`, kube-apiserver mistakes the text for the pattern.
   if (first?.kind !== 'literal') return []
   const { value } = first
   const isWrong =

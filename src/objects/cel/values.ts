@@ -1,6 +1,6 @@
 /**
- * Values during an evaluation. An int is a bigint, a double is a number; other JSON scalars are
- * themselves. Errors are values, too: `false && error` is false.
+ * Values during an evaluation. An int is a bigint and a double is a number; other JSON scalars are
+ * themselves. Errors are also values, because `false && error` is false.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
@@ -29,7 +29,7 @@ export class CelError {
   }
 }
 
-/** Upstream's message if no overload accepts the arguments. */
+/** kube-apiserver's message if no overload accepts the arguments. */
 export const noSuchOverload = new CelError('no such overload')
 
 export type Result = Value | CelError
@@ -43,9 +43,9 @@ export class Uint {
 }
 
 export class Timestamp {
-  /** Since 1970, without leap seconds. */
+  /** Nanoseconds since 1970, without leap seconds. */
   readonly nanos: bigint
-  /** The offset of the zone that it was written in, which it is printed in. */
+  /** Offset of the time zone in which the timestamp was written and is printed. */
   readonly offsetMinutes: number
 
   constructor(nanos: bigint, offsetMinutes = 0) {
@@ -86,9 +86,9 @@ export interface Opaque {
   isSame(other: Opaque): boolean
 }
 
-/** Values that wrap JSON. */
+/** A value that may wrap JSON. */
 export interface JsonBacked {
-  /** Undefined: the JSON alone does not decide. */
+  /** Compares the wrapped JSON. Returns undefined if the JSON alone does not decide. */
   equalsJson?(other: Value, meter: { work(nanos: number): void }): boolean | undefined
 }
 
@@ -96,12 +96,15 @@ export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
   /**
-   * Whether it is part of an object, not made by an expression: comparing it with a value of
-   * another type is an error.
+   * Whether the list is part of an object, instead of being created by an expression. Comparing
+   * such a list with a value of another type is an error.
    */
   readonly isOfObject?: boolean
   at(index: number): Value
-  /** For lists of type set and map: items with the same text are the same item. */
+  /**
+   * Returns the identity of an item in a list of type set or map. Items with the same identity are
+   * the same item.
+   */
   readonly identity: ((item: Value) => string) | undefined
 }
 
@@ -111,11 +114,14 @@ export type MapKey = boolean | bigint | string | Uint
 export interface MapValue extends JsonBacked {
   readonly isMap: true
   readonly size: number
-  /** As in a list. */
+  /**
+   * Whether the map is part of an object. Comparing such a map with a value of another type is an
+   * error.
+   */
   readonly isOfObject?: boolean
   /** Whether a lookup of anything but a string is an error. */
   readonly isTextKeyed?: boolean
-  /** Whether its size is known; false: all keys have to be listed for it. */
+  /** Whether the size is known. If false, all keys have to be listed to count them. */
   readonly isCounted?: boolean
   get(key: Value): Value | undefined
   keys(): Iterable<MapKey>
@@ -124,31 +130,33 @@ export interface MapValue extends JsonBacked {
 export interface StructValue extends JsonBacked {
   readonly isStruct: true
   readonly typeName: string
-  /** Undefined: the field is not set. */
+  /** Returns the value of a field, or undefined if it is not set. */
   get(field: string): Result | undefined
   fields(): Iterable<string>
 }
 
 /**
- * A struct whose fields are evaluated when an expression reads them, and may take long: the
- * variables of a policy.
+ * A struct whose fields are evaluated when an expression reads them, which may take long. The
+ * variables of a policy are an example.
  */
 export abstract class LazyStruct implements StructValue {
   readonly isStruct = true
   abstract readonly typeName: string
   abstract fields(): Iterable<string>
   /**
-   * Undefined: there is no such field. A promise: the evaluation of the expression waits for it. A
-   * field that takes long to evaluate is one when the slice is over; what was evaluated is
-   * remembered, since the expression reads it again after each pause.
+   * Reads a field. Returns undefined if it does not exist, or a promise for which the evaluation
+   * waits.
+   *
+   * The result is a promise if the slice is over before the field is evaluated. Values are
+   * remembered, since the expression reads the field again after each pause.
    */
   abstract read(field: string): MaybePromise<Result> | undefined
 
-  /** For callers that cannot wait. */
+  /** Reads a field for callers that cannot wait. */
   get(field: string): Result | undefined {
     const result = this.read(field)
     if (!(result instanceof Promise)) return result
-    // A failure of what nobody awaits would end the process.
+    // An unhandled rejection would end the process.
     result.catch(() => undefined)
     return new CelError('the evaluation cannot wait for the result')
   }
@@ -175,8 +183,9 @@ export class ConstructedStruct implements StructValue {
 }
 
 /**
- * A list of values. Lists that are made by appending share their items: each sees only as many as
- * it had when it was made, so that a loop which collects n items takes n steps and not n².
+ * A list of values. Lists that are made by appending share their items, and each sees only the
+ * items that it had when it was made. A loop that collects n items therefore takes n steps and not
+ * n².
  */
 export class ArrayList implements ListValue {
   readonly isList = true
@@ -194,8 +203,8 @@ export class ArrayList implements ListValue {
   }
 
   /**
-   * Whether it is the longest list that shares these items: another item can be appended without a
-   * copy.
+   * Whether this is the longest list that shares its items, so that an item can be appended without
+   * a copy.
    */
   get isLast(): boolean {
     return this.size > 0 && this.#items.length === this.size
@@ -208,7 +217,10 @@ export class ArrayList implements ListValue {
   }
 }
 
-/** Numbers that are equal are the same key, whatever their types. */
+/**
+ * Returns a text that identifies a key. Numbers that are equal are the same key, whatever their
+ * types.
+ */
 function keyText(key: Value): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'bigint') return `n${key}`
@@ -220,7 +232,7 @@ function keyText(key: Value): string | undefined {
 
 type HashEntry = { readonly key: MapKey; readonly value: Value; readonly at: number }
 
-/** A map of values, which shares its entries with maps made from it, as `ArrayList` does. */
+/** A map of values. It shares its entries with maps made from it, as `ArrayList` does. */
 export class HashMap implements MapValue {
   readonly isMap = true
   readonly size: number
@@ -231,7 +243,7 @@ export class HashMap implements MapValue {
     this.size = entries.size
   }
 
-  /** If a key is repeated, the last value counts, at the position of the first. */
+  /** Creates a map. If a key is repeated, the last value counts, at the position of the first. */
   static of(given: Iterable<readonly [MapKey, Value]>): HashMap {
     const entries = new Map<string, HashEntry>()
     for (const [key, value] of given) {
@@ -254,12 +266,15 @@ export class HashMap implements MapValue {
     }
   }
 
-  /** As in a list. */
+  /**
+   * Whether this is the largest map that shares its entries, so that an entry can be added without
+   * a copy.
+   */
   get isLast(): boolean {
     return this.size > 0 && this.#entries.size === this.size
   }
 
-  /** A map with one more entry; undefined if the key exists. */
+  /** Returns a map with one more entry, or undefined if the key exists. */
   with(key: MapKey, value: Value): HashMap | undefined {
     if (this.get(key) !== undefined) return undefined
     const entries = this.isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
@@ -285,7 +300,7 @@ export function* itemsOf(list: ListValue): Generator<Value> {
   for (let at = 0; at < list.size; at++) yield list.at(at)
 }
 
-/** The result of `type()`. */
+/** Returns the name of the type that `type()` reports. */
 export function typeNameOf(value: Value): string {
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'bigint') return 'int'
@@ -303,14 +318,16 @@ export function typeNameOf(value: Value): string {
   return isMap(value) || isStruct(value) ? 'map' : value.typeName
 }
 
-/** The error of a comprehension over a value without items, with the name of its Go type. */
+/**
+ * Returns the error of a comprehension over a value without items, with the name of its Go type.
+ */
 export function notIterable(value: Value): CelError {
   const name = typeNameOf(value)
   const goName = goTypes.get(name) ?? `cel.${name.slice(name.lastIndexOf('.') + 1)}`
   return new CelError(`got '${goName}', expected iterable type`)
 }
 
-/** The error of a map literal, or of an insertion into a map. */
+/** Returns the error of a map literal, or of an insertion into a map. */
 export const unsupportedKey = (key: Value): CelError =>
   new CelError(`unsupported key type: ${typeNameOf(key)}`)
 

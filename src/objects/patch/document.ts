@@ -1,8 +1,9 @@
 /**
- * JSON as a patch needs it: what an operation passes through is opened, the rest is kept as text.
- * So a patch costs what it touches, and the document comes out as upstream's does, down to the
- * order of keys that its errors quote: sorted where it was opened, unchanged elsewhere. Keys are in
- * Maps, where `__proto__` is a key like any other.
+ * A JSON document that a patch parses only where it needs to. Containers on the path of an
+ * operation are parsed; everything else stays text, so the cost of a patch depends on what it
+ * touches. The printed document matches kube-apiserver's, including the order of keys that its
+ * errors quote: keys of parsed objects are sorted, unparsed objects keep their order. Keys are held
+ * in Maps, where `__proto__` is a key like any other.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
@@ -11,20 +12,23 @@ import { once, parts, repeat } from '../../lib/scheduling/parts.ts'
 import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
-/** Null stands for JSON's null. */
+/** A JSON value. JavaScript's null stands for JSON's null. */
 export type Value = JsonNode | null
 
-/** The cost of a node, in characters that are read. */
+/** Cost of creating a node, in units of characters read. */
 const NODE_UNITS = 4
 
-/** A shorter text is opened in a millisecond. */
+/**
+ * Length above which a text is parsed in slices. Parsing a shorter one takes at most about a
+ * millisecond.
+ */
 const LONG_CHARACTERS = 16 * 1024
 
 export type Items = Value[]
 export type Members = Map<string, Value>
 
 export class JsonNode {
-  /** The JSON text without whitespace; undefined once the node is open. */
+  /** The JSON text without whitespace, or undefined once it has been parsed. */
   #text: string | undefined
   #inside: Items | Members | undefined
   readonly #work: Work
@@ -34,7 +38,9 @@ export class JsonNode {
     this.#work = work
   }
 
-  /** The members of an object, which is open from then on; undefined for anything else. */
+  /**
+   * Returns the members of an object, parsing it if necessary, or undefined for any other value.
+   */
   members(): Members | undefined {
     if (this.#text?.startsWith('{') === true) this.#open(readMembers)
     return this.#inside instanceof Map ? this.#inside : undefined
@@ -45,19 +51,21 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
-  /** Present if the patch or the object is large. */
+  /** Slices that divide long work. Present if the patch or the object is large. */
   get slices(): Slices | undefined {
     return this.#work.slices
   }
 
-  /** Opens a long object or list in parts, so that `members` and `items` take no time. */
+  /**
+   * Parses a long object or list in parts, so that later calls of `members` and `items` are cheap.
+   */
   *opened(): Steps<void> {
     const isLong = (this.#text?.length ?? 0) > LONG_CHARACTERS
     if (isLong && this.slices !== undefined)
       yield* parts(() => this.members() ?? this.items(), this.slices)
   }
 
-  /** Whether it is an object or a list. */
+  /** Whether this is an object or a list. */
   get isNested(): boolean {
     return (
       this.#inside !== undefined ||
@@ -67,8 +75,8 @@ export class JsonNode {
   }
 
   /**
-   * Whether it is a list without nested lists and non-empty objects, such as a long list of
-   * scalars: it need not be opened.
+   * Whether this is a list without nested lists or non-empty objects, such as a long list of
+   * scalars. Such a list contains no members to remove, so it need not be parsed.
    */
   get isPlainList(): boolean {
     const text = this.#text
@@ -84,7 +92,7 @@ export class JsonNode {
     this.#text = undefined
   }
 
-  /** Fails with a PatchError if it nests too deeply. */
+  /** Returns the JSON text. Throws a PatchError if the document nests too deeply. */
   print(depth = 0): string {
     if (this.#text !== undefined) return this.#text
     checkDepth(depth)
@@ -96,8 +104,8 @@ export class JsonNode {
   }
 
   /**
-   * Objects are equal whatever the order of their keys; numbers and strings only when they are
-   * written alike.
+   * Reports whether two values are equal. The order of keys in objects is ignored. Numbers and
+   * strings are equal only if their JSON text is identical.
    */
   *equals(other: JsonNode, depth = 0): Steps<boolean> {
     checkDepth(depth)
@@ -125,20 +133,20 @@ export class JsonNode {
   }
 }
 
-/** Items that are compared between two steps. */
+/** Number of items compared between two steps. */
 const STEP_ITEMS = 256
 
 function* isEqual(one: Value, other: Value, depth: number): Steps<boolean> {
   return one === null || other === null ? one === other : yield* one.equals(other, depth)
 }
 
-/** A value from the text that a client sent. */
+/** Creates a value from JSON text that a client sent. */
 export const valueOf = (text: string, work: Work): Value => nodeOf(compacted(text), work)
 
 const nodeOf = (text: string, work: Work): Value =>
   text === 'null' ? null : new JsonNode(text, work)
 
-/** Fails with a JsonSyntaxError. */
+/** Parses a whole text. Throws a JsonSyntaxError. */
 export function parseValue(text: string, work: Work): Value {
   const scanner = new JsonScanner(text)
   const value = nodeOf(readRaw(scanner), work)
@@ -177,7 +185,9 @@ function readItems(scanner: JsonScanner, work: Work): Items {
   }).items
 }
 
-/** The parts of a text without whitespace have none either. */
+/**
+ * Returns the text of the next value. The surrounding text has no whitespace, so this one has none.
+ */
 function readInside(scanner: JsonScanner): string {
   const start = scanner.at
   scanner.skipValue()

@@ -1,6 +1,6 @@
 /**
- * The order of merged lists: the items in the patch have the order of the patch, the others keep
- * their place relative to them.
+ * Orders the items of merged lists. Items in the patch take the order of the patch; the other items
+ * keep their place relative to them.
  */
 import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -9,26 +9,31 @@ import { printSorted } from '../codec/json.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { goPrint, goType } from './go-print.ts'
 
-/** Items between two steps. */
+/** Number of items processed between two steps. */
 export const STEP_ITEMS = 2_048
 
 export type Ordering = {
-  /** Undefined: the items are scalars, each its own key. */
+  /**
+   * The field that identifies an item. Undefined if the items are scalars, each of which is its own
+   * key.
+   */
   readonly mergeKey: string | undefined
-  /** Items in the order that is wanted, and in the current order. */
+  /** The items in the order that the patch wants. */
   readonly wanted: readonly Json[]
+  /** The items in their current order. */
   readonly live: readonly Json[]
 }
 
 /**
- * `items` with those in `wanted` in its order, and all others where they were before or after their
- * neighbours.
+ * Returns `items` with those in `wanted` in its order. All others stay before or after the
+ * neighbors that they had.
  */
 export function* ordered(
   items: readonly Json[],
   { mergeKey, wanted, live }: Ordering,
 ): Steps<Json[]> {
-  // For scalars one map serves as `named` and as `wantedAt`: there may be half a million.
+  // For scalars one map serves as `named` and as `wantedAt`, since there may be half a million
+  // items.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
   const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
   const own: Json[] = []
@@ -48,7 +53,10 @@ export function* ordered(
   return interleaved(sortedOthers, sortedOwn, liveAt, mergeKey)
 }
 
-/** What identifies an item. Fails if the item has no merge key. */
+/**
+ * Returns what identifies an item: a scalar itself, or the value of its merge key. Throws if an
+ * item that should have a merge key does not.
+ */
 export function identity(item: Json, mergeKey: string | undefined): Identity {
   if (mergeKey === undefined) return valueIdentity(item)
   if (!(item instanceof JsonMap)) throw wrongType('map[string]interface {}', item)
@@ -57,8 +65,8 @@ export function identity(item: Json, mergeKey: string | undefined): Identity {
 }
 
 /**
- * A scalar itself, or the JSON of another value, marked by a lone surrogate, which no text of a
- * client has.
+ * Identity of an item: a scalar stands for itself, any other value is represented by its JSON after
+ * a marker. The marker is a lone surrogate, which cannot occur in text from a client.
  */
 export type Identity = string | number | bigint | boolean
 const MARK = '\ud800'
@@ -74,7 +82,10 @@ export const wrongType = (wanted: string, value: Json): Error =>
 export const noMergeKey = (item: Json, mergeKey: string): Error =>
   unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
 
-/** An item without the merge key is skipped, since these are only looked up. */
+/**
+ * Returns the identities of the items. Items without the merge key are skipped, since the result is
+ * only used for lookups.
+ */
 function namesOf(items: readonly Json[], mergeKey = ''): Identity[] {
   return items.flatMap((item, at) => {
     if (!(item instanceof JsonMap)) throw unclassified(`value for key ${at} is not a map`)
@@ -101,7 +112,10 @@ function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefi
     .map(({ item }) => item)
 }
 
-/** An item that is not in the patch comes before the next one that is only if it did so before. */
+/**
+ * Merges both lists. An item that is not in the patch precedes the next item of the patch only if
+ * it did so before.
+ */
 function interleaved(
   others: Json[],
   own: Json[],

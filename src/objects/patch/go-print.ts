@@ -1,5 +1,5 @@
 /**
- * JSON as Go's `%v` prints it, for errors that quote a patch; and Go's names for the types of its
+ * Prints JSON as Go's `%v` does, for errors that quote a patch, and names the Go types of its
  * values.
  */
 import { goFloat } from '../../api/go-value.ts'
@@ -8,7 +8,7 @@ import { compareKeys } from '../codec/json.ts'
 import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
 import { once } from '../../lib/scheduling/parts.ts'
 
-/** `map[a:1 b:[x <nil>]]`. */
+/** Returns a value as Go's `%v` prints it, such as `map[a:1 b:[x <nil>]]`. */
 export function goPrint(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value !== 'object') return isFloat(value) ? goFloat(Number(value)) : `${value}`
@@ -17,7 +17,9 @@ export function goPrint(value: Json | undefined): string {
   return `map[${joinedInParts(keys, (key) => `${key}:${goPrint(value[key])}`, ' ')}]`
 }
 
-/** As `%s` prints it: what is not a string is printed with its type. */
+/**
+ * Returns a value as Go's `%s` prints it: a value that is not a string is printed with its type.
+ */
 export function goPrintText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return '%!s(<nil>)'
@@ -31,14 +33,14 @@ export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | '
   return Array.isArray(value) ? 'slice' : 'map'
 }
 
-/** The type of a value, as `%s` prints it. */
+/** Returns the type of a value, as Go's `%s` prints it. */
 export function goType(value: Json): string {
   if (value === null) return '%!s(<nil>)'
   const kind = goKind(value)
   return kind === 'map' ? 'map[string]interface {}' : kind === 'slice' ? '[]interface {}' : kind
 }
 
-/** Go decodes numbers that fit as integers, and all others as floats. */
+/** Whether Go decodes a number as a float: integers that fit into 64 bits stay integers. */
 function isFloat(value: Json): boolean {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value
   return typeof value === 'number' && !Number.isSafeInteger(value)

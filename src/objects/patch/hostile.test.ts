@@ -1,4 +1,4 @@
-/** Patches that someone made to hurt. Each is refused or does no harm, soon. */
+/** Malicious patches: each is rejected or applied within bounded time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../api/errors.ts'
@@ -7,9 +7,9 @@ import { builtInResources } from '../../registry/built-in.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { applyPatch, type Patch, type Patched } from './patches.ts'
 
-/** Slow machines take their time; what is not bounded takes minutes. */
+/** Generous, so that slow machines pass. Unbounded work takes minutes. */
 const MS_MAX = 10_000
-/** Five times what it takes on a quiet machine. */
+/** Five times what a step takes on an idle machine. */
 const STEP_MS_MAX = 300
 
 const configMaps = builtInResources().find(({ plural }) => plural === 'configmaps')
@@ -34,7 +34,7 @@ function apply(form: Patch['form'], body: unknown, object = configMap): Patched 
   const expected = object === configMap ? configMaps : deployments
   assert(expected !== undefined)
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  // Of its own: other tests may run on the same cores.
+  // Measures the CPU time of this thread, because other tests may run on the same cores.
   const start = process.threadCpuUsage()
   try {
     return allSteps(applyPatch(object, { form, text, isChecked: true }, expected))
@@ -48,7 +48,7 @@ const isRefused = (error: unknown): boolean =>
 
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
-test('deep patches', () => {
+test('deeply nested patches are applied or rejected with a client error', () => {
   for (const form of ['json', 'merge', 'strategic'] as const) {
     for (const depth of [999, 1001, 9999, 10_001, 200_000]) {
       const body =
@@ -62,7 +62,7 @@ test('deep patches', () => {
   }
 })
 
-test('a document that is moved into itself, deeper and deeper', () => {
+test('a patch that nests the document deeper with each move is rejected', () => {
   const deep = '/a'.repeat(900)
   const operations = [
     { op: 'add', path: '/a', value: JSON.parse(nested(950)) as unknown },
@@ -75,20 +75,20 @@ test('a document that is moved into itself, deeper and deeper', () => {
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('a path of a million parts', () => {
+test('a path of 500,000 segments is rejected', () => {
   assert.throws(
     () => apply('json', [{ op: 'add', path: '/data'.repeat(500_000), value: '1' }]),
     isRefused,
   )
 })
 
-test('a deep value that is opened again and again', () => {
+test('a deep value that has to be parsed again at each level is rejected', () => {
   const padded = `${'{"a":'.repeat(900)}"${'x'.repeat(1_000_000)}"${'}'.repeat(900)}`
   const body = `[{"op":"add","path":"/x","value":${padded}},{"op":"remove","path":"/x${'/a'.repeat(900)}"}]`
   assert.throws(() => apply('json', body), isRefused)
 })
 
-test('copies that double', () => {
+test('copies that double the document each time are rejected', () => {
   const operations = Array.from({ length: 200 }, () => ({
     op: 'copy',
     from: '/data',
@@ -97,7 +97,7 @@ test('copies that double', () => {
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('a long list that is moved by every operation', () => {
+test('operations that each shift a long list are rejected', () => {
   const operations = [
     { op: 'add', path: '/x', value: Array.from({ length: 500_000 }, () => 1) },
     ...Array.from({ length: 9000 }, () => ({ op: 'add', path: '/x/0', value: 1 })),
@@ -105,7 +105,7 @@ test('a long list that is moved by every operation', () => {
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('huge indices', () => {
+test('huge indices are rejected', () => {
   for (const index of [
     '4294967296',
     '9007199254740993',
@@ -117,7 +117,7 @@ test('huge indices', () => {
   }
 })
 
-test('keys that objects inherit are keys like any other', () => {
+test('names of inherited JavaScript properties are ordinary keys', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString']
   const data = `{${keys.map((key) => `"${key}":"x"`).join()}}`
   const operations = keys.map((key) => ({ op: 'add', path: `/data/${key}`, value: 'x' }))
@@ -139,7 +139,7 @@ test('keys that objects inherit are keys like any other', () => {
   }
 })
 
-test('inherited keys are no members that are there', () => {
+test('inherited JavaScript properties do not count as existing members', () => {
   assert.throws(() => apply('json', [{ op: 'remove', path: '/data/constructor' }]), isRefused)
   assert.throws(
     () => apply('json', [{ op: 'add', path: '/__proto__/polluted', value: 'x' }]),
@@ -155,7 +155,7 @@ test('inherited keys are no members that are there', () => {
   }
 })
 
-test('long lists that are merged by key', () => {
+test('long lists are merged by key within the time limit', () => {
   const containers = Array.from({ length: 30_000 }, (_, at) => ({ name: `c${at}`, image: 'i' }))
   const order = containers.toReversed().map(({ name }) => ({ name }))
   const spec = { containers: containers.toReversed(), '$setElementOrder/containers': order }
@@ -163,7 +163,7 @@ test('long lists that are merged by key', () => {
   assert('object' in patched)
 })
 
-test('long lists of values that are merged and deleted from', () => {
+test('long lists of scalars are merged and deleted from within the time limit', () => {
   const many = Array.from({ length: 100_000 }, (_, at) => `x.io/${at}`)
   const patched = apply('strategic', {
     metadata: { finalizers: many, '$deleteFromPrimitiveList/finalizers': many },
@@ -171,7 +171,7 @@ test('long lists of values that are merged and deleted from', () => {
   assert('object' in patched)
 })
 
-test('a JSON patch of megabytes is read and applied in many steps', () => {
+test('a JSON patch of several megabytes is read and applied in many steps', () => {
   assert(configMaps !== undefined)
   const numbers = Array.from({ length: 100_000 }, (_, at) => at % 10)
   const patches: readonly (readonly [string, string])[] = [
@@ -204,7 +204,7 @@ test('a JSON patch of megabytes is read and applied in many steps', () => {
   }
 })
 
-test('no step of a patch of megabytes takes long', () => {
+test('every step of a patch of several megabytes is short', () => {
   assert(configMaps !== undefined)
   const numbers = `[${'1,'.repeat(1_500_000)}1]`
   const texts = `[${'"a/b",'.repeat(500_000)}"a/c"]`
@@ -217,14 +217,14 @@ test('no step of a patch of megabytes takes long', () => {
   ]
   for (const [form, text] of patches) {
     let best = Infinity
-    // Garbage of others is collected in some of them.
+    // Some runs include garbage collection caused by other tests, so the best of several counts.
     for (let tries = 0; tries < 3 && best > STEP_MS_MAX; tries++)
       best = Math.min(best, longestStepMs(form, text, configMaps))
     assert(best < STEP_MS_MAX, `${form} ${text.slice(0, 40)}: ${best} ms`)
   }
 })
 
-/** In CPU of this thread. */
+/** Returns the longest step, in CPU time of this thread. */
 function longestStepMs(
   form: Patch['form'],
   text: string,
@@ -242,7 +242,7 @@ function longestStepMs(
 
 const add = (path: string) => (): unknown => apply('json', [{ op: 'add', path, value: '' }])
 
-test('a path of a JSON patch is no longer than a document may be deep', () => {
+test('a JSON patch path that is too long or has too many keys is rejected', () => {
   assert.throws(add('/a'.repeat(1_500_000)), isRefused)
   assert.throws(add(`/data/a${'~0'.repeat(1_000_000)}`), isRefused)
   assert.throws(add(`/data${'/a'.repeat(999)}`), isRefused)

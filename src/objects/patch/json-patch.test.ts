@@ -19,65 +19,93 @@ function patched(document: unknown, operations: unknown): unknown {
 const doc = { a: 1, list: ['x', 'y'], map: { b: { c: 'd' } } }
 
 const cases: readonly (readonly [string, unknown[], unknown])[] = [
-  ['add a member', [{ op: 'add', path: '/z', value: { n: null } }], { ...doc, z: { n: null } }],
-  ['add over a member', [{ op: 'add', path: '/a', value: 2 }], { ...doc, a: 2 }],
-  ['add without a value', [{ op: 'add', path: '/a' }], { ...doc, a: null }],
   [
-    'insert an item',
+    'add creates a member',
+    [{ op: 'add', path: '/z', value: { n: null } }],
+    { ...doc, z: { n: null } },
+  ],
+  ['add overwrites an existing member', [{ op: 'add', path: '/a', value: 2 }], { ...doc, a: 2 }],
+  ['add without a value sets null', [{ op: 'add', path: '/a' }], { ...doc, a: null }],
+  [
+    'add at an index inserts an item',
     [{ op: 'add', path: '/list/1', value: 'n' }],
     { ...doc, list: ['x', 'n', 'y'] },
   ],
   [
-    'append an item',
+    'add at the dash appends an item',
     [{ op: 'add', path: '/list/-', value: 'n' }],
     { ...doc, list: ['x', 'y', 'n'] },
   ],
   [
-    'append from the end',
+    'add at index -1 appends an item',
     [{ op: 'add', path: '/list/-1', value: 'n' }],
     { ...doc, list: ['x', 'y', 'n'] },
   ],
   [
-    'insert from the end',
+    'add at a negative index inserts an item',
     [{ op: 'add', path: '/list/-2', value: 'n' }],
     { ...doc, list: ['x', 'n', 'y'] },
   ],
-  ['remove', [{ op: 'remove', path: '/map/b/c' }], { ...doc, map: { b: {} } }],
-  ['remove the last item', [{ op: 'remove', path: '/list/-1' }], { ...doc, list: ['x'] }],
-  ['replace', [{ op: 'replace', path: '/list/0', value: [] }], { ...doc, list: [[], 'y'] }],
-  ['replace what is not there', [{ op: 'replace', path: '/z', value: 1 }], { ...doc, z: 1 }],
-  ['replace all', [{ op: 'replace', path: '', value: { n: 1 } }], { n: 1 }],
-  ['replace all by a scalar', [{ op: 'replace', path: '', value: 1 }], doc],
+  ['remove deletes a member', [{ op: 'remove', path: '/map/b/c' }], { ...doc, map: { b: {} } }],
   [
-    'move',
+    'remove at index -1 deletes the last item',
+    [{ op: 'remove', path: '/list/-1' }],
+    { ...doc, list: ['x'] },
+  ],
+  [
+    'replace sets an item',
+    [{ op: 'replace', path: '/list/0', value: [] }],
+    { ...doc, list: [[], 'y'] },
+  ],
+  ['replace creates a missing member', [{ op: 'replace', path: '/z', value: 1 }], { ...doc, z: 1 }],
+  [
+    'replace with an empty path replaces the document',
+    [{ op: 'replace', path: '', value: { n: 1 } }],
+    { n: 1 },
+  ],
+  [
+    'replacing the document with a scalar has no effect',
+    [{ op: 'replace', path: '', value: 1 }],
+    doc,
+  ],
+  [
+    'move moves a member into a list',
     [{ op: 'move', from: '/map/b', path: '/list/0' }],
     { a: 1, list: [{ c: 'd' }, 'x', 'y'], map: {} },
   ],
   [
-    'move an item',
+    'move computes the target index after the removal',
     [{ op: 'move', from: '/list/0', path: '/list/1' }],
     { ...doc, list: ['y', 'x'] },
   ],
   [
-    'copy',
+    'copy copies a value into itself',
     [{ op: 'copy', from: '/map', path: '/map/b/e' }],
     { ...doc, map: { b: { c: 'd', e: { b: { c: 'd' } } } } },
   ],
-  ['copy what is not there', [{ op: 'copy', from: '/no', path: '/z' }], { ...doc, z: null }],
   [
-    'test in any order',
+    'copying a missing member copies null',
+    [{ op: 'copy', from: '/no', path: '/z' }],
+    { ...doc, z: null },
+  ],
+  [
+    'test ignores the order of keys',
     [{ op: 'test', path: '', value: { map: doc.map, list: doc.list, a: 1 } }],
     doc,
   ],
-  ['test null', [{ op: 'test', path: '/no', value: null }], doc],
-  ['escapes', [{ op: 'add', path: '/~01~1', value: 1 }], { ...doc, '~1/': 1 }],
+  ['test treats a missing member as null', [{ op: 'test', path: '/no', value: null }], doc],
   [
-    'an index with a zero',
+    'escapes in a path are decoded',
+    [{ op: 'add', path: '/~01~1', value: 1 }],
+    { ...doc, '~1/': 1 },
+  ],
+  [
+    'an index may have a leading zero',
     [{ op: 'replace', path: '/list/01', value: 1 }],
     { ...doc, list: ['x', 1] },
   ],
   [
-    'text before the slash',
+    'text before the first slash is ignored',
     [{ op: 'remove', path: 'anything/a' }],
     { list: doc.list, map: doc.map },
   ],
@@ -89,23 +117,26 @@ for (const [name, operations, expected] of cases) {
 
 const refused: readonly (readonly [string, unknown])[] = [
   ['an unknown operation', { op: 'Add', path: '/a' }],
-  ['no operation', { path: '/a' }],
-  ['null', null],
-  ['no path', { op: 'add', value: 1 }],
-  ['no from', { op: 'move', path: '/a' }],
+  ['an operation without op', { path: '/a' }],
+  ['an operation that is null', null],
+  ['an operation without path', { op: 'add', value: 1 }],
+  ['a move without from', { op: 'move', path: '/a' }],
   ['add at the root', { op: 'add', path: '', value: {} }],
-  ['below what is missing', { op: 'add', path: '/no/x', value: 1 }],
-  ['through a scalar', { op: 'add', path: '/a/x', value: 1 }],
-  ['remove what is missing', { op: 'remove', path: '/no' }],
-  ['an item too far', { op: 'add', path: '/list/3', value: 1 }],
-  ['an item too far back', { op: 'replace', path: '/list/-3', value: 1 }],
-  ['remove at the dash', { op: 'remove', path: '/list/-' }],
-  ['not an index', { op: 'replace', path: '/list/1e0', value: 1 }],
+  ['a path below a missing member', { op: 'add', path: '/no/x', value: 1 }],
+  ['a path through a scalar', { op: 'add', path: '/a/x', value: 1 }],
+  ['removal of a missing member', { op: 'remove', path: '/no' }],
+  ['an index beyond the end', { op: 'add', path: '/list/3', value: 1 }],
+  ['a negative index before the start', { op: 'replace', path: '/list/-3', value: 1 }],
+  ['removal at the dash', { op: 'remove', path: '/list/-' }],
+  ['a key that is not an index', { op: 'replace', path: '/list/1e0', value: 1 }],
   ['a huge index', { op: 'add', path: `/list/${'9'.repeat(400)}`, value: 1 }],
   ['a test that fails', { op: 'test', path: '/a', value: 2 }],
-  ['a test by another text', { op: 'test', path: '/a', value: '1' }],
-  ['a test of a shorter list', { op: 'test', path: '/list', value: ['x'] }],
-  ['a test of a key that is null elsewhere', { op: 'test', path: '/map', value: { c: null } }],
+  ['a test of a number against a string', { op: 'test', path: '/a', value: '1' }],
+  ['a test against a shorter list', { op: 'test', path: '/list', value: ['x'] }],
+  [
+    'a test against a missing key with the value null',
+    { op: 'test', path: '/map', value: { c: null } },
+  ],
 ]
 
 for (const [name, operation] of refused) {
@@ -117,7 +148,7 @@ const anyJson = fc
   .jsonValue({ maxDepth: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown)
 
-test('json patch: what is added can be tested, copied, moved and removed again', () => {
+test('json patch: an added value can be tested, copied, moved and removed again', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), anyJson),
@@ -140,7 +171,7 @@ test('json patch: what is added can be tested, copied, moved and removed again',
   )
 })
 
-test('json patch: a large document is printed with its keys in the same order', () => {
+test('json patch: dividing the work into slices does not change the order of printed keys', () => {
   const document = '{"list":[{"z":{"y":1,"x":2}},{"z":{"y":1,"x":2}}],"map":{"z":{"y":1,"x":2}}}'
   const printed = (operations: unknown, work: Work): string => {
     const { operations: read } = allSteps(readOperations(JSON.stringify(operations), work, true))

@@ -1,23 +1,29 @@
 /**
- * JSON patch, RFC 6902, as upstream's library implements it: negative indices count from the end,
- * an absent member can be replaced and copied (as null), and an omitted value is null.
+ * Applies a JSON patch (RFC 6902) with the deviations of the Go library that kube-apiserver uses:
+ * negative indices count from the end, an absent member can be replaced and copied (as null), and
+ * an omitted value is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { quote } from '../../api/quote.ts'
 import { DEPTH_MAX, PatchError, type Work } from './work.ts'
 
-/** Bytes that all copies together may add to a document: as many as a body may have. */
+/**
+ * Maximum number of bytes that all copies together may add to a document: the size limit of a
+ * request body.
+ */
 const COPIED_BYTES_MAX = 3 * 1024 * 1024
 
-/** Keys in one path: a document that nests deeper is rejected. */
+/** Maximum number of keys in one path: a document that nests deeper is rejected. */
 const KEYS_MAX = DEPTH_MAX
-/** Far longer than any real path: to decode one of megabytes takes long. */
+/**
+ * Maximum length of a path, far longer than any real one. Decoding a path of megabytes takes long.
+ */
 const POINTER_CHARACTERS_MAX = 256 * 1024
 
 /**
- * A member that is omitted or null is undefined, except for `value`, which is null if it was given
- * as null.
+ * One operation of a patch. A member is undefined if it is omitted or null, except for `value`,
+ * which is null if it was given as null.
  */
 export type Operation = {
   readonly op: string | undefined
@@ -26,7 +32,10 @@ export type Operation = {
   readonly value: Value | undefined
 }
 
-/** Applies all operations; the given document is changed on the way. Fails with a PatchError. */
+/**
+ * Applies all operations and returns the resulting document. Modifies the given document on the
+ * way. Throws a PatchError.
+ */
 export function* applyOperations(
   document: JsonNode,
   operations: readonly Operation[],
@@ -40,7 +49,7 @@ export function* applyOperations(
   return run.root
 }
 
-/** The value of a test is another one. */
+/** A test operation found a different value. */
 export class TestFailed extends PatchError {}
 
 /** The target of an operation: a container, and a key or an index in it. */
@@ -85,8 +94,8 @@ class Run {
         return withLocation(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
       case 'copy': {
-        // Both paths are resolved before the copy: that opens the containers on the way, and what
-        // is open is copied with its keys sorted.
+        // Resolve both paths before the copy. Resolving parses the containers on the way, and a
+        // parsed container is copied with its keys sorted.
         const source = withLocation(`error in copy for from: '${from}'`, () =>
           get(this.#at(from ?? '', op, 'from path')),
         )
@@ -114,11 +123,15 @@ class Run {
     )
   }
 
-  /** Undefined if nothing contains the target. What precedes the first slash is ignored. */
+  /**
+   * Returns the target of a path, or undefined if its parent does not exist. Text before the first
+   * slash is ignored.
+   */
   #find(pointer: string): OperationTarget | undefined {
-    if (pointer.length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
+    if (pointer.length > POINTER_CHARACTERS_MAX)
+      throw new PatchError(`the path has more than ${POINTER_CHARACTERS_MAX} characters`)
     const [, ...keys] = pointer.split('/', KEYS_MAX + 2).map(unescaped)
-    if (keys.length > KEYS_MAX) throw new PatchError('the path is longer than any document is deep')
+    if (keys.length > KEYS_MAX) throw new PatchError(`the path has more than ${KEYS_MAX} keys`)
     const last = keys.pop()
     if (last === undefined) return undefined
     let inside = insideOf(this.root)
@@ -127,8 +140,8 @@ class Run {
   }
 
   /**
-   * Opens what the pointer leads through, if it is long. Nothing else: keys are sorted where a
-   * document was opened.
+   * Parses long containers on the path in slices. Anything else must stay unparsed, because the
+   * keys of parsed objects are sorted.
    */
   *#opened(pointer: string): Steps<void> {
     if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
@@ -163,7 +176,7 @@ class Run {
     return value
   }
 
-  /** Replaces the document; a scalar is ignored. */
+  /** Replaces the document. A scalar is ignored. */
   #replaceRoot(value: Value): void {
     if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
   }
@@ -173,7 +186,8 @@ class Run {
     const text = value.print()
     this.#work.spend(text.length)
     this.#copiedBytes += Buffer.byteLength(text)
-    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchError('the copies are too large')
+    if (this.#copiedBytes > COPIED_BYTES_MAX)
+      throw new PatchError(`the copy operations add more than ${COPIED_BYTES_MAX} bytes`)
     return new JsonNode(text, this.#work)
   }
 }
@@ -187,10 +201,10 @@ const operations: ReadonlySet<string> = new Set([
   'test',
 ])
 
-/** A key or an index that a container does not have. */
+/** A container does not have the key or the index. */
 class KeyError extends PatchError {}
 
-/** Upstream's library tells where a key was missing. */
+/** Runs `act` and adds the location to a KeyError, as the Go library does. */
 function withLocation<T>(where: string, act: () => T): T {
   try {
     return act()
@@ -199,7 +213,10 @@ function withLocation<T>(where: string, act: () => T): T {
   }
 }
 
-/** Upstream's library says more of some operations than of others. */
+/**
+ * Returns the error for a missing `path` or `from`. The Go library gives more detail for some
+ * operations than for others.
+ */
 function undecoded(op: string, what: 'path' | 'from'): PatchError {
   const isBrief = what === 'path' && (op === 'add' || op === 'remove' || op === 'copy')
   const why = isBrief
@@ -210,13 +227,13 @@ function undecoded(op: string, what: 'path' | 'from'): PatchError {
   return new PatchError(`${op} operation failed to decode ${what}: ${why}missing value`)
 }
 
-/** As upstream's messages have it. */
+/** Quotes the path for the operations for which the Go library quotes it. */
 const quoted = (op: string, pointer: string): string =>
   op === 'add' || op === 'remove' ? `"${pointer}"` : pointer
 
 const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
 
-/** Null where a path leads through an index that does not exist. */
+/** Returns the target's value, or null if an index on the path does not exist. */
 function reached(place: OperationTarget): Value {
   try {
     return get(place)
@@ -226,7 +243,10 @@ function reached(place: OperationTarget): Value {
   }
 }
 
-/** Null for an absent member; an item must exist. */
+/**
+ * Returns the target's value: null for an absent member. Throws if an item of a list does not
+ * exist.
+ */
 function get({ inside, key }: OperationTarget): Value {
   return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
 }
@@ -249,12 +269,12 @@ function indexOf(key: string, length: number): number {
   return index
 }
 
-/** An omitted value equals null, and so does an absent member. */
+/** Whether two values are equal. An omitted value and an absent member both equal null. */
 function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
   if (current === null) return (value ?? null) === null
   return value !== undefined && value !== null && (yield* current.equals(value))
 }
 
-/** RFC 6901, section 4: the order of the replacements matters. */
+/** Decodes a key as RFC 6901, section 4 requires: `~1` must be replaced before `~0`. */
 const unescaped = (key: string): string =>
   key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key

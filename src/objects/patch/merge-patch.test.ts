@@ -14,7 +14,7 @@ function merged(document: object, patch: object): unknown {
   return JSON.parse(root.print())
 }
 
-/** The examples of RFC 7386, appendix A, whose documents and patches are both objects. */
+/** The examples of RFC 7386, appendix A, in which both the document and the patch are objects. */
 const cases: readonly (readonly [object, object, object])[] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -26,12 +26,12 @@ const cases: readonly (readonly [object, object, object])[] = [
   [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  // Null inside of lists: an item stays, a member of an item goes.
+  // Nulls inside of lists: a null item is kept, a null member of an item is removed.
   [{}, { a: [null, { b: null, c: 1 }] }, { a: [null, { c: 1 }] }],
 ]
 
 for (const [document, patch, expected] of cases) {
-  test(`merge patch: ${JSON.stringify(document)} with ${JSON.stringify(patch)}`, () => {
+  test(`merge patch: ${JSON.stringify(patch)} is merged into ${JSON.stringify(document)}`, () => {
     assert.deepEqual(merged(document, patch), expected)
   })
 }
@@ -44,12 +44,13 @@ const withoutNull = fc
   )
 
 /**
- * A list with null in an item that takes the place of an object keeps it, and only the next patch
- * takes it out: as upstream.
+ * A patch in which only top-level members are null. With other nulls, applying it a second time may
+ * differ: if a list replaces an object, a null member of one of its items is kept at first and then
+ * removed, as in kube-apiserver.
  */
 const change = fc.dictionary(fc.string(), fc.oneof(fc.constant(null), withoutNull))
 
-test('merge patch: a second time it changes nothing', () => {
+test('merge patch: applying a patch a second time changes nothing', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), withoutNull), change, (document, patch) => {
       const once = merged(document, patch)
@@ -59,7 +60,7 @@ test('merge patch: a second time it changes nothing', () => {
   )
 })
 
-test('merge patch: numbers keep their digits, untouched objects their order', () => {
+test('merge patch: numbers keep their digits and untouched objects keep their key order', () => {
   const work = new Work()
   const root = new JsonNode('{"z":{"b":1.50,"a":12345678901234567890},"c":1e3}', work)
   allSteps(

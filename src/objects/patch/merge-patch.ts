@@ -1,12 +1,15 @@
-/** JSON merge patch, RFC 7386: null removes, objects are merged, everything else is replaced. */
+/**
+ * Applies a JSON merge patch (RFC 7386): null removes a member, objects are merged, and every other
+ * value is replaced.
+ */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { JsonNode, Members, Value } from './document.ts'
 import { checkDepth } from './work.ts'
 
-/** Members that are merged between two steps. */
+/** Number of members merged between two steps. */
 const STEP_MEMBERS = 256
 
-/** Changes the members in place. */
+/** Merges a patch into `members`, which it modifies. */
 export function* mergeInto(members: Members, patch: Members): Steps<void> {
   let merges = 0
   for (const [key, value] of patch) {
@@ -14,7 +17,7 @@ export function* mergeInto(members: Members, patch: Members): Steps<void> {
     const current = members.get(key) ?? null
     if (value === null) members.delete(key)
     else if (current !== null) members.set(key, yield* merged(current, value))
-    // Most values are scalars: a generator costs a microsecond.
+    // Most values are scalars; skip the cost of a generator for them.
     else members.set(key, value.isNested ? yield* withoutNulls(value) : value)
   }
 }
@@ -33,12 +36,13 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 }
 
 /**
- * If there is nothing to remove, null means absent; in a list it is kept, since the items after it
- * keep their places. A patch of some KB may be nested so deeply that this takes long: each value is
- * read again as a part of all that contain it.
+ * Removes null members from a value that is added as a whole, since there is nothing for them to
+ * remove. Null items of lists are kept, so that the items after them keep their index. Even a patch
+ * of a few KB can be nested so deeply that this takes long, because each value is read again as a
+ * part of all its ancestors.
  */
 function* withoutNulls(root: JsonNode): Steps<JsonNode> {
-  /** The values of the objects and lists that are being visited. */
+  /** The remaining values of the containers that are being visited, outermost first. */
   const open: Iterator<Value>[] = [[root].values()]
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     const { value, done } = last.next()
@@ -54,7 +58,7 @@ function* withoutNulls(root: JsonNode): Steps<JsonNode> {
   return root
 }
 
-/** Without the members that are null. */
+/** Returns the values inside of a container, after removing null members. */
 function valuesOf(node: JsonNode): Iterator<Value> {
   const members = node.members()
   if (members === undefined) return (node.items() ?? []).values()

@@ -84,7 +84,7 @@ const spec = fc.record(
 )
 const status = fc.constantFrom(null, { readyReplicas: 0 }, {})
 
-test('a patch makes the same of what it touches as of the whole', () => {
+test('patching only the touched fields gives the same result as patching the whole object', () => {
   fc.assert(
     fc.property(fc.record({ metadata, spec, status }, { requiredKeys: [] }), (patch) => {
       const quick = quickly(patch)
@@ -94,13 +94,13 @@ test('a patch makes the same of what it touches as of the whole', () => {
   )
 })
 
-test('what a patch does not speak of stays as it is', () => {
+test('fields that a patch does not mention are shared with the current object', () => {
   const quick = quickly({ metadata: { labels: { a: 'x' } } })
   assert.equal(quick?.['spec'], current['spec'])
   assert.equal(quick?.metadata['managedFields'], current.metadata['managedFields'])
 })
 
-test('what is wrong, or of another kind, is left to the long way', () => {
+test('an invalid patch or one that sets the kind is left to the slow path', () => {
   for (const patch of [
     { kind: 'Other' },
     { apiVersion: 'v2' },

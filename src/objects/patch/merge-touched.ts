@@ -1,6 +1,7 @@
 /**
- * Applies a merge patch to an object of a built-in kind (whose fields all have types) at the cost
- * of what it touches: only that is printed, merged and decoded again, and the rest stays decoded.
+ * Applies a merge patch to an object of a built-in kind at a cost that depends only on the touched
+ * fields. These are printed, merged and decoded again; all other fields stay decoded. This needs a
+ * kind whose fields all have types.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { type Decoding, decodeStruct } from '../codec/decode.ts'
@@ -22,8 +23,9 @@ type MergeContext = {
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
 /**
- * Consumes the patch. Undefined: there is an error, or the kind would change; then the whole object
- * is patched, since errors quote all of it.
+ * Returns the patched object and consumes the patch. Returns undefined if there is an error or the
+ * patch sets the kind or apiVersion. The caller must then patch the whole object, because errors
+ * quote all of it.
  */
 export function* mergeTouched(
   current: KubeObject,
@@ -57,10 +59,13 @@ export function* mergeTouched(
     : yield* stepOf(() => setDefaults(object), slices)
 }
 
-/** What a patch touches: some fields of structs that exist, and other values as a whole. */
+/**
+ * The fields that a patch touches: a struct that exists is entered, any other value is touched as a
+ * whole.
+ */
 type StructFields = ReadonlyMap<string, StructFields | 'whole'>
 
-/** Opens in parts what `placesIn` looks into. */
+/** Parses in slices the parts of the patch that `placesIn` visits. */
 function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<void> {
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
@@ -76,7 +81,7 @@ function placesIn(value: Fields, patch: Members, { byName }: Struct): StructFiel
   const places = new Map<string, StructFields | 'whole'>()
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
-    // The decoder reports unknown fields.
+    // Skip unknown fields here; the decoder reports them.
     if (schema === undefined) continue
     const own = value[key]
     const isInside = schema.type === 'struct' && isFields(own)
@@ -95,7 +100,7 @@ function partOf(value: Fields, places: StructFields): Fields {
   return part
 }
 
-/** The value with its patched part. */
+/** Returns the value with its touched fields replaced by those in `part`. */
 function joined(value: Fields, part: Fields, places: StructFields): Fields {
   const all: { [name: string]: Json | undefined } = { ...value }
   for (const [name, inside] of places) {

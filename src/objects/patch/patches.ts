@@ -1,4 +1,4 @@
-/** Applies a patch of any kind: from an object and the body of a patch to the patched object. */
+/** Applies a patch of any type to an object and decodes the result. */
 import { badRequest, patchRejected, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner, JsonSyntaxError, type JsonType } from '../../api/json-scanner.ts'
@@ -22,22 +22,22 @@ import { PatchError, Work } from './work.ts'
 
 export type Patch = {
   readonly form: 'json' | 'merge' | 'strategic'
-  /** The body of the request. */
+  /** Body of the request. */
   readonly text: string
   /** Whether unknown and duplicate fields are reported. */
   readonly isChecked: boolean
-  /** Present if the patch or the object is large: each step is divided then. */
+  /** Present if the patch or the object is large. Each step is then divided into slices. */
   readonly slices?: Slices | undefined
 }
 
 export type Patched = DecodeResult & {
-  /** The text that an error quotes. */
+  /** Returns the text that an error quotes. */
   readonly shown: () => string
 }
 
 /**
- * The patch is parsed anew each time, since applying it changes it. Fails with the error that the
- * client gets.
+ * Returns the patched object. Parses the patch again in each call, since applying a patch modifies
+ * it. Throws the error that the client receives.
  */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
@@ -55,7 +55,10 @@ export function* applyPatch(current: KubeObject, patch: Patch, expected: Expecte
     : { ...decoded, strictFaults: [...strictFaults, ...decoded.strictFaults], shown }
 }
 
-/** Two values that do not nest too deeply may do so when one is put into the other. */
+/**
+ * Decodes a patched document. Parsing can fail even here: a value that is put into another one may
+ * exceed the depth limit, although neither does so alone.
+ */
 function decodeText(text: string, expected: Expected): DecodeResult {
   try {
     return decodePatched(text, expected)
@@ -81,7 +84,10 @@ function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps
   }
 }
 
-/** Undefined, which is rare: the patch has to be applied to the whole object. */
+/**
+ * Applies a merge patch only to the fields it touches. Returns undefined in the rare case that the
+ * patch has to be applied to the whole object.
+ */
 function* applyQuickly(
   current: KubeObject,
   given: Patch,
@@ -151,7 +157,9 @@ const notAMap = (type: JsonType): string =>
 const rejected = (error: unknown): unknown =>
   error instanceof PatchError ? patchRejected(error) : error
 
-/** Kind and apiVersion stay as they are, whatever the patch says. */
+/**
+ * Applies a strategic merge patch. Kind and apiVersion stay as they are, whatever the patch says.
+ */
 function* applyStrategic(
   current: KubeObject,
   { text, isChecked, slices }: Patch,

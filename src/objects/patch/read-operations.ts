@@ -1,4 +1,4 @@
-/** Reads the body of a JSON patch. Errors in its form have the messages of Go's decoders. */
+/** Reads the body of a JSON patch. Errors in its structure have the messages of Go's decoders. */
 import { badRequest, tooManyOperations } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,20 +9,21 @@ import { addAll } from '../../lib/scheduling/long-lists.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Work } from './work.ts'
 
-/** As upstream. */
+/** Maximum number of operations in one patch, as in kube-apiserver. */
 const OPERATIONS_MAX = 10_000
-/** For the whole patch, as in Go's strict decoder. */
+/** Maximum number of strict faults for the whole patch, as in Go's strict decoder. */
 const STRICT_FAULTS_MAX = 100
 
 export type JsonPatch = {
   readonly operations: readonly Operation[]
-  /** Unknown and duplicate members; empty unless `isChecked`. */
+  /** Unknown and duplicate members. Empty unless `isChecked`. */
   readonly strictFaults: readonly string[]
 }
 
 /**
- * `isChecked`: all members are checked, with the messages of another of upstream's decoders. Fails
- * with a BadRequest, or RequestEntityTooLarge.
+ * Reads the operations. If `isChecked`, all members are checked, with the messages of the strict
+ * decoder that kube-apiserver uses in that case. Throws a BadRequest or RequestEntityTooLarge
+ * error.
  */
 export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {
@@ -45,12 +46,12 @@ export function* readOperations(text: string, work: Work, isChecked: boolean): S
   }
 }
 
-/** Go's names of the types. */
+/** Go's names of the types, for errors. */
 type Names = { readonly list: string; readonly item: string }
 const checkedNames: Names = { list: '[]handlers.jsonPatchOp', item: 'handlers.jsonPatchOp' }
 const plainNames: Names = { list: 'jsonpatch.Patch', item: 'jsonpatch.Operation' }
 
-/** Values that are skipped between two steps: some tenths of a millisecond. */
+/** Number of values skipped between two steps, which takes some tenths of a millisecond. */
 const STEP_VALUES = 4_096
 const STEP_OPERATIONS = 64
 
@@ -69,8 +70,9 @@ type Name = 'op' | 'path' | 'from'
 
 class Reader {
   readonly strictFaults: string[] = []
-  /** The first item that is not an object, and the first member of a wrong type. */
+  /** Error for the first item that is not an object. */
   itemFault: string | undefined
+  /** Error for the first member of the wrong type. */
   memberFault: string | undefined
   readonly #scanner: JsonScanner
   readonly #work: Work
@@ -78,7 +80,7 @@ class Reader {
 
   readonly #isChecked: boolean
   readonly #room = newPathRoom()
-  /** What was already reported: each error is reported once. */
+  /** Faults already reported, so that each is reported once. */
   readonly #reported = new Set<string>()
 
   constructor(text: string, work: Work, isChecked: boolean) {

@@ -11,7 +11,7 @@ const deployment = typeOf('apps/v1', 'Deployment')
 const restore = (text: string): ReturnType<typeof restoreStruct> =>
   restoreStruct(readAny(new JsonScanner(text)), deployment)
 
-test('a tree is restored to what its text is decoded to', () => {
+test('restoring a tree gives the same value as decoding its text', () => {
   const text = JSON.stringify({
     kind: 'Deployment',
     apiVersion: 'apps/v1',
@@ -43,13 +43,13 @@ test('a tree is restored to what its text is decoded to', () => {
 const replicasOf = (literal: string): unknown =>
   restore(`{"spec":{"replicas":${literal}}}`).value['spec']
 
-test('integers are taken as the converter takes them', () => {
+test('integers are converted as in the Go converter', () => {
   assert.deepEqual(replicasOf('2.0'), { replicas: 2 })
   assert.deepEqual(replicasOf('4294967299'), { replicas: 3 })
   assert.deepEqual(replicasOf('null'), {})
 })
 
-test('unknown fields are told in their order', () => {
+test('unknown fields are reported sorted by path', () => {
   const { strictFaults } = restore(
     '{"z":1,"spec":{"no":{"deep":1},"template":{"spec":{"containers":[{"nix":1}]}}}}',
   )
@@ -80,11 +80,11 @@ const faults: readonly (readonly [string, string])[] = [
 ]
 
 for (const [text, message] of faults) {
-  test(`what does not fit is told: ${text}`, () =>
+  test(`a value that does not fit the schema is rejected: ${text}`, () =>
     assert.throws(() => restore(text), { name: 'RestoreError', message }))
 }
 
-test('what is the very same as in a known tree is not restored', () => {
+test('a subtree identical to one in the original tree is not restored again', () => {
   const known = restore(
     '{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"x"}]}}}}',
   )
@@ -97,7 +97,7 @@ test('what is the very same as in a known tree is not restored', () => {
   assert.deepEqual({ ...fieldsOf(fieldsOf(value['metadata'])['labels']) }, labels)
 })
 
-test('schemas of items read themselves: what does not fit is told, not stored as zero', () => {
+test('an invalid schema of items is rejected instead of being stored as zero values', () => {
   const schema = typeOf('apiextensions/v1', 'JSONSchemaProps')
   for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
     assert.throws(() => restoreStruct({ items }, schema), {

@@ -1,7 +1,8 @@
 /**
  * Converts a tree of JSON to an object of a known schema, as Go's converter (FromUnstructured)
- * does: what decode.ts does with a text. Its messages differ, and so does what it accepts: a whole
- * number written as a fraction is an integer, and one that is too large wraps around.
+ * does. It is the counterpart of decode.ts, which reads text, but its messages differ and it
+ * accepts more. A whole number written as a fraction is an integer, and an integer that is too
+ * large wraps around.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../../api/object.ts'
@@ -21,24 +22,24 @@ import type { Scalar, Schema, Struct } from '../schema/schema.ts'
 import { eachKey, mapEach, once } from '../../lib/scheduling/parts.ts'
 import { goKind } from './go-print.ts'
 
-/** A value that does not fit the schema. The message is Go's. */
+/** A value does not fit the schema. The message is Go's. */
 export class RestoreError extends Error {
   override readonly name = 'RestoreError'
 }
 
 export type RestoreResult = {
   readonly value: Fields
-  /** `unknown field "a.b"`, sorted. */
+  /** Faults such as `unknown field "a.b"`, sorted. */
   readonly strictFaults: readonly string[]
 }
 
 /**
- * A value, and the tree that was made from it before the merge: what is identical in both trees
- * need not be restored.
+ * A value and the tree made from it before the merge. A subtree that is identical in the trees
+ * before and after the merge need not be restored.
  */
 type OriginalValue = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
-/** Fails with a RestoreError. */
+/** Converts the tree to an object. Throws a RestoreError. */
 export function restoreStruct(tree: Json, struct: Struct, known?: OriginalValue): RestoreResult {
   const restorer = once('restorer', () => new Restorer())
   restorer.rewind()
@@ -51,7 +52,7 @@ class Restorer {
   readonly #path: string[] = []
   readonly #room = newPathRoom()
 
-  /** Before the tree is visited once more in parts. */
+  /** Resets the path. Called before each pass over the tree when the work is divided. */
   rewind(): void {
     this.#path.length = 0
   }
@@ -139,8 +140,8 @@ class Restorer {
 }
 
 /**
- * Types with an UnmarshalJSON of their own are decoded from a text here as well; their errors are
- * about their own fields.
+ * Decodes the text of a field whose Go type has its own UnmarshalJSON. Go also decodes these from
+ * text here, and their errors are about their own fields.
  */
 function reread(name: string, given: Json, struct: Struct): Json | undefined {
   const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)
@@ -150,7 +151,7 @@ function reread(name: string, given: Json, struct: Struct): Json | undefined {
   )
 }
 
-/** Fails with a RestoreError if the value does not fit the type. */
+/** Converts a scalar. Throws a RestoreError if the value does not fit the type. */
 function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
   switch (type) {
     case 'string':

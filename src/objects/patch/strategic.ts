@@ -1,8 +1,8 @@
 /**
- * Strategic merge patch: objects are merged field by field, lists as the schema says, and
- * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the
- * rest. Both trees are changed on the way, as upstream does and its errors show; the caller has
- * made them for this.
+ * Applies a strategic merge patch. Objects are merged field by field and lists as the schema says.
+ * Directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) override
+ * this. Both trees are modified on the way, as in kube-apiserver, whose errors show it. The caller
+ * must therefore pass trees that it does not share.
  */
 import { badRequest, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -27,7 +27,9 @@ const RETAIN = '$retainKeys'
 const ORDER = '$setElementOrder'
 const DELETE = '$deleteFromPrimitiveList'
 
-/** The merged object. Fails with the error that the client gets. */
+/**
+ * Merges the patch into `live` and returns the result. Throws the error that the client receives.
+ */
 export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps<JsonMap> {
   if (PATCH in patch) return directed(patch)
   retainKeys(live, patch)
@@ -38,13 +40,13 @@ export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps
   }
   for (const [at, key] of keys.entries()) {
     if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
-    // Ordered lists were removed from the patch.
+    // Ordered lists have already been removed from the patch.
     if (key in patch) yield* mergeField(live, patch, { key, schema })
   }
   return live
 }
 
-/** Follows `$patch`, by which a patch is not merged. */
+/** Follows a `$patch` directive, which replaces or deletes the object instead of merging. */
 function directed(patch: JsonMap): JsonMap {
   const directive = patch[PATCH]
   if (directive === 'delete') return new JsonMap()
@@ -56,7 +58,7 @@ function directed(patch: JsonMap): JsonMap {
 const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
   unclassified(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`)
 
-/** `$retainKeys`: of a union only the named fields are kept. */
+/** Follows `$retainKeys`, which keeps only the named fields of an object. */
 function retainKeys(live: JsonMap, patch: JsonMap): void {
   if (!(RETAIN in patch)) return
   const keys = patch[RETAIN]
@@ -98,8 +100,8 @@ function* mergeField(
 }
 
 /**
- * Sets a value where there is none to merge with: nulls and directives are dropped, since they have
- * nothing to change.
+ * Sets a value where there is nothing to merge with. Drops nulls and directives, since there is
+ * nothing for them to change.
  */
 function* take(live: JsonMap, key: string, value: Json): Steps<void> {
   const plain = yield* withoutDirectives(yield* withoutNulls(value))
@@ -125,7 +127,7 @@ function* withoutNulls(value: Json): Steps<Json> {
   return value
 }
 
-/** Undefined for a value that is itself a directive. */
+/** Removes directives from a value. Returns undefined if the value is itself a directive. */
 function* withoutDirectives(value: Json): Steps<Json | undefined> {
   if (Array.isArray(value)) return yield* plainItems(value)
   if (!(value instanceof JsonMap)) return value
@@ -140,7 +142,7 @@ function* withoutDirectives(value: Json): Steps<Json | undefined> {
   return value
 }
 
-/** A null item is kept like any other. */
+/** Removes directives from a list. Null items are kept like any other. */
 function* plainItems(items: readonly Json[]): Steps<Json[]> {
   const plain: Json[] = []
   for (const [at, item] of items.entries()) {
@@ -151,7 +153,7 @@ function* plainItems(items: readonly Json[]): Steps<Json[]> {
   return plain
 }
 
-/** `$setElementOrder/finalizers` is about `finalizers`. */
+/** Returns the field that a directive is about: `finalizers` for `$setElementOrder/finalizers`. */
 function fieldOf(directive: string, prefix: string, what: string): string {
   const key = directive.slice(prefix.length + 1)
   if (directive[prefix.length] !== '/') throw badRequest(`invalid patch format of ${what}`)
@@ -165,7 +167,10 @@ function lookUp(schema: Schema, key: string): Field {
   throw unclassified(`unable to find api field in struct ${name} for the json field ${quote(key)}`)
 }
 
-/** Bytes are a list in Go, and the type behind a pointer is not checked. */
+/**
+ * Returns the field if it is a list. Bytes count as a list, as in Go, and kube-apiserver does not
+ * check the type behind a pointer.
+ */
 function lookUpList(schema: Schema, key: string): Field {
   const field = lookUp(schema, key)
   if (field.schema.type === 'list' || field.schema.type === 'bytes' || field.isPointer) return field
@@ -177,7 +182,9 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
-/** Merges and orders the list of a `$setElementOrder`, and removes both from the patch. */
+/**
+ * Merges and orders the list of a `$setElementOrder` directive, and removes both from the patch.
+ */
 function* mergeOrderedList(
   live: JsonMap,
   patch: JsonMap,
@@ -204,8 +211,8 @@ function* mergeOrderedList(
 }
 
 /**
- * Fails if the items cannot be ordered: there are none, they are of several types, or maps have no
- * merge key.
+ * Throws if the items cannot be ordered: there are none, their types differ, or maps have no merge
+ * key.
  */
 function checkItems(
   live: readonly Json[],
@@ -227,7 +234,7 @@ function listOf(value: Json): readonly Json[] {
   return value
 }
 
-/** The items of the patch must be in the order of its `$setElementOrder`. */
+/** Throws unless the items of the patch are in the order of its `$setElementOrder`. */
 function checkOrder(
   given: readonly Json[],
   wanted: readonly Json[],
@@ -271,7 +278,7 @@ function* mergedList(
   return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
 }
 
-/** The kind of the items, as Go's reflection names it. */
+/** Returns the kind of the items, as Go's reflection names it. */
 const goKind = ({ type }: Schema): string => (type === 'string' || type === 'map' ? type : 'struct')
 
 const isUniform = (items: readonly Json[]): boolean =>
@@ -307,11 +314,11 @@ function* mergedItems(
   return yield* ordered(merged, { mergeKey, wanted: items, live: kept })
 }
 
-/** No item of a patch can be about one without the merge key. */
+/** Returns the identity of an item. An item without the merge key matches no item of a patch. */
 const keyOf = (item: Json, mergeKey: string): Identity =>
   item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
 
-/** The directives among the items of a list, and the other items. */
+/** Separates the directives among the items of a list from the other items. */
 function directivesOf(
   patch: readonly Json[],
   mergeKey: string,

@@ -65,7 +65,9 @@ function patched(patch: unknown, live: (patch: JsonMap) => Json): RestoreResult 
 const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0)}}`))
 const ofTouched = (given: JsonMap): Json => touchedTree(current, given, deployment)
 
-/** Structs that hold nothing are written whether they are there or not. */
+/**
+ * Prints the result, because empty structs are printed alike whether they are present or absent.
+ */
 const written = ({ value, strictFaults }: RestoreResult): unknown => [
   printFields(value, deployment, 0),
   strictFaults,
@@ -111,7 +113,7 @@ const spec = fc.record(
   { requiredKeys: [] },
 )
 
-test('a patch makes the same of what it touches as of a tree of all', () => {
+test('merging into a tree of the touched fields gives the same result as into a full tree', () => {
   fc.assert(
     fc.property(fc.record({ metadata, spec }, { requiredKeys: [] }), (patch) => {
       assert.deepEqual(written(patched(patch, ofTouched)), written(patched(patch, ofAll)))
@@ -119,7 +121,7 @@ test('a patch makes the same of what it touches as of a tree of all', () => {
   )
 })
 
-test('what a patch does not speak of is not made a tree', () => {
+test('fields that a patch does not mention are not converted to a tree', () => {
   const { value } = patched({ spec: { replicas: 5 } }, ofTouched)
   assert.equal(value['metadata'], current['metadata'])
 })

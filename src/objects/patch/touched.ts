@@ -1,7 +1,7 @@
 /**
- * The tree that a strategic merge patch is merged into. Only what the patch touches is made a tree,
- * as it is printed; the rest is in it as the decoded value, which the merge does not look at, and
- * which restore.ts recognizes.
+ * Builds the tree that a strategic merge patch is merged into. Only the touched fields are
+ * converted to a tree, from the JSON they are printed as. All other fields are included as decoded
+ * values: the merge does not look at them, and restore.ts recognizes them.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner } from '../../api/json-scanner.ts'
@@ -21,13 +21,13 @@ export function touchedTree(value: Fields, patch: JsonMap, struct: Struct): Json
   return tree
 }
 
-/** `$setElementOrder/finalizers` is about `finalizers`. */
+/** Returns the field that a key is about: `finalizers` for `$setElementOrder/finalizers`. */
 const fieldOfKey = (key: string): string =>
   key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key
 
 type StructField = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
 
-/** Undefined: the field is not printed. */
+/** Returns the tree of a touched field, or undefined if the field is not printed. */
 function touched(
   own: Json | undefined,
   patch: Json | undefined,

@@ -1,4 +1,4 @@
-/** Large patches, and errors that quote them, let others have their turns. */
+/** Large patches, and errors that quote them, yield to the event loop. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
@@ -21,7 +21,7 @@ const configMap: KubeObject = {
 
 const expensive = (): Slices => new Slices(systemTime, { isExpensive: true })
 
-test('a patch is quoted in short turns', async () => {
+test('quoting a large patch in an error yields to the event loop', async () => {
   const patch = { webhooks: Array.from({ length: 200_000 }, (_, at) => ({ versions: [`${at}`] })) }
   let quoted = ''
   const ms = await bestLongestTurnMs(
@@ -31,7 +31,7 @@ test('a patch is quoted in short turns', async () => {
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
-test('a merge patch of deep values is read in short turns', async () => {
+test('reading a merge patch of deep values yields to the event loop', async () => {
   const value = `${'{"a":'.repeat(400)}1${'}'.repeat(400)}`
   const text = `{"x":[${Array.from({ length: 1300 }, () => value).join(',')}]}`
   const ms = await bestLongestTurnMs(async () => {
@@ -53,7 +53,7 @@ const deepLists: {
   large: { items: 40, slices: expensive },
 }
 for (const [size, { items, slices: slicesOf }] of Object.entries(deepLists)) {
-  test(`a ${size} merge patch of deep lists is merged in short turns`, async () => {
+  test(`merging a ${size} patch of deep lists does not block the event loop`, async () => {
     const text = `{"x":${`[${'0,'.repeat(items)}`.repeat(900)}0${']'.repeat(900)}}`
     const ms = await bestLongestTurnMs(async () => {
       const slices = slicesOf?.()
@@ -68,7 +68,7 @@ for (const [size, { items, slices: slicesOf }] of Object.entries(deepLists)) {
   })
 }
 
-test('a strategic patch of many fields is merged in short turns', async () => {
+test('merging a strategic merge patch of many fields yields to the event loop', async () => {
   const keys = Array.from({ length: 100_000 }, (_, at) => `k${at}`)
   const live = { ...configMap, data: { a: 'b' } }
   const text = JSON.stringify({ data: Object.fromEntries(keys.map((key) => [key, 'v'])) })

@@ -1,26 +1,26 @@
 /**
- * Limits the cost of a patch. A client can write in a few bytes what takes long: a list that is
- * moved for each of 10,000 inserts.
+ * Limits the cost of a patch. A few bytes from a client can cause a lot of work, such as 10,000
+ * inserts that each shift a long list.
  */
 
 import type { Slices } from '../../lib/scheduling/slices.ts'
 
 /**
- * Characters read and items moved by one patch: some 0.3 s. A legitimate patch of an object of 1.5
- * MB takes half of it.
+ * Maximum number of characters read and items moved for one patch, which takes about 0.3 s. A
+ * legitimate patch of an object of 1.5 MB needs half of it.
  */
 const UNITS_MAX = 20_000_000
 
 /**
- * A patch that cannot be applied. As upstream, clients do not learn why of a patch of their own,
- * but of one that a webhook made.
+ * A patch cannot be applied. As in kube-apiserver, the reason is reported for patches that webhooks
+ * return, but not to clients that send a patch.
  */
 export class PatchError extends Error {
   override readonly name = 'PatchError'
 }
 
 export class Work {
-  /** Present if the patch or the object is large: each step is divided then. */
+  /** Present if the patch or the object is large. Each step is then divided into slices. */
   readonly slices: Slices | undefined
   #left = UNITS_MAX
 
@@ -28,19 +28,23 @@ export class Work {
     this.slices = slices
   }
 
-  /** Fails with a PatchError when nothing is left. */
+  /** Throws a PatchError once the budget is exhausted. */
   spend(units: number): void {
     this.#left -= units
-    if (this.#left < 0) throw new PatchError('the patch costs too much')
+    if (this.#left < 0)
+      throw new PatchError(
+        'the patch is too expensive to apply; use fewer operations or smaller values',
+      )
   }
 }
 
 /**
- * How deep a patched document may nest: far deeper than any kind does, and far less than would
- * overflow the stack.
+ * Maximum depth of a patched document. No kind nests nearly as deeply, and a document of this depth
+ * does not overflow the stack.
  */
 export const DEPTH_MAX = 1000
 
 export function checkDepth(depth: number): void {
-  if (depth >= DEPTH_MAX) throw new PatchError('the document nests too deeply')
+  if (depth >= DEPTH_MAX)
+    throw new PatchError(`the document is nested more than ${DEPTH_MAX} levels deep`)
 }

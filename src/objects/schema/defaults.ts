@@ -1,6 +1,7 @@
 /**
- * Sets the defaults that a schema declares. Types that have none below them are never traversed,
- * and a value that needs none is returned as it is: most objects come out unchanged.
+ * Sets the defaults that a schema declares. Types without any defaults below them are never
+ * traversed, and a value that needs none is returned as it is, since most objects come out
+ * unchanged.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -8,15 +9,14 @@ import { roundToMilli } from '../../api/quantity.ts'
 import { eachItem, eachKey, everyKey, isDivided } from '../../lib/scheduling/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
-/** Undefined: there is nothing to set in values of this schema. */
+/** A function that sets the defaults of a value. Undefined if its schema has no defaults. */
 type SetDefaults = ((value: Json) => Json) | undefined
 
-/** Types and fields whose feature gate is off have no defaults. */
+/** Sets the defaults of built-in types. Types and fields whose feature gate is off have none. */
 export class Defaults {
   readonly #gates: Gates
   /**
-   * The setters of types: whether a type has defaults anywhere depends on nothing but the types and
-   * the gates.
+   * The setter of each type. Whether a type has defaults depends only on the types and the gates.
    */
   readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
 
@@ -44,7 +44,8 @@ export class Defaults {
   #structSetter(struct: Struct): SetDefaults {
     const known = this.#setters.get(struct)
     if (known !== undefined) return known.set
-    // A type that contains itself is taken to have no defaults on the recursive path; none has.
+    // A type that contains itself is treated as having no defaults on the recursive path. No type
+    // has any there.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
@@ -53,7 +54,7 @@ export class Defaults {
       const set = keepsAmounts === true ? undefined : this.#setterOf(schema)
       const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
       const value = isOff ? undefined : (published ?? fixed[name])
-      // A struct that cannot be nil in Go gets its defaults, whether it was given or not.
+      // A struct that cannot be nil in Go gets its defaults even if it was not given.
       const isImplied = value === undefined && schema.type === 'struct' && !isPointer
       return set === undefined && value === undefined
         ? []
@@ -81,7 +82,7 @@ function setterOf(
     let changed: { [name: string]: Json | undefined } | undefined
     for (const { name, set, value, isImplied } of fields) {
       const before = given[name] ?? undefined
-      // Go's defaulting checks the length of a list: an empty one counts as unset.
+      // Go's defaulting checks the length of a list, so an empty list counts as unset.
       const isUnset = before === undefined || (Array.isArray(before) && before.length === 0)
       const start = isUnset ? (value ?? before) : before
       const after = start === undefined || set === undefined ? start : set(start)
@@ -115,7 +116,7 @@ function mappedInParts(items: readonly Json[], set: (value: Json) => Json): read
   return isChanged ? after : items
 }
 
-/** Amounts in resource lists are rounded up to thousandths. */
+/** Rounds the amounts in a resource list up to thousandths. */
 function roundResources(value: Json): Json {
   if (!isFields(value) || everyKey('exact amounts', value, (name) => !isTooExact(value[name])))
     return value
@@ -140,5 +141,5 @@ function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, set(value ?? null)]))
 }
 
-/** As Object.fromEntries defines them: a key may be `__proto__`. */
+/** Defines properties as Object.fromEntries does, because a key may be `__proto__`. */
 const plainProperty = { configurable: true, enumerable: true, writable: true } as const

@@ -26,21 +26,21 @@ Inner
 const equal = (now: Json, stored: Json, equality?: Equality): boolean =>
   isEqual(types.struct('test/v1', 'Outer'), now, stored, equality)
 
-test('what a pointer points to is not the same as no pointer', () => {
+test('a pointer to an empty value does not equal a nil pointer', () => {
   assert.equal(equal({ pointer: {} }, {}), false)
   assert.equal(equal({}, { pointer: {} }), false)
   assert.equal(equal({ pointer: {} }, { pointer: { name: '' } }), true)
   assert.equal(equal({ textPointer: '' }, {}), false)
 })
 
-test('an empty struct, list or map and a zero value are the same as none', () => {
+test('an empty struct, list or map and a zero value equal an absent value', () => {
   assert.equal(equal({ struct: {}, list: [], map: {}, text: '' }, {}), true)
   assert.equal(equal({}, { struct: {}, list: [], map: {}, text: '' }), true)
   assert.equal(equal({ list: ['a'] }, {}), false)
   assert.equal(equal({ map: { a: '' } }, { map: { b: '' } }), false)
 })
 
-test('exactly, an empty list or map is not the same as none, which is what is stored of it', () => {
+test('exact equality distinguishes an empty list or map from the nil one that is stored', () => {
   assert.equal(equal({ list: [] }, {}, 'exact'), false)
   assert.equal(equal({ map: {} }, { map: {} }, 'exact'), false)
   assert.equal(equal({}, { list: [], map: {} }, 'exact'), true)

@@ -1,11 +1,14 @@
-/** Whether two decoded values are equal. */
+/** Compares two decoded values, with or without their schema. */
 import { nanosOf } from '../../api/quantity.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
 import { everyItem, everyKey, isDivided, once } from '../../lib/scheduling/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
-/** Without a schema: an empty list, an empty map, an empty struct and an absent value are equal. */
+/**
+ * Whether two values are equal, without a schema. An empty list, an empty map, an empty struct and
+ * an absent value all equal each other.
+ */
 export function isSame(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   const isOtherNothing = isNothing(other)
@@ -31,7 +34,7 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   return true
 }
 
-/** A text that two values share if, and only if, `isSame` holds for them. */
+/** Returns a text that is the same for two values if and only if `isSame` holds for them. */
 export function identityOf(value: Json | undefined): string {
   if (isNothing(value)) return 'null'
   if (typeof value === 'bigint') return `${value}n`
@@ -43,10 +46,11 @@ export function identityOf(value: Json | undefined): string {
 }
 
 /**
- * Equality by Go's types. `semantic` is upstream's equality for API objects: empty lists and maps
- * equal nil ones, quantities are compared by value; a pointer to anything never equals a nil
- * pointer. `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil; stored objects
- * have no empty ones.
+ * Kinds of equality by Go's types.
+ * - `semantic` is upstream's equality for API objects: empty lists and maps equal nil ones, and
+ *   quantities are compared by value. A pointer to anything never equals a nil pointer.
+ * - `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil. Stored objects have no
+ *   empty ones.
  */
 export type Equality = 'semantic' | 'exact'
 
@@ -140,7 +144,10 @@ const isNull = (value: Json | undefined): boolean => value === null
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null
 
-/** A scalar cannot be absent in Go, except behind a pointer, which `isEqualStruct` has checked. */
+/**
+ * Maps the zero values of scalars to undefined. A scalar cannot be absent in Go except behind a
+ * pointer, which `isEqualStruct` has already checked.
+ */
 const unlessZero = (value: Json | undefined): Json | undefined =>
   value === '' || value === 0 || value === false ? undefined : value
 

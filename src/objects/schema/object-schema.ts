@@ -1,37 +1,40 @@
 /**
- * How objects of one kind are decoded and encoded: the schema of their version, their defaults, and
- * their stored form.
+ * Describes how objects of one kind are decoded and encoded: the schema of their version, their
+ * defaults and their stored form.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Struct } from './schema.ts'
 
 export type ObjectSchema = {
   readonly struct: Struct
-  /** Returns the object with its defaults. Never changes the one it is given. */
+  /** Returns the object with its defaults. Never modifies the given object. */
   readonly setDefaults: (object: KubeObject) => KubeObject
-  /** Adds what older servers did not store. Objects from clients do not get it. */
+  /** Adds fields that older servers did not store. Not applied to objects from clients. */
   readonly completeStored?: (object: KubeObject) => KubeObject
   /**
-   * Whether a new object gets defaults that are not stored with it, since they depend on generated
-   * values, such as its selector.
+   * Whether new objects are stored without some of their defaults, for example because these depend
+   * on a generated selector. Reading a stored object sets them.
    */
   readonly isDefaultedAgain?: boolean
-  /** The field that maps keys to bytes: a null among these is read as empty once it is stored. */
+  /**
+   * The field that maps keys to bytes. A null value in it is read as empty bytes once it is stored.
+   */
   readonly bytesField?: string
-  /** Only for custom kinds. */
+  /** Present only for custom kinds. */
   readonly custom?: CustomForm
   /**
-   * Why a body cannot be decoded as this kind although each of its fields can; undefined: it can.
+   * Returns why a body cannot be decoded as this kind although each of its fields can, or
+   * undefined.
    */
   readonly refuse?: (object: KubeObject) => string | undefined
-  /** Undefined: objects are stored as they are served. */
+  /** The version in which objects are stored. Undefined if they are stored as they are served. */
   readonly stored: StoredForm | undefined
   /**
-   * How to decode objects that are stored in another version, or in the served one; undefined: the
-   * version is unknown. Absent: there is only one.
+   * Returns how to decode objects in another version, whether stored or served, or undefined if the
+   * version is unknown. Absent if there is only one version.
    */
   readonly otherForm?: (apiVersion: string) => ReadForm | undefined
-  /** The encoding of stored objects. Absent: JSON. */
+  /** The encoding of stored objects. Absent means JSON. */
   readonly storedAs?: StorageMedia
   readonly scheme: Scheme
 }
@@ -42,19 +45,19 @@ export type CustomForm = {
   /** Whether objects may be stored in other versions. */
   readonly hasOldVersions: boolean
   /**
-   * Returns the object without the fields that its schema does not know, and what strict field
-   * validation reports about them.
+   * Returns the object without the fields that its schema does not know, and the faults that strict
+   * field validation reports for them.
    */
   readonly prune: (object: KubeObject) => {
     readonly object: KubeObject
     readonly faults: readonly string[]
   }
   /**
-   * Sets the defaults of an applied object, or of what a webhook made: nulls in fields that are not
-   * nullable are left for validation to report.
+   * Sets the defaults of an applied object, or of an object that a webhook modified. Nulls in
+   * fields that are not nullable are kept, so that validation reports them.
    */
   readonly setDefaultsAroundNulls: (object: KubeObject) => KubeObject
-  /** Converts an object that was stored in any version of its kind to the served version. */
+  /** Converts a stored object of any version to the served version. */
   readonly fromStored: (object: KubeObject) => KubeObject
   /** Whether a stored object has all defaults and no field that its version does not know. */
   readonly isCurrent: (object: KubeObject) => boolean

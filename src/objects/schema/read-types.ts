@@ -1,26 +1,38 @@
 /**
  * Reads the types of built-in kinds from the text in registry/catalogue. A package is read when one
- * of its types is first requested, a type when it is first used: a server that serves ConfigMaps
- * never builds the schema of a Pod.
+ * of its types is first requested, and a type when it is first used. A server that serves only
+ * ConfigMaps therefore never builds the schema of a Pod. The format is:
  *
- *     package core/v1                        the types that follow are core's, version v1
+ *     package core/v1                  the types that follow belong to core, version v1
  *
- *     UID = string                           another name for a type
- *     Protocol = string: SCTP|TCP|UDP        the same, and the values that are published for it
- *     Verbs = wrapped []string               the same for a list that protobuf has in a message of its own
+ *     UID = string                     an alias of a type
+ *     Protocol = string: SCTP|TCP|UDP  an alias with the enum values that are published for it
+ *     Verbs = wrapped []string         an alias of a list that is a message of its own in protobuf
  *
- *     ContainerPort                          a struct; `atomic` after its name: has one owner in server-side apply; `unions=` as published
- *       ...LocalObjectReference 1            an embedded struct: its fields are inlined here; in protobuf they are a message, field 1
- *       name string 1                        a field, its type as Go writes it, its number in protobuf (`-`: none)
+ *     ContainerPort                    a struct
+ *       ...LocalObjectReference 1      an embedded struct, with its field number in protobuf
+ *       name string 1                  a field: name, Go type, number in protobuf (`-`: none)
  *       ports []Port 6 map=name patch=merge key=name default="x"
  *
- * A mark after the name of a field: `!` required and always printed, `+` always printed, `*`
- * required but omitted if it is empty; no mark: optional, and omitted if it is empty. Of a list:
- * `atomic`, `set` or `map=<keys>`; for strategic merge patch `patch=<strategies>` and
- * `key=<field>`; `gate=<name>` if a feature gate that is off drops the field,
- * `gate=<name>:<fields>` if it drops these fields of its value; several gates have a semicolon
- * between them. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
- * those of another version `autoscaling/v2.MetricSpec`.
+ * The name of a struct can be followed by `atomic`, if the struct has a single owner in server-side
+ * apply, and by `unions=` with the published value of x-kubernetes-unions. The fields of an
+ * embedded struct are inlined in JSON; in protobuf they are a message of their own.
+ *
+ * The name of a field can end with a mark. A field without a mark is optional, and omitted if it is
+ * empty.
+ * - `!`: required and always printed
+ * - `+`: always printed
+ * - `*`: required, but omitted if it is empty
+ *
+ * The number of a field can be followed by options:
+ * - `atomic`, `granular`, `set` or `map=<keys>`: the topology for server-side apply
+ * - `patch=<strategies>` and `key=<field>`: how strategic merge patch merges the field
+ * - `default=<JSON>`: the published default
+ * - `gate=<name>`: a feature gate that drops the field while it is off; `gate=<name>:<fields>`
+ *   drops only these fields of its value. Several gates are separated by semicolons.
+ *
+ * Types of other packages are written `meta.Time` or `core.Pod` for version v1, and
+ * `autoscaling/v2.MetricSpec` for any other version.
  */
 import type { Json } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
@@ -39,14 +51,14 @@ import type {
 
 type Package = {
   readonly name: string
-  /** The prefix of its types in Go's errors: `v1`. */
+  /** The prefix of the package's types in Go's errors, such as `v1`. */
   readonly goName: string
   /** The text of each type and alias, by name. */
   readonly texts: ReadonlyMap<string, string>
   readonly types: Map<string, Schema>
 }
 
-/** Scalars that every package knows by the same name. */
+/** Scalars that have the same name in every package. */
 const scalars: ReadonlyMap<string, Scalar> = new Map(
   (
     [
@@ -63,7 +75,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
     ] as const
   )
     .map(([name, type, goName]): [string, Scalar] => [name, { type, goName }])
-    // Only configuration files have durations; their readers parse them.
+    // Durations occur only in configuration files, whose readers parse them.
     .concat([['meta.Duration', { type: 'string', goName: 'string', isNullEmpty: true }]]),
 )
 
@@ -84,8 +96,8 @@ export class TypeCatalogue {
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
 
   /**
-   * `texts`: packages by their names; one may be in several files. `defaults`: by package and type,
-   * `core/v1 Pod`.
+   * Creates a catalogue. `texts` are packages with their names; a package may be split into several
+   * texts. `defaults` are keyed by package and type, such as `core/v1 Pod`.
    */
   constructor(
     texts: Iterable<readonly [string, string]>,
@@ -97,7 +109,9 @@ export class TypeCatalogue {
     this.#defaults = defaults
   }
 
-  /** `find('core/v1', 'Pod')`. Undefined if there is no such type. */
+  /**
+   * Returns a type, for example with `find('core/v1', 'Pod')`, or undefined if it does not exist.
+   */
   find(packageName: string, typeName: string): Struct | undefined {
     const own = this.#package(packageName)
     if (own === undefined || !own.texts.has(typeName)) return undefined
@@ -125,7 +139,7 @@ export class TypeCatalogue {
     return made
   }
 
-  /** The schema of a Go type expression, as seen from a package. */
+  /** Returns the schema of a Go type expression, as seen from a package. */
   #type(own: Package, go: string): Schema {
     if (go === '[]byte') return { type: 'bytes', goName: '[]uint8' }
     if (go.startsWith('[]')) {
@@ -195,7 +209,7 @@ export class TypeCatalogue {
       byName,
       embedded,
     }
-    // Registered before its fields are read: a type may contain itself.
+    // Register the struct before its fields are read, because a type may contain itself.
     own.types.set(name, struct)
     for (const line of lines) {
       const inline = line.startsWith('...') ? this.#readEmbedded(own, line) : undefined
@@ -211,7 +225,7 @@ export class TypeCatalogue {
   #readEmbedded(own: Package, line: string): Embedded {
     const [go = '', number = '0'] = line.slice('...'.length).split(' ')
     const struct = this.#type(own, go)
-    assert(struct.type === 'struct', `what stands inline is a struct: ${line}`)
+    assert(struct.type === 'struct', `an embedded type is a struct: ${line}`)
     return { struct, number: Number(number) }
   }
 
@@ -234,7 +248,8 @@ export class TypeCatalogue {
 }
 
 /**
- * Go omits a struct only behind a pointer; and its times, quantities and open types are structs.
+ * Returns when a field of this type is omitted. Go omits a struct only behind a pointer, and its
+ * times, quantities and open types are structs.
  */
 const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
 
@@ -277,7 +292,10 @@ function readGate(text: string): FieldGate {
   return { name, of: fields?.split(',') ?? [] }
 }
 
-/** The paragraphs of a package by the name that each begins with; `= type` for an alias. */
+/**
+ * Splits the text of a package into the texts of its types, by name. An alias has the text `=
+ * type`.
+ */
 function splitTypes(text: string): Map<string, string> {
   const texts = new Map<string, string>()
   for (const paragraph of text.split('\n\n')) {
@@ -297,7 +315,7 @@ function splitTypes(text: string): Map<string, string> {
   return texts
 }
 
-/** The texts of the packages in a file of the catalogue. */
+/** Splits a file of the catalogue into the texts of its packages, by name. */
 export function splitPackages(file: string): Map<string, string> {
   const packages = file.split(/^package /m).slice(1)
   return new Map(

@@ -1,7 +1,7 @@
 /**
- * The schema of a type: which fields it has, in the order in which they are printed, and what each
- * of them may hold. Decoding, printing, pruning and defaulting all use the same schema. Types that
- * occur in many kinds are one object, shared by all.
+ * The schema of a type: its fields in the order in which they are printed, and the type of each.
+ * Decoding, printing, pruning and defaulting all use the same schema. A type that occurs in many
+ * kinds is one object, shared by all of them.
  */
 import type { Fields, Json } from '../../api/object.ts'
 import type { Structural } from './structural/structural.ts'
@@ -9,18 +9,17 @@ import type { Structural } from './structural/structural.ts'
 export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
 
 /**
- * A value that is one string or number in JSON. `goName` is its name in errors: `string`, or
- * `v1.Protocol` for a named type.
+ * A value that is a single string, number or boolean in JSON. `goName` is its name in errors:
+ * `string`, or `v1.Protocol` for a named type.
  */
 export type Scalar = {
   readonly type: ScalarType
   readonly goName: string
-  /**
-   * The enum values that are published; which values are rejected is up to the validation of each
-   * kind.
-   */
+  /** The published enum values. The validation of each kind decides which values are rejected. */
   readonly values?: readonly string[]
-  /** The type parses its text itself, and Go passes null to it as an empty text. */
+  /**
+   * Whether the type parses its text itself, in which case Go passes null to it as an empty text.
+   */
   readonly isNullEmpty?: true
 }
 
@@ -34,7 +33,7 @@ export type ScalarType =
   | 'bytes'
   /** RFC 3339 in UTC, to the second. */
   | 'time'
-  /** The same with six digits of a fraction. */
+  /** RFC 3339 in UTC, to the microsecond. */
   | 'microTime'
   | 'quantity'
   | 'intOrString'
@@ -43,9 +42,9 @@ export type ScalarType =
 export type Any = { readonly type: 'any'; readonly goName: string }
 
 /**
- * Any JSON, kept as its text (a string in the object) without whitespace: it is printed as it was
- * read, down to the digits of numbers, and costs nothing if nobody looks into it. Sets of owned
- * fields (fieldsV1) are most of what a server stores.
+ * Any JSON, kept as its text without whitespace (a string in the object). It is printed as it was
+ * read, down to the digits of numbers, and is parsed only when needed. The sets of owned fields
+ * (fieldsV1), which make up most of the stored data, have this type.
  */
 export type Raw = { readonly type: 'raw'; readonly goName: string }
 
@@ -53,7 +52,7 @@ export type List = {
   readonly type: 'list'
   readonly goName: string
   readonly of: Schema
-  /** Protobuf has it as a message with the items in field 1. */
+  /** Whether protobuf has the list as a message with the items in field 1. */
   readonly isWrapped?: boolean
 }
 
@@ -65,46 +64,50 @@ export type Dictionary = {
 
 export type Struct = {
   readonly type: 'struct'
-  /** Without the package: `ConfigMap`. */
+  /** Name without the package, such as `ConfigMap`. */
   readonly name: string
-  /** Its package in the catalogue: `core/v1`. */
+  /** Package in the catalogue, such as `core/v1`. */
   readonly packageName: string
-  /** Its name in errors: `v1.ConfigMap`. */
+  /** Name in errors, such as `v1.ConfigMap`. */
   readonly goName: string
-  /** Whether it is atomic for server-side apply. */
+  /** Whether the struct is atomic for server-side apply. */
   readonly isAtomic: boolean
-  /** As published in x-kubernetes-unions: which field tells what other fields may be set. */
+  /**
+   * Value published as x-kubernetes-unions: which field determines what other fields may be set.
+   */
   readonly unions?: Json
   readonly defaults: TypeDefaults | undefined
-  /** In the order in which they are printed, those of embedded structs included. */
+  /** All fields in the order in which they are printed, including those of embedded structs. */
   readonly fields: readonly Field[]
   readonly byName: ReadonlyMap<string, Field>
   /**
-   * Embedded structs, whose fields are among `fields`: protobuf has each as a message of its own.
+   * Embedded structs, whose fields are also in `fields`. Protobuf has each as a message of its own.
    */
   readonly embedded: readonly Embedded[]
   /**
-   * For a custom kind: the schema of the other fields, built when it is first needed. They are any
-   * JSON until then; all fields are printed in the order of their names.
+   * Returns the schema of the fields of a custom kind that are not in `fields`. It is built when
+   * first needed; until then these fields are decoded as any JSON. All fields of a custom kind are
+   * printed sorted by name.
    */
   readonly open?: () => Structural
 }
 
-/** `number`: the field number in protobuf; 0 if there is none. */
+/** An embedded struct. `number` is its field number in protobuf, or 0 if it has none. */
 export type Embedded = { readonly struct: Struct; readonly number: number }
 
 /**
- * The defaults of a type besides the published defaults of its fields: fixed values, then those
- * that depend on others.
+ * Defaults of a type besides the published defaults of its fields: fixed values first, then those
+ * that depend on other fields.
  */
 export type TypeDefaults = {
   /**
-   * The amounts in its resource lists are not rounded: upstream has no defaulting for this group.
+   * Whether the amounts in the type's resource lists are kept exact. kube-apiserver does not round
+   * them, because the group has no defaulting.
    */
   readonly keepsAmounts?: true
   readonly fields: Fields
   readonly set?: (value: Fields) => Fields
-  /** The feature gate that must be on for `set`. */
+  /** The feature gate that must be on for `set` to be called. */
   readonly gate?: string
 }
 
@@ -114,22 +117,30 @@ export type Field = {
   /** Whether a zero value differs from an absent one. */
   readonly isPointer: boolean
   /**
-   * When the field is omitted: `empty`: if it has the zero value of its type; `absent`: if it was
-   * not given; `never`: the zero value is printed (`null` for what may be absent).
+   * When the field is omitted.
+   * - `empty`: if it has the zero value of its type
+   * - `absent`: if it was not given
+   * - `never`: the zero value is printed, or `null` if the value may be absent
    */
   readonly omit: 'empty' | 'absent' | 'never'
   readonly isRequired: boolean
-  /** The field number in protobuf; 0 if there is none. */
+  /** Field number in protobuf, or 0 if there is none. */
   readonly number: number
-  /** The type of a list or map for server-side apply: which parts can have different owners. */
+  /**
+   * Type of a list or map for server-side apply, which determines the parts that can have different
+   * owners.
+   */
   readonly topology: Topology | undefined
   readonly patch: PatchStrategy | undefined
   readonly default: Json | undefined
-  /** The feature gates that must be on for the field, or for fields of its value, to be written. */
+  /** Feature gates that must be on for the field, or for fields of its value, to be written. */
   readonly gates?: readonly FieldGate[]
 }
 
-/** `of`: the fields of its value that are gated, instead of the field itself. */
+/**
+ * A feature gate of a field. If `of` is not empty, it gates these fields of the value instead of
+ * the field itself.
+ */
 export type FieldGate = { readonly name: string; readonly of: readonly string[] }
 
 export type Topology =
@@ -137,8 +148,8 @@ export type Topology =
   | { readonly type: 'map'; readonly keys: readonly string[] }
 
 /**
- * Strategic merge patch: how lists and structs are merged, and by which field the items of a list
- * are matched.
+ * How strategic merge patch merges a list or struct, and the field by which it matches the items of
+ * a list.
  */
 export type PatchStrategy = {
   readonly strategies: readonly string[]

@@ -23,7 +23,7 @@ const refusal = {
   message: /^Request entity too large: .* more than the 2097152 bytes that can be stored$/,
 }
 
-test('what could never be stored with its defaults is refused before it gets them', () => {
+test('an object too large to store with its defaults is rejected before they are set', () => {
   assert.throws(() => decoded('pods', { spec: { containers: many(100_000) } }), refusal)
   assert.throws(() => decoded('services', { spec: { ports: many(500_000) } }), refusal)
   assert.throws(() => decoded('nodes', { metadata: { ownerReferences: many(300_000) } }), refusal)
@@ -33,7 +33,7 @@ test('what could never be stored with its defaults is refused before it gets the
   )
 })
 
-test('many small items that the reference stores are taken', () => {
+test('many small items are accepted if kube-apiserver can also store them', () => {
   assert.ok(decoded('networkpolicies', { spec: { podSelector: {}, ingress: many(700_000) } }))
   const args = Array.from({ length: 500_000 }, () => '')
   assert.ok(decoded('pods', { spec: { containers: [{ name: 'a', image: 'b', args }] } }))

@@ -1,21 +1,21 @@
 /**
- * A lower bound for the size of a stored object. What exceeds the limit could never be stored, and
- * is refused before it gets its defaults, which may be many times as large: `{}` in a list of
- * containers has two bytes in a body.
+ * Computes a lower bound for the size of a stored object. An object above the limit could never be
+ * stored. It is rejected before its defaults are set, since these can be many times as large as the
+ * body: `{}` in a list of containers has only two bytes.
  */
 import { hasNoKeys, isFields, type Json } from '../../api/object.ts'
 import type { Field, Schema, Struct } from './schema.ts'
 
 /**
- * The largest request that kube-apiserver's etcd client sends. etcd accepts 1.5 MiB, unless it is
- * configured otherwise.
+ * Size of the largest request that kube-apiserver's etcd client sends. etcd itself accepts 1.5 MiB
+ * unless it is configured otherwise.
  */
 export const STORED_BYTES_MAX = 2 << 20
 
-/** Tag and length, or tag and value, in protobuf. Nothing is shorter in JSON. */
+/** Size of a tag and a length, or a tag and a value, in protobuf. No value is shorter in JSON. */
 const VALUE_BYTES_MIN = 2
 
-/** A lower bound for an item of a list, with its defaults. */
+/** Returns a lower bound for the size of an item of a list with its defaults. */
 export function itemBytesMin(item: Json, of: Schema): number {
   if (of.type !== 'struct') return VALUE_BYTES_MIN
   const { empty, other } = boundsOf(of)
@@ -23,8 +23,8 @@ export function itemBytesMin(item: Json, of: Schema): number {
 }
 
 /**
- * `empty`: an item without any field, which gets every default. `other`: one whose fields may be
- * shorter than their defaults.
+ * Lower bounds for the items of one type. `empty` is for an item without any fields, which gets
+ * every default. `other` is for any other item, whose fields may be shorter than their defaults.
  */
 type Bounds = { readonly empty: number; readonly other: number }
 
@@ -44,8 +44,8 @@ function boundsOf(struct: Struct): Bounds {
 }
 
 /**
- * Types whose zero value is written in protobuf if the field is not a pointer. JSON writes it
- * unless `omit` says otherwise.
+ * Types whose zero value protobuf writes unless the field is a pointer. JSON also writes it, unless
+ * `omit` says otherwise.
  */
 const scalars: ReadonlySet<Schema['type']> = new Set([
   'string',
@@ -55,7 +55,10 @@ const scalars: ReadonlySet<Schema['type']> = new Set([
   'float64',
 ])
 
-/** Zero: the field may be absent, or its feature gate decides whether it gets a default. */
+/**
+ * Returns a lower bound for the default of a field. Returns 0 if the field may be absent, or if a
+ * feature gate decides whether it gets a default.
+ */
 function defaultBytes(
   { name, schema, isPointer, omit, default: published, gates = [] }: Field,
   { defaults }: Struct,
@@ -64,7 +67,7 @@ function defaultBytes(
   const value = published ?? defaults?.fields[name]
   if (value !== undefined) return VALUE_BYTES_MIN + (typeof value === 'string' ? value.length : 0)
   if (omit === 'never' && !isPointer && scalars.has(schema.type)) return VALUE_BYTES_MIN
-  // A struct that cannot be nil in Go gets its defaults, whether it was given or not.
+  // A struct that cannot be nil in Go gets its defaults even if it was not given.
   if (schema.type !== 'struct' || isPointer) return 0
   const { empty } = boundsOf(schema)
   return empty > VALUE_BYTES_MIN ? empty : 0

@@ -1,7 +1,7 @@
 /**
- * Authorization checks:
+ * Authorization checks, such as
  * `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This
- * file declares the functions; the variable `authorizer` has the authorizer that answers.
+ * file declares the functions. The variable `authorizer` holds the authorizer that decides.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -14,8 +14,8 @@ import { bool, opaque, string, type Type } from '../types.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
 /**
- * An authorization check of a path or a resource. `serviceAccount`: checks that account instead of
- * the request's user.
+ * An authorization check of a path or a resource. If `serviceAccount` is set, it checks this
+ * account instead of the user of the request.
  */
 export type AccessCheck = {
   readonly verb: string
@@ -37,8 +37,8 @@ export type CheckDecision = {
 }
 
 /**
- * An evaluation waits for a promise, unless it cannot (`Program.evaluate`): then the check is an
- * error.
+ * Decides a check. An evaluation waits for a promise. If it cannot wait (`Program.evaluate`), the
+ * check is an error.
  */
 export type CheckAccess = (check: AccessCheck) => MaybePromise<CheckDecision>
 
@@ -47,8 +47,9 @@ export type CheckedResource = Pick<
   'group' | 'resource' | 'subresource' | 'namespace' | 'name'
 >
 
-/** The variables `authorizer` and `authorizer.requestResource`. */
+/** Returns the value of the variable `authorizer`. */
 export const authorizerValue = (checkAccess: CheckAccess): Value => new AuthorizerValue(checkAccess)
+/** Returns the value of the variable `authorizer.requestResource`. */
 export const requestResourceValue = (checkAccess: CheckAccess, resource: CheckedResource): Value =>
   new AuthorizerValue(checkAccess, 'ResourceCheck', resource)
 
@@ -98,7 +99,7 @@ const decisionType = opaque('kubernetes.authorization.Decision')
 export const authorizerType: Type = stages.Authorizer
 export const resourceCheckType: Type = stages.ResourceCheck
 
-/** Upstream's cost of a check: an authorizer may call a webhook. */
+/** Cost of a check in kube-apiserver. It is high because an authorizer may call a webhook. */
 const CHECK_COST = 350_000
 
 type Next = {

@@ -42,7 +42,7 @@ const A = parameter('A')
 const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
-/** For a duration with many short parts. */
+/** Time per character to parse a duration with many short parts. */
 const DURATION_CHARACTER_NANOS = 100
 
 type Conversion = {
@@ -51,7 +51,7 @@ type Conversion = {
   readonly to: Type
 }
 
-/** Constants are converted at compile time. */
+/** Declares a conversion. Constants are converted at compile time. */
 function conversion(
   name: string,
   { run, from, to }: Conversion,
@@ -152,7 +152,7 @@ const parts: readonly (readonly [TimePart, string])[] = [
   ['getMilliseconds', 'milliseconds'],
 ]
 
-/** To look up a time zone by its name. */
+/** Time to look up a time zone by its name. */
 const ZONE_NANOS = 500_000
 
 export const timeFunctions: readonly FunctionPart[] = parts.map(([name, id]) => ({

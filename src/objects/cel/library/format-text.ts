@@ -1,5 +1,6 @@
 /**
- * `"%s is %d".format([...])`: the second version of upstream's function, with numbers in English.
+ * Implements `"%s is %d".format([...])` like the second version of cel-go's function, with numbers
+ * in English.
  */
 import { quote } from '../../../api/quote.ts'
 import type { Call, Expr, ListExpr } from '../ast.ts'
@@ -25,11 +26,11 @@ import {
   type Value,
 } from '../values.ts'
 
-/** No double has more digits. */
+/** Maximum precision. A larger one is reduced to it, which bounds the length of the result. */
 const PRECISION_MAX = 1000
 
 type Clause = { readonly verb: string; readonly precision: number }
-/** An error ends the format. */
+/** A part of a format. An error ends the format. */
 type Piece = string | Clause | CelError
 
 export function formatText(format: string, args: ListValue, meter: Meter): Result {
@@ -50,7 +51,7 @@ export function formatText(format: string, args: ListValue, meter: Meter): Resul
 
 const outOfRange = (at: number): CelError => new CelError(`index ${at} out of range`)
 
-/** Checks a format and its arguments by their types, before they are evaluated. */
+/** Checks a format and the types of its arguments at compile time. */
 export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpression): Fault[] {
   const format: Expr | undefined = call.target
   if (format?.kind !== 'literal' || typeof format.value !== 'string') return []
@@ -74,8 +75,8 @@ export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpressi
 }
 
 /**
- * Finds the argument whose type the clause does not accept; with `%s` also inside of list and map
- * literals.
+ * Finds the argument whose type the clause does not accept. With `%s`, this includes the elements
+ * of list and map literals.
  */
 function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)
@@ -96,7 +97,7 @@ function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr |
   return undefined
 }
 
-/** Without type parameters, as for values. */
+/** Returns the name of a type without its parameters, as it appears in errors about values. */
 function shownType(type: Type): string {
   if (type.kind === 'list' || type.kind === 'map' || type.kind === 'type') return type.kind
   if (type.kind === 'duration') return 'google.protobuf.Duration'
@@ -134,7 +135,7 @@ function* readFormat(format: string): Generator<Piece> {
       return yield unreadable(`error while parsing precision: ${why}`)
     }
     if (!'sdfebxXo'.includes(verb)) {
-      // Upstream's message has the first byte alone.
+      // cel-go's message contains only the first byte.
       const byte = String.fromCharCode(Buffer.from(verb)[0] ?? 0)
       return yield unreadable(`unrecognized formatting clause "${byte}"`)
     }
@@ -223,13 +224,20 @@ function hexOf(value: Value): string | undefined {
 
 type FormatContext = { readonly isInside: boolean; readonly meter: Meter }
 
+/** Time to print a value. */
 const SHOWN_NANOS = 600
-/** To list the keys of a map from JSON, which happens once; it takes longer the more there are. */
+/**
+ * Time to list a key of a map from JSON, which happens once. It takes longer the more keys there
+ * are.
+ */
 const KEY_NANOS = 300
-/** Per character that is quoted. */
+/** Time per character that is quoted. */
 const SHOWN_CHARACTER_NANOS = 50
 
-/** Inside of lists and maps strings are quoted and doubles have a decimal point. */
+/**
+ * Prints a value for `%s`. Inside of lists and maps, strings are quoted and doubles have a decimal
+ * point.
+ */
 function shown(value: Value, { isInside, meter }: FormatContext): string | CelError {
   meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
   if (value === null) return 'null'
@@ -263,7 +271,7 @@ function shownList(list: ListValue, meter: Meter): string | CelError {
   return `[${texts.join(', ')}]`
 }
 
-/** Sorted by the texts of the keys. */
+/** Prints a map, sorted by the texts of its keys. */
 function shownMap(map: MapValue, meter: Meter): string | CelError {
   if (map.isCounted === false) meter.work(map.size * KEY_NANOS)
   const pairs: { readonly name: string; readonly value: string }[] = []
@@ -278,7 +286,7 @@ function shownMap(map: MapValue, meter: Meter): string | CelError {
   return `{${pairs.map(({ name, value }) => `${name}:${value}`).join(', ')}}`
 }
 
-/** As a CEL literal. */
+/** Prints a double as a CEL literal. */
 function literalDouble(value: number): string {
   return Number.isFinite(value) ? roundHalfEven(value, 6) : quote(formatDouble(value))
 }
@@ -291,10 +299,13 @@ function fixedPoint(value: number, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction.padEnd(precision, '0')}`
 }
 
-/** JavaScript prints numbers from here on with an exponent. */
+/** The smallest number that JavaScript prints with an exponent. */
 const EXPONENT_MIN = 1e21
 
-/** JavaScript rounds an exact half up, Go rounds it to even. */
+/**
+ * Rounds a number to a precision as Go does: an exact half is rounded to even, while JavaScript
+ * rounds it up.
+ */
 function roundHalfEven(value: number, precision: number): string {
   if (Math.abs(value) >= EXPONENT_MIN)
     return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`

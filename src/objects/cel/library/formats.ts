@@ -1,4 +1,7 @@
-/** Named formats: `format.dns1123Label().validate(text)` returns an optional list of errors. */
+/**
+ * Named formats. For example, `format.dns1123Label().validate(text)` returns an optional list of
+ * errors.
+ */
 import {
   checkDns1035Label,
   checkDnsLabel,
@@ -15,7 +18,7 @@ import { list, opaque, optional, string } from '../types.ts'
 import { ArrayList, none, noSuchOverload, type Opaque, Optional } from '../values.ts'
 import { parseUrl } from './url.ts'
 
-/** Upstream's bound on the length of the formats' patterns. */
+/** The bound that kube-apiserver assumes for the length of the formats' patterns. */
 const PATTERN_CHARACTERS_MAX = 128
 
 class FormatValue implements Opaque {
@@ -34,8 +37,8 @@ class FormatValue implements Opaque {
 }
 
 /**
- * A prefix may end with a dash, which is masked since a name follows it; upstream masks one
- * character too many.
+ * Masks a dash at the end of a prefix, which is valid because a name follows it. Like
+ * kube-apiserver, it masks one character too many.
  */
 const maskDash = (text: string): string =>
   text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text

@@ -4,8 +4,8 @@ import { quote } from '../../../api/quote.ts'
 type Fault = { readonly what: string; readonly at?: string }
 
 /**
- * Makes the message from the quoted text, since quoting a long text takes long. Undefined: the
- * address is valid, perhaps with a zone.
+ * Returns a function that builds the message, or undefined if the address is valid, perhaps with a
+ * zone. The caller passes the quoted text, since quoting a long text takes long.
  */
 export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)
@@ -83,7 +83,7 @@ function ipv6Fault(text: string): Fault | undefined {
   return undefined
 }
 
-/** An IPv4 address replaces the last two groups. */
+/** Checks an embedded IPv4 address, which replaces the last two groups. */
 function embeddedFault(groups: number, hasEllipsis: boolean): string | undefined {
   if (!hasEllipsis && groups !== GROUPS - 2)
     return 'embedded IPv4 address must replace the final 2 fields of the address'

@@ -1,6 +1,6 @@
 /**
- * IP addresses and CIDR blocks. Each has one spelling only: leading zeros, zones and IPv4-mapped
- * IPv6 addresses are errors.
+ * IP addresses and CIDR blocks. Octets with leading zeros, zones and IPv4-mapped IPv6 addresses are
+ * errors.
  */
 import {
   type Cidr,
@@ -66,7 +66,10 @@ class CidrValue implements Opaque {
 const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
-/** The message is made on demand: it quotes the text, which takes long if that is long. */
+/**
+ * An invalid text. The message is built on demand, because it quotes the text, which takes long for
+ * a long one.
+ */
 type ParseFault = { readonly fault: () => string }
 
 function readIp(text: string): IpValue | ParseFault {
@@ -104,7 +107,7 @@ function readCidr(text: string): CidrValue | ParseFault {
   if (address.includes('%')) return again(() => 'IPv6 zones cannot be present in a prefix')
   const ip = parseIp(address)
   if (ip === undefined) return again(() => `ParseAddr(${quote(address)}): unable to parse IP`)
-  // Go's parser refuses a number that does not fit in an int64.
+  // Go's parser rejects a number that does not fit in an int64.
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) >> 63n !== 0n)
     return again(() => `bad bits after slash: ${quote(bits)}`)
   const most = ip.family === 'IPv4' && !ip.isMapped ? 32 : 128
@@ -115,8 +118,9 @@ function readCidr(text: string): CidrValue | ParseFault {
   return cidr === undefined ? again(() => 'prefix length out of range') : new CidrValue(cidr)
 }
 
-/** To parse an address; to quote a text three times, per character. */
+/** Time to parse an address. */
 const ADDRESS_NANOS = 3_000
+/** Time per character to quote a text three times. */
 const QUOTED_CHARACTER_NANOS = 110
 
 function orCelError(read: IpValue | CidrValue | ParseFault, text: string, meter: Meter): Result {
@@ -150,8 +154,8 @@ const onIp = (name: string, run: (ip: Ip) => Result, result = bool): FunctionPar
 })
 
 /**
- * Whether the address is in one of these blocks, which are read when it is first asked: the pattern
- * of an IPv6 address takes 7 ms to compile.
+ * Returns a check whether an address is in one of these blocks. The blocks are parsed on first use,
+ * because the pattern of an IPv6 address takes milliseconds to compile.
  */
 function inBlocks(...texts: readonly string[]): (ip: Ip) => boolean {
   let cidrs: readonly Cidr[] | undefined
@@ -219,9 +223,9 @@ const addresses: readonly FunctionPart[] = [
   onIp('isGlobalUnicast', isGlobalUnicast),
 ]
 
-/** The cost to compare two addresses of up to 16 bytes. */
+/** Cost to compare two addresses of up to 16 bytes. */
 const COMPARED = scaled({ min: 8, max: 32 }, TEXT_FACTOR)
-/** The cost to mask the block, and to compare its length. */
+/** Cost to mask the block and to compare its length. */
 const MASKED = plus(scaled({ min: 4, max: 16 }, TEXT_FACTOR), fixed(1))
 
 const containing =
@@ -245,7 +249,7 @@ const containingCost =
 
 function containsIp(block: Value, given: Value): Result {
   const ip = typeof given === 'string' ? readIp(given) : given
-  // Upstream's error does not mention what is wrong with the text.
+  // kube-apiserver's error does not mention what is wrong with the text.
   if (!(block instanceof CidrValue && ip instanceof IpValue)) return noSuchOverload
   return contains(block.cidr, ip.ip)
 }

@@ -32,7 +32,7 @@ import {
 
 const T = parameter('T')
 
-/** One per item, and the traversal of its text. */
+/** Estimates one for each item, plus the traversal of its text. */
 const traversing: Estimate = ([items]) => {
   if (items === undefined) return undefined
   const element = items.type.kind === 'list' ? items.type.element.kind : undefined
@@ -71,10 +71,10 @@ const onList =
     return run(items, meter)
   }
 
-/** To visit an item. */
+/** Time to visit an item. */
 const ITEM_NANOS = 120
 
-/** Items that can be ordered, but not with each other, count as sorted. */
+/** Whether a list is sorted. Items that have an order, but not with each other, count as sorted. */
 function isSorted(items: ListValue): Result {
   for (let at = 0; at < items.size; at++) {
     const item = items.at(at)
@@ -84,7 +84,7 @@ function isSorted(items: ListValue): Result {
   return true
 }
 
-/** Whether it can be ordered, at least with values of its own type. */
+/** Whether a value has an order, at least with values of its own type. */
 const hasOrder = (value: Value): boolean => compare(value, value) !== undefined
 
 function sum(items: ListValue, meter: Meter): Result {
@@ -169,7 +169,10 @@ const containsAll = (one: ListValue, other: ListValue, meter: Meter): boolean =>
   return true
 }
 
-/** Each item may be compared with each item of the other list, `passes` times. */
+/**
+ * Returns the cost of a function that may compare each item with each item of the other list,
+ * `passes` times.
+ */
 const comparingAll = (passes: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({
   estimate: ([one, other]) =>
     one === undefined || other === undefined

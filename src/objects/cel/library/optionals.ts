@@ -1,4 +1,4 @@
-/** Optional values. */
+/** Functions and macros for optional values. */
 import type { Library } from '../environment.ts'
 import { type FunctionPart, global, member } from '../functions.ts'
 import { optionalMacros } from '../macros.ts'
@@ -24,7 +24,7 @@ const V = parameter('V')
 const K = parameter('K')
 const optionalV = optional(V)
 
-/** Null, zero, false or empty. */
+/** Whether a value is null, zero, false or empty. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0 || value === 0n) return true
   if (value instanceof Uint) return value.value === 0n

@@ -1,4 +1,4 @@
-/** Quantities of resources: `quantity("1.5Gi")`. */
+/** Quantities of resources, such as `quantity("1.5Gi")`. */
 import {
   addQuantities,
   compareQuantities,
@@ -20,8 +20,8 @@ class QuantityValue implements Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly quantity: Quantity
   /**
-   * False for `1000m` and `1.0`: upstream does not treat a quantity as an integer unless it is
-   * written as one.
+   * Whether the quantity is written as an integer. False for `1000m` and `1.0`: kube-apiserver does
+   * not treat them as integers.
    */
   readonly isWhole: boolean
 
@@ -49,7 +49,10 @@ function read(text: Value): Result {
     : new QuantityValue(quantity, !/\.|[mun]$|[eE]-/.test(text))
 }
 
-/** Undefined: it has a fraction, or does not fit an int64. */
+/**
+ * Returns the quantity as an integer, or undefined if it has a fraction or does not fit in an
+ * int64.
+ */
 function integerOf({ quantity: { nanos }, isWhole }: QuantityValue): bigint | undefined {
   const whole = nanos / NANO
   return isWhole && nanos % NANO === 0n && whole >= INT_MIN && whole <= INT_MAX ? whole : undefined
@@ -67,7 +70,7 @@ const onTwo =
     return other instanceof QuantityValue ? run(one.quantity, other.quantity) : noSuchOverload
   }
 
-/** `add` and `sub`: the argument is a quantity or an int. */
+/** Declares `add` or `sub`, whose argument is a quantity or an int. */
 const calculation = (
   name: string,
   run: (one: Quantity, other: Quantity) => Quantity,
@@ -89,12 +92,16 @@ const calculation = (
 })
 
 /**
- * Whether upstream adds the least int64 to it instead of subtracting it: negated, it is itself, and
- * the sum does not overflow.
+ * Whether kube-apiserver adds the smallest int64 to a quantity instead of subtracting it. In 64
+ * bits, this number is its own negation, so the subtraction becomes an addition, as long as the sum
+ * does not overflow.
  */
 const staysLeast = (one: QuantityValue): boolean => (integerOf(one) ?? -1n) >= 0n
 
-/** A sum has the scale of the operand with more fractional digits; adding zero changes nothing. */
+/**
+ * Whether a sum counts as an integer. It has the scale of the operand with more fractional digits,
+ * and adding zero changes nothing.
+ */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
   if (other.quantity.nanos === 0n) return one.isWhole
   if (one.quantity.nanos === 0n) return other.isWhole

@@ -1,4 +1,4 @@
-/** `find` and `findAll`, with RE2. */
+/** The functions `find` and `findAll`, with RE2 patterns. */
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, type Meter, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'
@@ -22,7 +22,7 @@ const cost = ([text = null, pattern = null]: readonly Value[]): number =>
 
 type Verb = 'find' | 'findAll'
 
-/** A constant pattern is compiled once. */
+/** Declares a function. A constant pattern is compiled once. */
 function patternFunction(verb: Verb, overloads: FunctionPart['overloads']): FunctionPart {
   return {
     name: verb,

@@ -1,4 +1,4 @@
-/** Semantic versions, new in 1.33. */
+/** Semantic versions, which Kubernetes 1.33 introduces. */
 import { compareSemver, parseSemver, type Semver } from '../../../api/semver.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -12,7 +12,7 @@ function parse(text: string): Semver | CelError {
   return 'fault' in version ? new CelError(version.fault) : version
 }
 
-/** Accepts a leading `v`, leading zeros and missing numbers. */
+/** Parses a version leniently: it may have a leading `v`, leading zeros and missing numbers. */
 function parseLenient(text: string): Semver | CelError {
   const [, first = '', second, third] =
     /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
@@ -41,9 +41,9 @@ class SemverValue implements Opaque {
 }
 
 const type = opaque('kubernetes.Semver')
-/** Per character of a version with many identifiers of one character. */
+/** Time per character of a version with many identifiers of one character. */
 const CHARACTER_NANOS = 150
-/** To compare an identifier. */
+/** Time to compare an identifier. */
 const IDENTIFIER_NANOS = 150
 
 const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
@@ -52,7 +52,7 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
   cost: ([text = null]) => traversal(sizeOf(text)),
 }
 
-/** `make`: makes the result of the function. */
+/** Returns an implementation that parses a version and passes it to `make`. */
 const fromText =
   (make: (version: Semver | CelError) => Result): FunctionPart['run'] =>
   (text, isLenient, _, __, meter) => {
@@ -78,7 +78,10 @@ const comparison = (name: string, run: (order: number) => Result, result = bool)
   },
 })
 
-/** `isLenient`: whether a second argument may ask for lenient parsing, which was added later. */
+/**
+ * Declares the functions. `isLenient` says whether a second argument may request lenient parsing,
+ * which was added later.
+ */
 const semverFunctions = (isLenient: boolean): Library => ({
   functions: [
     {
@@ -111,5 +114,5 @@ const semverFunctions = (isLenient: boolean): Library => ({
 })
 
 export const semverLibrary: Library = semverFunctions(true)
-/** The first version, which device selectors had in 1.32. */
+/** The first version of the library, which device selectors had in 1.32. */
 export const firstSemverLibrary: Library = semverFunctions(false)

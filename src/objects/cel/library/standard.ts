@@ -48,7 +48,10 @@ const B = parameter('B')
 const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
-/** For upstream, an equality test of these has a constant cost; it has no rule for inequality. */
+/**
+ * Types for which kube-apiserver estimates a constant cost of an equality test. It has no such rule
+ * for inequality.
+ */
 const unitTypes: ReadonlySet<string> = new Set([
   'net.IP',
   'net.CIDR',
@@ -57,14 +60,14 @@ const unitTypes: ReadonlySet<string> = new Set([
   'kubernetes.Semver',
 ])
 
-/** Strings are compared up to the end of the shorter one. */
+/** Estimates a comparison. Strings are compared up to the end of the shorter one. */
 const comparing: Estimate = (operands, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals'))
     return undefined
   const type = operands[0]?.type
   if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name))
     return { cost: fixed(1) }
-  // For URLs upstream only considers the size of the second one.
+  // For URLs, kube-apiserver considers only the size of the second one.
   if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
     const size = sizeAt(operands, 1)
     return { cost: scaled({ min: 1, max: size === unknownSize ? 1 : size.max }, TEXT_FACTOR) }
@@ -139,7 +142,10 @@ const numbers: readonly (readonly [string, Type])[] = [
 const same = (id: string, types: readonly (readonly [string, Type])[]): readonly Signature[] =>
   types.map(([suffix, type]) => global(`${id}_${suffix}`, [type, type], type))
 
-/** Strings and bytes are copied; the cost of list concatenation is constant. */
+/**
+ * Estimates an addition. Strings and bytes are copied, whereas concatenating lists has a constant
+ * cost.
+ */
 const adding: Estimate = (operands, overload) => {
   if (overload !== 'add_string' && overload !== 'add_bytes' && overload !== 'add_list')
     return undefined
@@ -191,7 +197,7 @@ const arithmetic: readonly FunctionPart[] = [
 
 const never = (): Result => noSuchOverload
 
-/** The planner implements these, since not all of their arguments are evaluated. */
+/** Operators that the planner implements, since it does not evaluate all of their arguments. */
 const logic: readonly FunctionPart[] = [
   { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },
@@ -262,7 +268,7 @@ const collections: readonly FunctionPart[] = [
   },
 ]
 
-/** To list a key of a map in order to count it. */
+/** Time to list a key of a map in order to count it. */
 const KEY_NANOS = 100
 
 const onTexts =
@@ -320,7 +326,7 @@ const strings: readonly FunctionPart[] = [
       return (text, _, __, ___, meter) =>
         typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
-    // Upstream has a cost for the member function, but not for the global one.
+    // kube-apiserver has a cost for the member function, but not for the global one.
     estimate: (operands, overload) =>
       overload === 'matches' ? undefined : { cost: patternCost(operands) },
     cost: ([text = null, pattern = null], _, overload) =>
@@ -331,7 +337,8 @@ const strings: readonly FunctionPart[] = [
 const matching = { verb: 'matches', limit: 0 } as const
 
 /**
- * The text counts as one character longer, so that an empty one does not make a large pattern free.
+ * Estimates a match. The text counts as one character longer, so that a large pattern is not free
+ * for an empty text.
  */
 export const patternCost = (operands: readonly Operand[]): Range =>
   times(

@@ -1,4 +1,4 @@
-/** The extended string functions, which count code points. */
+/** The extended string functions, whose indexes count code points. */
 import { quote } from '../../../api/quote.ts'
 import { countPoints, hasPairs, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -49,8 +49,8 @@ const onText =
     typeof text === 'string' ? run(text) : noSuchOverload
 
 /**
- * An empty string is found wherever a search starts, even outside of the text. In an empty text the
- * last index is searched from -1, which is out of range.
+ * Searches a text. An empty string is found wherever the search starts, even outside of the text.
+ * In an empty text, the search for the last index starts at -1, which is out of range.
  */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
@@ -68,7 +68,7 @@ function search(text: Value, part: Value, from: Value, isLast: boolean): Result 
 const toPoints = (text: string, at: number): bigint =>
   BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
 
-/** Converts an index in code points to one in UTF-16 code units. */
+/** Converts an index in code points to an index in UTF-16 code units. */
 function toUnits(text: string, points: number): number {
   if (!hasPairs(text)) return points
   let at = 0
@@ -96,12 +96,14 @@ function substring(text: Value, from: Value, to: Value): Result {
   return to > points ? outOfRange(to) : slice(text, Number(from), Number(to))
 }
 
-/** To visit a character; to extract one; to extract a piece and insert it again. */
+/** Time to visit a character. */
 const CHARACTER_NANOS = 1
+/** Time to extract a character. */
 const POINT_NANOS = 60
+/** Time to extract a piece and insert it again. */
 const PIECE_NANOS = 150
 
-/** A longer result costs more than any budget. */
+/** Maximum length of a result. A longer one would cost more than any budget. */
 const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
 function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
@@ -125,7 +127,10 @@ function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter
   )
 }
 
-/** An empty string is found before each character and at the end. */
+/**
+ * Inserts `by` at the first `count` places where an empty string is found: before each character
+ * and at the end.
+ */
 function joinSome(points: readonly string[], by: string, count: number): string {
   const before = points.map((point, at) => (at < count ? by + point : point)).join('')
   return points.length < count ? before + by : before
@@ -145,7 +150,10 @@ function split(text: Value, separator: Value, limit: Value, meter: Meter): Resul
   return new ArrayList([...pieces.slice(0, kept), pieces.slice(kept).join(separator)])
 }
 
-/** The meter is charged before each piece is made: there may be one for each character. */
+/**
+ * Splits a text. Charges the meter before it extracts each piece, since there may be one for each
+ * character.
+ */
 function piecesOf(text: string, separator: string, meter: Meter): string[] {
   const pieces: string[] = []
   let from = 0
@@ -182,7 +190,10 @@ const replacing: Estimate = (operands) => {
   }
 }
 
-/** An empty string to replace is found before each character and at the end. */
+/**
+ * Returns the maximum length after replacing. An empty string is found before each character and at
+ * the end.
+ */
 function longest(size: Range, part: Range, by: Range): number {
   if (part.min === 0) return (size.max + 1) * by.max + size.max
   return by.max <= part.min ? size.max : Math.ceil(size.max / part.min) * by.max
@@ -197,7 +208,7 @@ const splitting: Estimate = (operands) => {
   const size = sizeAt(operands, 0)
   const limit = operands[2]?.expr
   const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
-  // Upstream converts a negative limit, which means no limit, to an unsigned integer.
+  // kube-apiserver converts a negative limit, which means no limit, to an unsigned integer.
   const max =
     isBounded && typeof limit.value === 'bigint'
       ? Number(BigInt.asUintN(64, limit.value))
@@ -214,10 +225,10 @@ const joining: Estimate = (operands) => {
   return { cost: scaled(size, TEXT_FACTOR), size }
 }
 
-/** Matches long runs, so that a text with few other characters is done in few calls. */
+/** Matches long runs, so that a text with few other characters takes few calls. */
 // oxlint-disable-next-line no-control-regex
 const ascii = /[\u0000-\u007f]+/g
-/** Per character, if every other character is ASCII. */
+/** Time per character if every other character is ASCII. */
 const ASCII_NANOS = 60
 
 const onAscii =
@@ -324,7 +335,7 @@ const basic: readonly FunctionPart[] = [
   },
 ]
 
-/** Each character may have to be escaped. */
+/** Time per character, each of which may have to be escaped. */
 const QUOTED_NANOS = 50
 
 const formatting: readonly FunctionPart[] = [
@@ -353,7 +364,7 @@ const formatting: readonly FunctionPart[] = [
   },
 ]
 
-/** Kubernetes 1.33 does not have it. */
+/** Declares `reverse`, which Kubernetes 1.33 does not have. */
 const reversing: FunctionPart = {
   name: 'reverse',
   overloads: [member('string_reverse', [string], string)],

@@ -1,4 +1,4 @@
-/** URLs as Go's `url.ParseRequestURI` reads them: absolute, or a path from the root. */
+/** URLs as Go's `url.ParseRequestURI` reads them: absolute URLs, or paths from the root. */
 import { quote } from '../../../api/quote.ts'
 import { escapeFault, hostFault } from '../../../api/url.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
@@ -41,7 +41,7 @@ class UrlValue implements Opaque {
   }
 }
 
-/** The messages are Go's. */
+/** Parses a URL. The messages of faults are Go's. */
 export function parseUrl(text: string): Url | { readonly fault: () => string } {
   const refuse = (what: string): { fault: () => string } => ({
     fault: () => `parse ${quote(text)}: ${what}`,
@@ -71,17 +71,18 @@ function endOfHost(text: string): number {
   return slash === -1 ? text.length : slash
 }
 
-/** To parse a character, and to quote it in an error. */
+/** Time to parse a character. */
 const URL_CHARACTER_NANOS = 20
+/** Time to quote a character in an error. */
 const QUOTED_CHARACTER_NANOS = 75
 const QUERY_CHARACTER_NANOS = 200
 const PATH_CHARACTER_NANOS = 100
 
-/** The path as it was written, if it is correctly encoded. */
+/** Returns the path as it was written if it is correctly encoded, otherwise encodes it again. */
 function escapedPath({ path }: Url, meter: Meter): string {
   meter.work(path.length * PATH_CHARACTER_NANOS)
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
-  // One character for each byte of UTF-8, so that an escape is one of them, too.
+  // Represent each byte of UTF-8 by one character, so that an escape also becomes one.
   const bytes = Buffer.from(path).toString('latin1')
   const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -94,12 +95,12 @@ function escapedPath({ path }: Url, meter: Meter): string {
   }).join('')
 }
 
-/** Without the port and the brackets. */
+/** Returns the host without the port and the brackets. */
 const hostname = ({ host }: Url): string =>
   /^\[(.*)\]/.exec(host)?.[1] ?? host.replace(/:[0-9]*$/, '')
 const port = ({ host }: Url): string => /:([0-9]*)$/.exec(host.replace(/^\[.*\]/, ''))?.[1] ?? ''
 
-/** Pairs that cannot be decoded are omitted. */
+/** Parses the query. Pairs that cannot be decoded are omitted. */
 function queryOf({ query }: Url, meter: Meter): HashMap {
   meter.work(query.length * QUERY_CHARACTER_NANOS)
   const values = new Map<string, string[]>()

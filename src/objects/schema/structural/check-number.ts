@@ -1,6 +1,6 @@
 /**
- * The keywords of numbers. Upstream compares integers as integers, and truncates their limits to
- * integers for that.
+ * Checks the schema keywords for numbers. kube-apiserver compares integers as integers, and
+ * truncates their limits to integers for that.
  */
 import { invalidShown } from '../../../api/field-fault.ts'
 import { goFloat } from '../../../api/go-value.ts'
@@ -43,10 +43,7 @@ const limitOf = (limit: number, whole: boolean): number => (whole ? asInt64(limi
 const printLimit = (limit: number, whole: boolean): string =>
   whole ? `${BigInt(limit)}` : goFloat(limit)
 
-/**
- * As Go converts on amd64: a float beyond the range becomes the smallest int64, so that nothing is
- * below it.
- */
+/** Converts a float as Go does on amd64. A float beyond the range becomes the smallest int64. */
 const asInt64 = (limit: number): number =>
   Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND
 const INT64_BOUND = 2 ** 63
@@ -68,10 +65,13 @@ function isMultiple(value: number | bigint, factor: number): boolean {
   return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor)
 }
 
-/** How near, in relation to its size, a float must be to an integer to count as one. */
+/** How close a float must be to an integer, relative to its size, to count as one. */
 const TOLERANCE = 1e-9
 
-/** Upstream tolerates only positive numbers that are a little above an integer. */
+/**
+ * Whether a float counts as an integer. As in kube-apiserver, only positive numbers may differ from
+ * the integer, and only by being slightly above it.
+ */
 export function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false
   const whole = Math.trunc(value)

@@ -1,4 +1,7 @@
-/** The keywords of strings. The first that fails is reported; a format is checked independently. */
+/**
+ * Checks the schema keywords for strings. Only the first failure of length and pattern is reported;
+ * a format is checked independently.
+ */
 import { isLongPattern } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
 import { isFormat, matchesFormat } from './formats.ts'
@@ -24,14 +27,14 @@ function checkText(
   else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
     faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
   } else if (pattern !== undefined && !place.patterns.matches(value, pattern)) {
-    // An invalid pattern is reported as an error of the schema.
+    // An invalid pattern is reported as an error of the schema instead.
     if (isOfDefault === true && !isLongPattern(pattern) && compilePattern(pattern) === undefined)
       return
     faults.push(valueFault(place, value, `should match '${pattern}'`))
   }
 }
 
-/** Counts code points, but only where that can make a difference. */
+/** Whether a text has more than `length` code points. Counts them only where that can matter. */
 function isLonger(text: string, length: number): boolean {
   if (text.length <= length) return false
   if (text.length > 2 * length) return true

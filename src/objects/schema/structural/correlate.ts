@@ -1,6 +1,6 @@
 /**
- * Matches the items of a list with those before an update, which only lists with keys allow. Lists
- * may be long, so all is done in slices.
+ * Matches the items of a list with those before an update, which is possible only for lists with
+ * keys. Lists may be long, so all work is done in slices.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -9,8 +9,8 @@ import type { Structural } from './structural.ts'
 import { isSameInTurns, keyOfValue, LOOK_VALUES } from './value.ts'
 
 /**
- * For each item its old value, undefined if the item is new. Undefined: the items of this list
- * cannot be correlated.
+ * Returns the old value of each item, with undefined for a new item. Returns undefined if the items
+ * of this list cannot be correlated.
  */
 export function* correlatedItems(
   items: readonly Json[],
@@ -34,9 +34,9 @@ export function* correlatedItems(
 }
 
 /**
- * Whether a value is unchanged, as far as the schema can tell: items with keys may have changed
- * places. A field that the schema does not know, such as the metadata of most objects, counts as
- * changed.
+ * Whether a value is unchanged, as far as the schema shows. Items with keys may have changed their
+ * position. A field that the schema does not know counts as changed, such as the metadata of most
+ * objects.
  */
 export function* isUnchanged(
   value: Json,
@@ -78,8 +78,8 @@ function* areItemsUnchanged(
 }
 
 /**
- * Undefined: the item omits a key, or has one that is not a scalar, so that it cannot be
- * correlated.
+ * Returns the key of an item. Returns undefined if the item cannot be correlated, because it omits
+ * a key or has one that is not a scalar.
  */
 const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
   isFields(item) && keys.every((key) => Object.hasOwn(item, key) && isScalar(item[key]))

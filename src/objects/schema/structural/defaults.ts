@@ -1,8 +1,10 @@
 /**
  * Sets the defaults of a structural schema. A null in a field that is not nullable counts as
  * absent: it is replaced by the default, or removed. A value that needs neither is returned as it
- * is. One default can be set in thousands of items: beyond what can be stored anyway, no more are
- * set.
+ * is.
+ *
+ * A single default can be set in thousands of items. No more defaults are set once their total size
+ * exceeds what can be stored anyway.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -11,12 +13,12 @@ import type { Structural } from './structural.ts'
 import { changedFields, changedItems } from './value.ts'
 
 /**
- * The size of all defaults that an object gets. etcd accepts a megabyte and a half, or a few more
- * if it is configured so.
+ * Maximum size of all defaults of an object. etcd accepts 1.5 MiB, or a few MiB if it is configured
+ * to.
  */
 const CHARACTERS_MAX = 32 << 20
 
-/** What is done with nulls that have no default. */
+/** How nulls without a default are handled. */
 export type Nulls = 'removed' | 'kept'
 
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
@@ -63,14 +65,14 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
 }
 
 /**
- * Upstream removes nulls before it sets defaults: those in a default are stored, and removed when
- * the object is read.
+ * Keeps nulls inside of a default. kube-apiserver removes nulls before it sets defaults, so those
+ * in a default are stored, and removed when the object is read.
  */
 const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
 
 /**
- * Removes nulls from fields that are not nullable and have no default, as upstream does where it
- * converts between versions.
+ * Removes nulls from fields that are not nullable and have no default, as kube-apiserver does when
+ * it converts between versions.
  */
 export function removeNulls(value: Json, schema: Structural): Json {
   const { items } = schema
@@ -84,7 +86,10 @@ export function removeNulls(value: Json, schema: Structural): Json {
   })
 }
 
-/** Undefined: there is no default, or no room for it. */
+/**
+ * Takes a default from the size budget. Returns undefined if there is no default or the budget is
+ * exhausted.
+ */
 function taken(value: Json | undefined, { room }: Walk): Json | undefined {
   if (value === undefined) return undefined
   return once('default', () => {
@@ -94,7 +99,7 @@ function taken(value: Json | undefined, { room }: Walk): Json | undefined {
   })
 }
 
-/** About as many as the JSON of the value has. */
+/** Returns the approximate length of the value's JSON. */
 function charactersOf(value: Json): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8

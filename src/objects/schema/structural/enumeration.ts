@@ -1,4 +1,7 @@
-/** The values of an enum. There may be tens of thousands, and as many values to look up. */
+/**
+ * The values of an enum, indexed by a set. There may be tens of thousands of values, and as many
+ * lookups.
+ */
 import { isFields, type Json } from '../../../api/object.ts'
 
 const CODE_POINT_MAX = 0x10ffff
@@ -12,9 +15,10 @@ export class Enumeration {
   }
 
   /**
-   * Numbers are compared as numbers, so that 1 equals 1.0; the order of fields does not matter.
-   * Null never is a member. Upstream also compares after Go's conversions: a float is truncated to
-   * match an integer, and an integer matches the character of that code point.
+   * Whether a value is a member. Numbers are compared as numbers, so 1 equals 1.0, and the order of
+   * fields is ignored. Null is never a member. As in kube-apiserver, values are also compared after
+   * Go's conversions: a float is truncated to match an integer, and an integer matches the
+   * character with that code point.
    */
   has(value: Json): boolean {
     if (value === null) return false
@@ -27,8 +31,8 @@ export class Enumeration {
 }
 
 /**
- * A scalar itself; for other values a text that no scalar equals, since it begins with a control
- * character.
+ * Returns a scalar itself. Any other value becomes a text that no scalar equals, since it begins
+ * with a control character.
  */
 const markOf = (value: Json): Json =>
   typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value

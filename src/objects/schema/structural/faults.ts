@@ -1,6 +1,6 @@
 /**
- * Validation errors as upstream reports them: the message repeats the path of the value, from the
- * root of what was validated.
+ * Creates validation errors as kube-apiserver reports them. Their messages repeat the path of the
+ * value from the root of the validated value.
  */
 import { invalidShown, notSupportedShown, tooLong, tooMany } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
@@ -8,7 +8,7 @@ import type { Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Fault, ValidationContext } from './validation-context.ts'
 
-/** Upstream prints an empty path as `<nil>`. */
+/** Returns the full path of a value. As in kube-apiserver, an empty path is printed as `<nil>`. */
 export function pathOf({ prefix }: Pick<ValidationContext, 'prefix'>, name: string): string {
   const own = name.replace(/^\./, '')
   if (prefix === '') return own === '' ? '<nil>' : own
@@ -64,7 +64,10 @@ export function manyFault(place: ValidationContext, count: number, countMax: num
   return () => tooMany(pathOf(place, place.name), count, countMax)
 }
 
-/** Upstream loses the path of these errors; it is only in the message. */
+/**
+ * Returns an error of allOf, anyOf, oneOf or not. As in kube-apiserver, the path of the value is
+ * only in the message, not in the path of the error.
+ */
 export function junctorFault(place: ValidationContext, why: string): Fault {
   return () =>
     invalidShown(place.prefix === '' ? '<nil>' : place.prefix, '""', `${quote(place.name)} ${why}`)

@@ -1,13 +1,14 @@
 /**
- * The formats that are validated; all others are ignored. What each accepts is upstream's, odd as
- * some of it is.
+ * The formats that are validated; all others are ignored. Each accepts exactly what kube-apiserver
+ * accepts, even where that is odd.
  */
 import { isIP } from 'node:net'
 import { parseWordedDuration } from '../../cel/time.ts'
 import { isRequestUri } from './request-uri.ts'
 
-/** The limits of a host name and of its labels. */
+/** Maximum length of a host name. */
 const HOST_BYTES_MAX = 255
+/** Maximum length of each label of a host name. */
 const HOST_LABEL_BYTES_MAX = 63
 
 const hostname =
@@ -58,13 +59,11 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 export const isFormat = (name: string): boolean => formats.has(name)
 
-/** A text matches any format that is not validated. */
+/** Whether a text matches a format. Any text matches a format that is not validated. */
 export const matchesFormat = (text: string, format: string): boolean =>
   formats.get(format)?.(text) ?? true
 
-/**
- * Most host names match this, which is faster to check than a pattern for all letters and symbols.
- */
+/** Matches most host names, faster than the pattern for all letters and symbols. */
 const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/
 
 function isHostname(text: string): boolean {
@@ -76,7 +75,10 @@ function isHostname(text: string): boolean {
   )
 }
 
-/** Leading zeros in the octets of IPv4 were accepted once, and still are. */
+/**
+ * Whether a text is an IP address. Leading zeros in the octets of IPv4 are still accepted for
+ * compatibility.
+ */
 const isSloppyIp = (text: string): boolean =>
   isIP(text.replace(/(^|[.:])0+([1-9][0-9]*|0)(?=\.|$)/g, '$1$2')) !== 0 && !text.includes('%')
 
@@ -92,8 +94,8 @@ function isCidr(text: string): boolean {
 }
 
 /**
- * Of 6, 8 or 20 bytes, as in Go 1.24, with which releases of Kubernetes 1.33 are built: later ones
- * need no separators between the digits.
+ * Whether a text is a MAC address of 6, 8 or 20 bytes. Follows Go 1.24, which builds the releases
+ * of Kubernetes 1.33; later versions of Go do not require separators between the digits.
  */
 function isMac(text: string): boolean {
   if (text.includes('.'))

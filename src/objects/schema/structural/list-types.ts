@@ -1,4 +1,4 @@
-/** Finds duplicates in lists: the items of sets, and the keys of items in lists of type map. */
+/** Finds duplicates in lists: repeated items of sets, and repeated keys in lists of type map. */
 import {
   duplicateShown,
   FAULTS_MAX,
@@ -12,7 +12,10 @@ import type { Turns } from '../../cel/turns.ts'
 import type { Structural } from './structural.ts'
 import { keyInTurns } from './value.ts'
 
-/** On an update nothing is reported if the old value had duplicates, too. */
+/**
+ * Returns the duplicates in a value. On an update, returns nothing if the old value also had
+ * duplicates.
+ */
 export function* validateLists(
   value: Json,
   schema: Structural,
@@ -75,7 +78,7 @@ function* visitItems(items: readonly Json[], schema: Structural, place: ListCont
     yield* visit(item, itemSchema, { ...place, path: `${place.path}[${at}]` })
 }
 
-/** Each duplicate value is reported once, at its second occurrence. */
+/** Reports each duplicate value once, at its second occurrence. */
 function* refuseRepeated(
   items: readonly Json[],
   keyOf: (item: Json, slice: Slice) => Turns<string>,

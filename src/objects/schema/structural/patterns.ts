@@ -1,7 +1,7 @@
 /**
- * Matches the patterns of a schema in one validation. Texts that are quick to match are matched
- * where they are met; the others are deferred, matched between two passes over the value, and known
- * in the next pass.
+ * Matches the patterns of a schema during one validation. Texts that are quick to match are matched
+ * immediately. The others are deferred and matched between two passes over the value, so that the
+ * next pass knows the results.
  */
 import { RE2JS } from 're2js'
 import {
@@ -16,26 +16,25 @@ import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
 
 /**
- * The steps of all texts that are matched during a pass: 20 ms at worst, and about 1 ms as a rule.
+ * Maximum number of steps for all texts matched during a pass. They take about 1 ms as a rule, and
+ * 20 ms at worst.
  */
 const PASS_STEPS_MAX = 50_000
 
 const matching = { verb: 'matches', limit: -1 } as const
 
 export class Patterns {
-  /** Results by pattern and text; a deferred one counts as a match until it is known. */
+  /** Results by pattern and text. A deferred match counts as true until its result is known. */
   readonly #known = new Map<string, Map<string, boolean>>()
   #asked: { readonly question: PatternQuestion; readonly isShort: boolean }[] = []
   readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
-  /**
-   * The steps of all deferred matches. All texts of a value together may not take longer than one
-   * may.
-   */
+  /** Steps of all deferred matches. All texts of a value share the budget of a single match. */
   #steps = 0
 
   /**
-   * Patterns are RE2 and not anchored. A text that would take too long to match counts as no match.
+   * Whether a text matches a pattern. Patterns use RE2 syntax and are not anchored. A text that
+   * would take too long to match counts as no match.
    */
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)
@@ -52,7 +51,10 @@ export class Patterns {
     return this.#ask(text, pattern, { steps, isShort })
   }
 
-  /** Defers a match, which counts as true until it is known; false if it would take too long. */
+  /**
+   * Defers a match, which counts as true until its result is known. Returns false if all deferred
+   * matches together would take too long.
+   */
   #ask(
     text: string,
     pattern: string,
@@ -67,8 +69,8 @@ export class Patterns {
   }
 
   /**
-   * The program size of a pattern that takes long to compile, and is not compiled here; undefined
-   * for other patterns.
+   * Returns the program size of a pattern that takes too long to compile on this thread, or
+   * undefined for other patterns.
    */
   #longSizeOf(pattern: string): number | undefined {
     if (this.#longSizes.has(pattern)) return this.#longSizes.get(pattern)
@@ -77,7 +79,7 @@ export class Patterns {
     return size
   }
 
-  /** Matches what the last pass deferred. False: it deferred nothing. */
+  /** Runs the matches that the last pass deferred. Returns false if there were none. */
   *answer(slice: Slice): Turns<boolean> {
     const asked = this.#asked
     this.#asked = []
@@ -103,13 +105,13 @@ export class Patterns {
 }
 
 /**
- * The last patterns that were compiled, in use or not: one that was evicted is compiled again with
- * its next text.
+ * Maximum number of compiled patterns to cache. The oldest is evicted first, even if it is still in
+ * use; it is then compiled again for its next text.
  */
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()
 
-/** Undefined: the pattern is invalid. */
+/** Returns the compiled pattern, or undefined if it is invalid. */
 export function compilePattern(pattern: string): RE2JS | undefined {
   if (compiled.has(pattern)) return compiled.get(pattern)
   const [oldest] = compiled.keys()

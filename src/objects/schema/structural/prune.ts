@@ -1,6 +1,6 @@
 /**
- * Drops the fields that a schema does not know, as upstream does: below a field that is kept
- * without a schema, objects become empty.
+ * Drops the fields that a schema does not know. As in kube-apiserver, objects below a field that is
+ * kept without a schema become empty.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { BoundedTexts } from '../../../lib/text/bounded-texts.ts'
@@ -10,17 +10,20 @@ import { nameOf, Trail } from './trail.ts'
 import { changedFields, changedItems } from './value.ts'
 
 /**
- * The length of the paths of all unknown fields: those beyond it are dropped like the rest, but not
- * reported.
+ * Maximum total length of the reported paths. Further unknown fields are dropped like the rest, but
+ * not reported.
  */
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
-/** `unknown`: the paths of dropped fields, sorted; incomplete if they are very long. */
+/**
+ * A value without its unknown fields. `unknown` has the sorted paths of the dropped fields; it is
+ * incomplete if they are very long.
+ */
 export type PrunedValue<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /**
  * Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never
- * changes what it is given.
+ * modifies the given object.
  */
 export function pruneObject(object: Fields, schema: Structural): PrunedValue<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
@@ -40,7 +43,7 @@ type PruneContext = {
   readonly isObject?: boolean
 }
 
-/** `schema` undefined: nothing is known of the value. */
+/** Prunes a value. `schema` is undefined if nothing is known about the value. */
 function pruneAt(value: Json, schema: Structural | undefined, place: PruneContext): Json {
   if (Array.isArray(value)) return pruneItems(value, schema, place)
   return isFields(value) ? pruneFields(value, schema, place) : value
@@ -69,7 +72,7 @@ function pruneFields(fields: Fields, schema: Structural | undefined, place: Prun
   )
 }
 
-/** Undefined: the field is dropped. */
+/** Returns the pruned value of a field, or undefined if the field is dropped. */
 function pruneField(value: Json, schema: Structural | undefined, at: Step): Json | undefined {
   const own = schema?.properties?.get(`${at.step}`)
   if (own !== undefined) return pruneBelow(value, own, at)
@@ -81,6 +84,6 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   return undefined
 }
 
-/** The fields that every object has, whatever its schema says. */
+/** Whether a field belongs to every object, whatever its schema says. */
 export const isMetaField = (name: string): boolean =>
   name === 'apiVersion' || name === 'kind' || name === 'metadata'

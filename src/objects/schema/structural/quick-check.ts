@@ -1,6 +1,6 @@
 /**
- * Whether a small value is valid, in one go: without the paths and the old values, which only the
- * errors of an invalid one need.
+ * Checks synchronously whether a small value is valid. It does without the paths and old values,
+ * which are needed only to report the errors of an invalid value.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -10,7 +10,10 @@ import { type Fault, ValidationContext } from './validation-context.ts'
 import { type Checks, hasJunctors, type Structural } from './structural.ts'
 import { Trail } from './trail.ts'
 
-/** A tenth of a millisecond to half of one. Larger values are validated in slices. */
+/**
+ * Maximum number of values to check, which takes at most about half a millisecond. Larger values
+ * are validated in slices.
+ */
 const VALUES_MAX = 4_000
 
 export function isQuicklyGood(
@@ -20,7 +23,7 @@ export function isQuicklyGood(
   slice: Slice,
 ): boolean {
   const faults: Fault[] = []
-  // One place for all values: its errors are not reported.
+  // All values share one context, because its errors are not reported.
   const quick = new ValidationContext(
     new Trail(),
     { prefix: '', faults, patterns, slice },
@@ -36,12 +39,12 @@ type Quick = {
   readonly left: { values: number }
 }
 
-/** False: it is invalid, or too large to say. */
+/** Whether a value is valid. Returns false if it is invalid or too large for this check. */
 function fits(value: Json, schema: Structural, quick: Quick): boolean {
   const { checks } = schema
   if (quick.left.values < 0) return false
   quick.left.values -= 1 + sizeOf(value)
-  // To compare an object or a list with an enum, all of it has to be read.
+  // Comparing an object or a list with an enum requires reading all of it.
   if (checks?.enum !== undefined && typeof value === 'object' && value !== null)
     quick.left.values = -1
   if (quick.left.values < 0) return false
@@ -60,7 +63,7 @@ function fits(value: Json, schema: Structural, quick: Quick): boolean {
   return isFields(value) ? fitsFields(value, schema, quick) : true
 }
 
-/** The cost of checking it, in values. */
+/** Returns the cost of checking a value, in number of values. */
 function sizeOf(value: Json): number {
   if (typeof value === 'string') return value.length >> 6
   if (Array.isArray(value)) return value.length

@@ -1,6 +1,7 @@
 /**
- * Reads `openAPIV3Schema`. Equal parts become one object: most fields of most schemas are one of a
- * few scalars, and large schemas repeat themselves (a PodSpec has its container three times).
+ * Reads `openAPIV3Schema`. Equal parts are represented by one object. Most fields of most schemas
+ * are one of a few scalars, and large schemas repeat themselves: a PodSpec contains the schema of a
+ * container three times.
  */
 import { Enumeration } from './enumeration.ts'
 import {
@@ -26,13 +27,13 @@ import type {
 } from './structural.ts'
 
 type ReadOptions = {
-  /** Unknown fields are kept everywhere, whatever the schema says. */
+  /** Whether unknown fields are kept everywhere, whatever the schema says. */
   readonly keepsUnknown?: boolean
-  /** Read the schema as upstream does to validate its defaults. */
+  /** Whether to read the schema as kube-apiserver does to validate its defaults. */
   readonly isOfDefaults?: boolean
 }
 
-/** Without yielding, for a schema that was already accepted. */
+/** Reads a schema synchronously. Use it only for a schema that was already accepted. */
 export const readStructural = (schema: Json | undefined, options: ReadOptions = {}): Structural =>
   atOnce((slice) => readInTurns(schema, { ...options, slice }))
 
@@ -45,7 +46,7 @@ class Reader {
   readonly #keepsUnknown: boolean
   readonly #isOfDefaults: boolean
   readonly #slice: Slice
-  /** By their content, with their parts identified by number. */
+  /** Schemas read so far, by a key made of their own keywords and the numbers of their parts. */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
 
@@ -123,7 +124,7 @@ class Reader {
   *#readRules(schema: Fields): Turns<readonly ValidationRule[]> {
     const rules: ValidationRule[] = []
     const given = schema['x-kubernetes-validations']
-    // Not by `itemsOf`, which would copy a list of a million rules at once.
+    // Do not use `itemsOf`, which would copy a list of a million rules in one step.
     for (const item of Array.isArray(given) ? given : []) {
       const rule = fieldsOf(item)
       if (rules.length % RULES_PER_LOOK === 0 && this.#slice.isOver()) yield undefined
@@ -164,11 +165,11 @@ type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & {
   readonly junctors: Junctors
 }
 
-/** Rules that are read between two looks at the clock. */
+/** Number of rules read between two checks of the clock. */
 const RULES_PER_LOOK = 256
 /**
- * A part with more rules, values or alternatives is not compared with other parts: its text would
- * be as long as the schema.
+ * Maximum number of rules, values or alternatives of a part that is compared with other parts. The
+ * comparison key of a longer part would be as long as the schema.
  */
 const COMPARED_ITEMS_MAX = 1_000
 
@@ -181,7 +182,7 @@ function isLong({
 }: Fields): boolean {
   const lists = [values, rules, allOf, anyOf, oneOf]
   if (lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)) return true
-  // JSON.stringify takes time by the square of the depth of a value.
+  // JSON.stringify takes time proportional to the square of the depth of a value.
   return (
     Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
   )
@@ -194,8 +195,8 @@ const hasJunctors = ({ allOf, anyOf, oneOf, not }: Fields): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined
 
 /**
- * Most schemas have a type and one or two checks, and there may be tens of thousands, so absent
- * parts are not printed.
+ * Returns a key for the keywords of a schema. There may be tens of thousands of schemas, most of
+ * which have only a type and one or two checks, so absent keywords are not printed.
  */
 function keyOf({
   types,
@@ -216,7 +217,10 @@ function keyOf({
   return start + printed([list, rules, value, checks])
 }
 
-/** Only values can have bigints, which JSON.stringify cannot print; no string is taken for one. */
+/**
+ * Prints parts of a key. Only values can contain bigints, which JSON.stringify cannot print; the
+ * prefixes distinguish them from strings.
+ */
 function printed(parts: readonly unknown[]): string {
   try {
     return JSON.stringify(parts)
@@ -229,8 +233,8 @@ const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
 /**
- * In a schema for its defaults, int-or-string allows anything; types, formats and patterns are
- * taken as they are.
+ * Returns the keywords that differ in a schema that validates its own defaults. There,
+ * int-or-string allows anything, and types, formats and patterns are used as written.
  */
 function asOfDefaults(
   schema: Fields,
@@ -266,7 +270,7 @@ function holdsOf(
   }
 }
 
-/** The keywords of a schema itself, without its parts. */
+/** Reads the keywords of a schema itself, without its parts. */
 function readOwn(schema: Fields): Omit<OwnKeywords, 'rules'> {
   const given = schema['default']
   return {
@@ -306,7 +310,7 @@ export function readRule(rule: Fields): ValidationRule {
   }
 }
 
-/** A client can send a million of them. */
+/** Shared by all empty rules, since a client can send a million of them. */
 const emptyRule = readRule({})
 
 const numbers = [

@@ -1,6 +1,6 @@
 /**
- * Whether Go accepts a text as the URI of a request (url.ParseRequestURI): an absolute URI, or an
- * absolute path.
+ * Whether Go accepts a text as the URI of a request (url.ParseRequestURI), which must be an
+ * absolute URI or an absolute path.
  */
 export function isRequestUri(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for

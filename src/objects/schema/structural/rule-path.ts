@@ -1,14 +1,14 @@
 /**
- * The `fieldPath` of a rule: `.a.b` or `['a-b'].c`, from the value that has the rule to a field
- * below it.
+ * Reads the `fieldPath` of a rule, such as `.a.b` or `['a-b'].c`. It leads from the value that has
+ * the rule to a field below it.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 
 const step = /^(?:\.([^.[\]\s']+)|\['([^'\n]+)'\])/
 
 /**
- * The path as errors have it; undefined: it does not lead to a field of the schema. Items of lists
- * cannot be addressed.
+ * Returns the path as it appears in errors, or undefined if it does not lead to a field of the
+ * schema. Items of lists cannot be addressed.
  */
 export function readRulePath(path: string, schema: Fields): string | undefined {
   let rest = path

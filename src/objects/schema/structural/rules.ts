@@ -1,6 +1,6 @@
 /**
- * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the
- * schema with rules in them or below. A schema is compiled once, when an object is first written.
+ * Compiles the rules of a schema (x-kubernetes-validations) to a tree of those parts of the schema
+ * that have rules in them or below. A schema is compiled once, when an object is first written.
  */
 import { type CompileResult, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
@@ -16,10 +16,12 @@ import { readRulePath } from './rule-path.ts'
 import type { ListKind, ValidationRule } from './structural.ts'
 
 export type RuleNode = {
-  /** The type in the schema, which errors have instead of the value. */
+  /** The type in the schema, which errors show instead of the value. */
   readonly shown: string
   readonly type: Type | undefined
-  /** It has rules, but an enclosing schema leaves the type of its values unknown. */
+  /**
+   * Whether the node has rules although an enclosing schema leaves the type of its values unknown.
+   */
   readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]
   readonly list: ListKind | undefined
@@ -31,16 +33,16 @@ export type RuleNode = {
 export type CompiledRule = {
   readonly rule: ValidationRule
   readonly program: Program | undefined
-  /** Why there is no program. */
+  /** The reason why there is no program. */
   readonly fault: string
   readonly usesOldSelf: boolean
   readonly message: Program | undefined
   readonly messageFault: string
-  /** The path of the field that errors are about, from the value on. */
+  /** Path, from the value on, of the field that errors refer to. */
   readonly path: string
 }
 
-/** Undefined: there are no rules. */
+/** Compiles the rules of a schema. Returns undefined if there are none. */
 export function* compileRules(
   schema: Fields,
   options: CompileOptions,
@@ -49,7 +51,9 @@ export function* compileRules(
   return yield* compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
 }
 
-/** Most schemas have no rules, and to compute their types takes time. */
+/**
+ * Whether a schema has rules. Most schemas have none, and computing their types would take time.
+ */
 function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
   if (slice.isOver()) yield undefined
   const { additionalProperties, items, properties } = schema
@@ -64,7 +68,7 @@ function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
 
 export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
 
-/** `type`: what the enclosing schema tells about the type of the values. */
+/** Compiles a schema. `type` is what the enclosing schema says about the type of the values. */
 function* compileNode(
   schema: Fields,
   type: Type | undefined,
@@ -77,7 +81,7 @@ function* compileNode(
     if (slice.isOver()) yield undefined
     const field = fieldsOf(given[name])
     const own = fieldType(name, field, type)
-    // Fields of an unknown type have no rules.
+    // Fields of unknown type have no rules.
     const node = own && (yield* compileNode(field, own, inner))
     if (node !== undefined) properties.set(name, node)
   }
@@ -114,22 +118,28 @@ function* compileNode(
   }
 }
 
-/** A field whose name cannot be written in an expression has a type all the same. */
+/**
+ * Returns the type of a field. A field whose name cannot be written in an expression still has a
+ * type.
+ */
 function fieldType(name: string, schema: Fields, holder: Type | undefined): Type | undefined {
   const escaped = escapeName(name)
   if (escaped === undefined) return ruleTypeOf(schema, false)
   return holder?.kind === 'struct' ? holder.field(escaped)?.type : undefined
 }
 
-/** Undefined: the type of the values is unknown, so there can be no rules. */
+/**
+ * Returns the type of the values, or undefined if it is unknown. Values of unknown type cannot have
+ * rules.
+ */
 export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
   typeOfSchema(schema, { name: 'selfType1', isRoot })
 
 type RuleTypeOptions = {
   readonly type: Type
   /**
-   * New expressions may only use what the previous Kubernetes version supports, too; those that
-   * were accepted before may use everything.
+   * Whether an expression is already stored. New expressions may use only features that the
+   * previous Kubernetes version also supports; stored expressions may use all features.
    */
   readonly isStored: (expression: string) => boolean
   readonly slice: Slice
@@ -149,11 +159,11 @@ export function* compileRule(
   const compiled = yield* compileText(rule.rule)
   const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
-  // The message of an invalid rule is not compiled.
+  // Do not compile the message of an invalid rule.
   const hasMessage = program !== undefined && rule.messageExpression !== ''
   const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
-  // Upstream reads the path last.
+  // kube-apiserver reads the path last, and only if the rest is valid.
   const isGood = program !== undefined && (wrongMessage ?? '') === ''
   return {
     rule,
@@ -169,14 +179,18 @@ export function* compileRule(
   }
 }
 
-/** Whether a rule that type-checks, but cannot be run, uses oldSelf. */
+/**
+ * Whether a rule uses oldSelf although it has no program: it passes the type check, but cannot be
+ * run.
+ */
 const usesOldSelf = (compiled: CompileResult): boolean =>
   'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')
 
 type Words = {
   readonly wanted: 'bool' | 'string'
-  /** The name of the expression in errors, and that of its program. */
+  /** Name of the expression in errors. */
   readonly what: string
+  /** Name of its program in errors. */
   readonly program: string
 }
 

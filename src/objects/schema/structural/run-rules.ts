@@ -1,6 +1,7 @@
 /**
- * Runs the rules of a schema on an object. Their cost is limited, for each and for all together. On
- * an update, a rule that fails on an unchanged value only gives a warning, unless it uses oldSelf.
+ * Runs the rules of a schema on an object. The cost of each rule and of all rules together is
+ * limited. On an update, a rule that fails on an unchanged value causes only a warning, unless it
+ * uses oldSelf.
  */
 import { CelError, Optional, type Result } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
@@ -21,11 +22,12 @@ import { correlatedItems, isUnchanged } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
 import type { Structural } from './structural.ts'
 
-/** In CEL cost units: what one rule may cost, and all rules on one object. */
+/** Maximum cost of one rule, in CEL cost units. */
 const RULE_COST_MAX = 1_000_000
+/** Maximum cost of all rules on one object. */
 const OBJECT_COST_MAX = 10_000_000
 const MESSAGE_BYTES_MAX = 5120
-/** More than the headers of a response hold. */
+/** Maximum number of warnings, which is more than the headers of a response can hold. */
 const WARNINGS_MAX = 1_000
 
 export type RulesResult = {
@@ -34,23 +36,29 @@ export type RulesResult = {
 }
 
 export type RunOptions = {
-  /** The path of the value. */
+  /** Path of the value. */
   readonly path?: string
-  /** The old value; undefined: the value is new. */
+  /** The old value. Undefined if the value is new. */
   readonly old?: Json | undefined
-  /** The schema by which the value and the old one are compared. */
+  /** Schema by which the value is compared with the old one. */
   readonly schema: Structural
   readonly slice: Slice
 }
 
-/** In slices: other work runs between and within rules. */
+/**
+ * Runs the rules of a node and of its parts in slices. Other work runs between rules and within
+ * them.
+ */
 export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<RulesResult> {
   const run = newRun(options.slice)
   yield* turns(value, node, { ...options, run })
   return run
 }
 
-/** Checks a default: as if it existed before and, if that is valid, as if it were new. */
+/**
+ * Runs the rules on a default twice: as if the value existed before and, if that succeeds, as if it
+ * were new.
+ */
 export function* checkDefault(
   value: Json,
   node: RuleNode,
@@ -65,7 +73,7 @@ export function* checkDefault(
 type Run = {
   readonly faults: FieldFault[]
   readonly warnings: string[]
-  /** The length of all errors. */
+  /** Total length of all errors. */
   characters: number
   budget: number
   readonly slice: Slice
@@ -82,7 +90,7 @@ const newRun = (slice: Slice): Run => ({
 type TurnOptions = Omit<RunOptions, 'slice' | 'schema'> & {
   readonly schema?: Structural
   readonly run: Run
-  /** Errors on unchanged values are reported, too. */
+  /** Whether errors on unchanged values are reported as errors instead of warnings. */
   readonly isStrict?: boolean
 }
 
@@ -97,8 +105,8 @@ type RuleContext = {
   /** Undefined only if `isStrict`. */
   readonly schema: Structural | undefined
   /**
-   * For a value that cannot be correlated: whether the enclosing value is unchanged; undefined: it
-   * is not, or it does not matter.
+   * Reports whether the enclosing value is unchanged, which decides for a value that cannot be
+   * correlated itself. Undefined at the root.
    */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
@@ -185,8 +193,8 @@ function* runOwn(
     const result = yield* evaluate(rule, variables, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
-    // A messageExpression does not get an absent old value, not even as an empty optional, nor one
-    // that no rule of this value uses.
+    // A messageExpression does not receive an absent old value, not even as an empty optional. It
+    // also does not receive an old value that no rule of this value uses.
     const text = yield* messageOf(
       rule,
       { ...variables, oldSelf: isOldKnown ? oldSelf : undefined },
@@ -208,15 +216,17 @@ function* runOwn(
 }
 
 /**
- * An old value that was written under another schema may not fit this one: a rule that uses it
- * fails.
+ * Wraps the old value for optionalOldSelf. An old value that was written under another schema may
+ * not fit this one; a rule that uses it then fails.
  */
 const optionalOf = (was: Result | undefined): Result =>
   was instanceof CelError
     ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)
     : new Optional(was)
 
-/** The fieldPath of a rule is appended as one step, after a dot, whatever it begins with. */
+/**
+ * Appends the fieldPath of a rule as one step after a dot, even if the path begins with a bracket.
+ */
 const joined = (path: string, below: string): string =>
   [path, below].filter((part) => part !== '').join('.')
 
@@ -225,14 +235,17 @@ const untyped =
 
 type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
 
-/** Undefined: the rule could not be evaluated, and the error has been reported. */
+/**
+ * Evaluates a rule. Returns undefined if the rule could not be evaluated; the error has then been
+ * reported.
+ */
 function* evaluate(
   compiled: CompiledRule,
   variables: Variables,
   { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
 ): Turns<boolean | undefined> {
   const { program, fault, rule } = compiled
-  // An empty rule is reported as an error of the CRD.
+  // An empty rule is reported as an error of the CRD instead.
   if (rule.rule.trim() === '') return undefined
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
   const result = yield* program.inTurns(variables, RULE_COST_MAX, run.slice)
@@ -259,7 +272,7 @@ function* evaluate(
 
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
-/** The result of messageExpression, if there is one; else the fixed message. */
+/** Returns the result of messageExpression or, if it has none, the fixed message. */
 function* messageOf(
   { rule, message }: CompiledRule,
   variables: Variables,

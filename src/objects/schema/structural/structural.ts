@@ -1,41 +1,41 @@
 /**
- * The schema of a custom resource in the form that requests use: without descriptions, with equal
- * parts shared. Schemas inside of allOf, anyOf, oneOf and not have the same form, though they may
- * say less (read-structural.ts makes both).
+ * The schema of a custom resource in the form that requests use, without descriptions and with
+ * equal parts shared. Schemas inside of allOf, anyOf, oneOf and not have the same form, although
+ * they may contain less. Both are created by read-structural.ts.
  */
 import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../../api/object.ts'
 
 export type Structural = {
   /**
-   * Empty: any type. int-or-string is both types. In a schema for validating its defaults, it may
-   * be an unknown type as well.
+   * Allowed types. An empty list allows any type. An int-or-string value has both types. In a
+   * schema that validates its own defaults, the list may contain an unknown type.
    */
   readonly types: readonly string[]
   readonly isNullable: boolean
-  /** Fields that are not in `properties` are kept. */
+  /** Whether fields that are not in `properties` are kept. */
   readonly keepsUnknown: boolean
-  /** Whether it is an embedded resource, with apiVersion, kind and metadata. */
+  /** Whether the value is an embedded resource, with apiVersion, kind and metadata. */
   readonly isEmbedded: boolean
   readonly properties: ReadonlyMap<string, Structural> | undefined
   /** The properties that have a default. */
   readonly defaults: readonly FieldDefault[]
   /**
-   * The schema of fields that are not in `properties`. True: they are allowed, and nothing is known
-   * about them.
+   * Schema of the fields that are not in `properties`. True if these are allowed, but nothing is
+   * known about them.
    */
   readonly additional: Structural | boolean | undefined
   readonly items: Structural | undefined
   readonly default: Json | undefined
-  /** How a list is merged, and what must be unique in it. Undefined: the list is atomic. */
+  /** How a list is merged and what must be unique in it. Undefined if the list is atomic. */
   readonly list: ListKind | undefined
-  /** Whether it is atomic for server-side apply. */
+  /** Whether the value is atomic for server-side apply. */
   readonly isAtomic: boolean
-  /** x-kubernetes-validations. */
+  /** The rules in x-kubernetes-validations. */
   readonly rules: readonly ValidationRule[]
-  /** What it or its parts contain: walks that look for nothing else skip the rest. */
+  /** Contents of the value and its parts, so that traversals can skip irrelevant values. */
   readonly holds: Holds
-  /** Undefined: there is nothing to check but the type. */
+  /** Keywords to check besides the type. Undefined if there are none. */
   readonly checks: Checks | undefined
 }
 
@@ -48,7 +48,7 @@ export type FieldDefault = {
 export type Holds = {
   /** Embedded resources, with apiVersion, kind and metadata. */
   readonly embedded: boolean
-  /** Lists of type set or map, in which something must be unique. */
+  /** Lists of type set or map, whose items or keys must be unique. */
   readonly lists: boolean
 }
 
@@ -62,8 +62,8 @@ export type ListKind =
 export type Checks = {
   readonly format?: string
   /**
-   * For validating a default: an unknown format counts as a type, and an invalid pattern is
-   * ignored.
+   * Whether the schema validates its own defaults. In that case an unknown format counts as a type,
+   * and an invalid pattern is ignored.
    */
   readonly isOfDefault?: true
   readonly enum?: Enumeration
@@ -74,7 +74,10 @@ export type Checks = {
   readonly maximum?: number
   readonly exclusiveMinimum?: boolean
   readonly exclusiveMaximum?: boolean
-  /** Rejected in a CRD, but only after its defaults have been validated with it. */
+  /**
+   * Whether items must be unique. The keyword is forbidden in a CRD, but its defaults are validated
+   * with it before the CRD is rejected.
+   */
   readonly uniqueItems?: boolean
   readonly multipleOf?: number
   readonly minItems?: number
@@ -98,6 +101,6 @@ export type ValidationRule = {
   readonly optionalOldSelf: boolean
 }
 
-/** Whether there is allOf, anyOf, oneOf or not. */
+/** Whether a schema uses allOf, anyOf, oneOf or not. */
 export const hasJunctors = ({ allOf, anyOf, oneOf, not }: Checks): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined

@@ -1,13 +1,15 @@
 /**
- * A place in a value during a walk. Nearly all values are valid, so its path is built only when it
- * is needed.
+ * The position in a value during a traversal. Its path is built only when needed, since nearly all
+ * values are valid.
  */
 export class Trail {
   readonly #outer: Trail | undefined
   readonly #step: string | number
   #name: string | undefined
 
-  /** `step`: the name of a field, or the index of an item. */
+  /**
+   * Creates a position inside of `outer`. `step` is the name of a field or the index of an item.
+   */
   constructor(outer?: Trail, step: string | number = '') {
     this.#outer = outer
     this.#step = step
@@ -17,7 +19,7 @@ export class Trail {
     return this.#outer === undefined
   }
 
-  /** From the root: `spec.a[0]`. */
+  /** Path from the root, such as `spec.a[0]`. */
   get name(): string {
     return (this.#name ??= nameOf(this.#outer?.name ?? '', this.#step))
   }

@@ -31,34 +31,39 @@ function atOnce<T>(turns: Turns<T>): T {
 
 const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
   [
-    'type',
+    'a value of the wrong type is rejected',
     { type: 'integer' },
     '5',
     [
       'spec.v: FieldValueTypeInvalid: Invalid value: "string": spec.v in body must be of type integer: "string"',
     ],
   ],
-  ['whole', { type: 'integer' }, 9223372036854775807n, []],
+  ['the largest int64 is an integer', { type: 'integer' }, 9223372036854775807n, []],
   [
-    'beyond 64 bits',
+    'a whole number beyond 64 bits is not an integer',
     { type: 'integer' },
     9223372036854775808n,
     [
       'spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"',
     ],
   ],
-  ['nearly whole', { type: 'integer' }, 4294967296.5, []],
   [
-    'nearly whole below zero',
+    'a number slightly above an integer counts as an integer',
+    { type: 'integer' },
+    4294967296.5,
+    [],
+  ],
+  [
+    'a negative number near an integer does not count as an integer',
     { type: 'integer' },
     -4294967296.5,
     [
       'spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"',
     ],
   ],
-  ['nullable', { type: 'string', nullable: true }, null, []],
+  ['null is accepted for a nullable field', { type: 'string', nullable: true }, null, []],
   [
-    'an error of an alternative that the value has anyway',
+    'an error of both the value and an alternative is reported once',
     { type: 'integer', maximum: 5, anyOf: [{ maximum: 5 }, { maximum: 4 }] },
     7,
     [
@@ -66,15 +71,15 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
       'spec.v: FieldValueInvalid: Invalid value: 7: spec.v in body should be less than or equal to 5',
     ],
   ],
-  ['maxLength', { type: 'string', maxLength: 3 }, '😀😀😀', []],
+  ['maxLength counts code points', { type: 'string', maxLength: 3 }, '😀😀😀', []],
   [
-    'maxItems',
+    'a list with too many items is rejected',
     { type: 'array', items: { type: 'string' }, maxItems: 1 },
     ['a', 'b'],
     ['spec.v: FieldValueTooMany: Too many: 2: must have at most 1 items'],
   ],
   [
-    'items',
+    'an error in a nested list has the full path',
     { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
     [[1], [2, 'b']],
     [
@@ -82,7 +87,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'fraction',
+    'large limits are printed as Go floats',
     { type: 'number', maximum: 1e21 },
     1e22,
     [
@@ -90,7 +95,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'anyOf',
+    'anyOf reports the errors of one alternative',
     { type: 'integer', anyOf: [{ minimum: 10 }, { multipleOf: 2 }] },
     5,
     [
@@ -99,7 +104,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'a limit that no integer of Go can have is below all others',
+    'a limit beyond int64 becomes the smallest int64',
     { type: 'integer', maximum: 9223372036854775807n, multipleOf: 9007199254740993n },
     5,
     [
@@ -108,7 +113,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'too many fields, and what is wrong in them',
+    'too many fields are reported together with the errors in them',
     {
       type: 'object',
       maxProperties: 1,
@@ -121,7 +126,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'what has a format is named by it, and known by the type of Go',
+    'a type error of a value with a format names the format and the Go type',
     { type: 'string', format: 'date-time' },
     5,
     [
@@ -129,7 +134,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'a format without a type',
+    'a format without a type rejects an object',
     { type: 'object', anyOf: [{ format: 'ipv4' }], 'x-kubernetes-preserve-unknown-fields': true },
     {},
     [
@@ -138,7 +143,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
-    'no other fields',
+    'additionalProperties: false forbids other fields',
     { type: 'object', additionalProperties: false, 'x-kubernetes-preserve-unknown-fields': true },
     { id: 1 },
     ['spec.v: FieldValueInvalid: Invalid value: "id": spec.v.id in body is a forbidden property'],
@@ -149,12 +154,12 @@ for (const [name, schema, value, wanted] of cases) {
   test(`values: ${name}`, () => deepEqual(lines(schema, value), wanted))
 }
 
-test('what was wrong before and did not change is let pass', () => {
+test('an invalid value that did not change is tolerated', () => {
   deepEqual(lines({ type: 'string', minLength: 3 }, 'x', 'x'), [])
   equal(lines({ type: 'string', minLength: 3 }, 'y', 'x').length, 1)
 })
 
-test('unknown fields go, with their paths', () => {
+test('pruning drops unknown fields and returns their paths', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'object', properties: { k: { type: 'string' } } },
@@ -165,7 +170,7 @@ test('unknown fields go, with their paths', () => {
   deepEqual(unknown, ['spec.v[0].z', 'spec.v[1].z', 'spec.z', 'x'])
 })
 
-test('names of what objects inherit are names like any other', () => {
+test('names of inherited JavaScript properties are ordinary field names', () => {
   const properties = JSON.parse(
     '{"__proto__": {"type":"string","default":"x"}, "constructor": {"type":"integer"}}',
   )
@@ -182,7 +187,7 @@ test('names of what objects inherit are names like any other', () => {
   )
 })
 
-test('repeated items are told once each', () => {
+test('each repeated item of a set is reported once', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string' },
@@ -197,13 +202,13 @@ test('repeated items are told once each', () => {
   )
 })
 
-test('a pattern that other engines choke on takes no time', () => {
+test('a pattern that would backtrack exponentially in other engines is matched quickly', () => {
   const start = process.threadCpuUsage()
   equal(lines({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`).length, 1)
   ok(process.threadCpuUsage(start).user < 10_000_000)
 })
 
-test('texts that take long to match are asked about, once each, and give way between them', () => {
+test('each text that takes long to match is deferred once, with yields in between', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' },
@@ -233,7 +238,7 @@ test('texts that take long to match are asked about, once each, and give way bet
   ok(turnsGiven >= 100)
 })
 
-test('all texts of a value together may not take longer to match than one may', () => {
+test('all texts of a value share the budget of a single match', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '(?:a|b|[^c]){200}' },
@@ -262,14 +267,14 @@ const counted = <T>(turns: Turns<T>): { readonly result: T; readonly given: numb
   }
 }
 
-test('no more faults are looked for than are told, whatever each item lacks', () => {
+test('validation stops at the maximum number of reported errors', () => {
   const required = Array.from({ length: 30_000 }, (_, at) => `p${at}`)
   const schema = schemaOf({ type: 'array', items: { type: 'object', required } })
   const value = { spec: { v: Array.from({ length: 100_000 }, () => ({})) } }
   equal(atOnce(validateValues(value, schema, { slice })).length, FAULTS_MAX)
 })
 
-test('what was as bad before is let pass beside more faults than are told', () => {
+test('tolerated errors do not count toward the maximum number of reported errors', () => {
   const items = {
     type: 'object',
     properties: { n: { type: 'string' }, a: { type: 'array', items: { type: 'integer' } } },
@@ -297,7 +302,7 @@ test('what was as bad before is let pass beside more faults than are told', () =
   )
 })
 
-test('a large value gives way, between its values and between alternatives', () => {
+test('validation of a large value yields between its values and between alternatives', () => {
   const one = { type: 'integer', maximum: 1 }
   const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
   const busy = { isOver: () => true }
@@ -316,7 +321,7 @@ test('a large value gives way, between its values and between alternatives', () 
   ok(tried.given > 40_000, `${tried.given} turns`)
 })
 
-test('a value that is too large to be looked at in one go is not good for a schema that must not match', () => {
+test('a value too large for the quick check is still checked against not and oneOf', () => {
   const value = { spec: { v: Array.from({ length: 10_000 }, () => 1) } }
   const inner = { type: 'array', items: { type: 'integer' } }
   for (const v of [
@@ -327,7 +332,7 @@ test('a value that is too large to be looked at in one go is not good for a sche
   }
 })
 
-test('a large number and a text of its digits are not one in an enumeration', () => {
+test('a large number and a string of its digits are different enum values', () => {
   const large = 2n ** 60n
   const properties = {
     n: { enum: [large] },
@@ -348,7 +353,7 @@ const keyed = (items: Json): Json => ({
   'x-kubernetes-list-map-keys': ['n'],
 })
 
-test('looking for what each item of a long keyed list was gives way, and so does forgiving it', () => {
+test('correlating the items of a long keyed list yields, and so does ratcheting them', () => {
   const items = {
     type: 'object',
     properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } },
@@ -362,7 +367,7 @@ test('looking for what each item of a long keyed list was gives way, and so does
         slice: busy,
       }),
     )
-  // Each item is a turn of its own. One turn for 64 of them, in both lists, is for what they were.
+  // Each item yields once. Correlation adds one yield for every 64 items, in both lists.
   const [fresh, updated] = [given(list, null), given(list, list)]
   ok(updated.given - fresh.given >= 300, `${fresh.given} and ${updated.given} turns`)
   const bad = [...list, { n: -1, l: Array.from({ length: 10_000 }, () => 0) }]
@@ -377,7 +382,7 @@ test('looking for what each item of a long keyed list was gives way, and so does
   ok(changed.given - updated.given >= 150, `${updated.given} and ${changed.given} turns`)
 })
 
-test('the items of a set are compared in turns, however long each is', () => {
+test('comparing the items of a set yields even within a single long item', () => {
   const set = {
     type: 'array',
     items: { type: 'array', items: {} },

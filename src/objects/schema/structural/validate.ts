@@ -1,11 +1,10 @@
 /**
- * Validates values against their schema, keyword by keyword, with the messages of upstream's
- * validator. On an update, errors in values that have not changed are tolerated (ratcheting,
- * KEP-4008).
+ * Validates values against their schema, keyword by keyword, with the messages of kube-apiserver's
+ * validator. On an update, errors in unchanged values are tolerated (ratcheting, KEP-4008).
  *
- * Each item may have to be checked against each alternative of a schema, so the walk yields to
- * other work: between objects, lists and alternatives. Most objects are small and valid: that is
- * found out before, in one go (`quick-check.ts`).
+ * Each item may have to be checked against each alternative of a schema, so the traversal yields to
+ * other work between objects, lists and alternatives. Most objects are small and valid;
+ * `quick-check.ts` detects these first, without yielding.
  */
 import {
   FAULTS_CHARACTERS_MAX,
@@ -28,9 +27,9 @@ import { Trail } from './trail.ts'
 import { LOOK_VALUES } from './value.ts'
 
 export type ValidateOptions = {
-  /** Precedes the paths of all errors, but is not in their messages. */
+  /** Prefix of the paths of all errors. It does not appear in their messages. */
   readonly prefix?: string
-  /** The old value; undefined: the value is new. */
+  /** The old value. Undefined if the value is new. */
   readonly old?: Json | undefined
   readonly slice: Slice
 }
@@ -54,8 +53,8 @@ export function* validateValues(
 }
 
 /**
- * An error that several schemas of a value have, such as an alternative and the schema around it,
- * is reported once.
+ * Builds the errors. An error found by several schemas of a value, such as an alternative and the
+ * schema around it, is reported once.
  */
 function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
@@ -75,12 +74,12 @@ function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault
 }
 
 /**
- * How many of its checks a value passed: by that, upstream chooses the alternative whose errors it
- * reports.
+ * How many of its checks a value passed. As in kube-apiserver, this number decides which
+ * alternative's errors are reported.
  */
 type Count = number
 
-/** Checks a value; its errors are dropped if it has not changed. */
+/** Checks a value, and drops its errors if it has not changed. */
 function* visit(value: Json, schema: Structural, place: ValidationContext): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
@@ -94,7 +93,7 @@ function* visit(value: Json, schema: Structural, place: ValidationContext): Turn
   return count
 }
 
-/** The same for a value that `isSimple`. */
+/** Like `visit`, but for a value that `isSimple`. */
 function visitSimple(value: Json, schema: Structural, place: ValidationContext): Count {
   const start = place.faults.length
   const count = checkType(value, schema, place)
@@ -103,7 +102,10 @@ function visitSimple(value: Json, schema: Structural, place: ValidationContext):
   return count + 1
 }
 
-/** Whether it can be checked without yielding: it has no parts, and its schema no alternatives. */
+/**
+ * Whether a value can be checked without yielding: it has no parts, and its schema has no
+ * alternatives.
+ */
 const isSimple = (value: Json, { checks }: Structural): boolean =>
   (typeof value !== 'object' || value === null) && (checks === undefined || !hasJunctors(checks))
 
@@ -119,7 +121,10 @@ function* check(value: Json, schema: Structural, place: ValidationContext): Turn
   return count + 1
 }
 
-/** Nothing is checked beyond the last error that is reported: the object is rejected anyway. */
+/**
+ * Checks the items of a list. Stops at the maximum number of reported errors, because the object is
+ * rejected anyway.
+ */
 function* checkItems(
   items: readonly Json[],
   schema: Structural,
@@ -160,7 +165,7 @@ function* checkFields(fields: Fields, schema: Structural, place: ValidationConte
     }
     const schemaOfKey = own ?? additional
     if (typeof schemaOfKey !== 'object') continue
-    // Upstream does no ratcheting for the apiVersion, kind and metadata of an object.
+    // kube-apiserver does no ratcheting for the apiVersion, kind and metadata of an object.
     const isRatcheted =
       olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
     const step = own === undefined && place.isRoot ? `.${key}` : key

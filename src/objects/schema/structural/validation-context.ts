@@ -1,4 +1,7 @@
-/** Where a validation is, the old value there, and where its errors are collected. */
+/**
+ * The state of a validation at one position: its path, the old value there, and the list that
+ * collects its errors.
+ */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -6,14 +9,11 @@ import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
-/**
- * An error, whose message is made only if it is reported: most errors of failed alternatives are
- * not.
- */
+/** An error that is built only if it is reported. Most errors of failed alternatives are not. */
 export type Fault = () => FieldFault
 
 export type Walk = {
-  /** Precedes all paths. */
+  /** Prefix of all paths. */
   readonly prefix: string
   readonly faults: Fault[]
   readonly patterns: Patterns
@@ -26,7 +26,7 @@ export class ValidationContext {
   readonly faults: Fault[]
   readonly patterns: Patterns
   readonly slice: Slice
-  /** The value before the update; undefined: it is new. */
+  /** The value before the update. Undefined if it is new. */
   readonly old: Json | undefined
 
   constructor(trail: Trail, { prefix, faults, patterns, slice }: Walk, old: Json | undefined) {
@@ -38,7 +38,7 @@ export class ValidationContext {
     this.old = old
   }
 
-  /** From the root of what is validated: `spec.a[0]`. */
+  /** Path from the root of the validated value, such as `spec.a[0]`. */
   get name(): string {
     return this.#trail.name
   }
@@ -57,8 +57,8 @@ export class ValidationContext {
   }
 
   /**
-   * The same place in an alternative, with an error list of its own. There is no ratcheting inside
-   * of alternatives, as upstream.
+   * Returns a context for an alternative at the same position, with its own list of errors. As in
+   * kube-apiserver, there is no ratcheting inside of alternatives.
    */
   withFaults(faults: Fault[]): ValidationContext {
     const { prefix, patterns, slice } = this

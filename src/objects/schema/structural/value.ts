@@ -1,4 +1,7 @@
-/** JSON values as Go decodes them: whole numbers within int64 are integers, all others floats. */
+/**
+ * Treats JSON values as Go decodes them: whole numbers within int64 are integers, all others
+ * floats.
+ */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { JsonMap } from '../../../api/json-map.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -17,7 +20,10 @@ export function typeOfValue(value: Json): ValueType | 'null' {
 export const isInteger = (value: number | bigint): boolean =>
   typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
 
-/** Deep equality: the order of keys does not matter; an absent field is not equal to null. */
+/**
+ * Whether two values are deeply equal. The order of keys is ignored. An absent field does not equal
+ * null.
+ */
 export function isSameValue(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one)) {
@@ -30,10 +36,10 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
   return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
 }
 
-/** Values between two checks of the clock: some microseconds. */
+/** Number of values between two checks of the clock, which takes some microseconds. */
 export const LOOK_VALUES = 64
 
-/** The same for values that may be large, in slices. */
+/** Like `isSameValue`, but runs in slices, for values that may be large. */
 export function* isSameInTurns(
   one: Json | undefined,
   other: Json | undefined,
@@ -61,7 +67,7 @@ export function* isSameInTurns(
   return true
 }
 
-/** Returns the list itself if no item changes. */
+/** Maps the items of a list. Returns the list itself if no item changes. */
 export function mapItems(
   items: readonly Json[],
   change: (item: Json, at: number) => Json,
@@ -76,7 +82,7 @@ export function mapItems(
   return changed ?? items
 }
 
-/** Like `mapItems`, and can be divided: `change` must have no effects. */
+/** Like `mapItems`, but can be divided into parts, so `change` must have no side effects. */
 export function changedItems(
   items: readonly Json[],
   change: (item: Json, at: number) => Json,
@@ -97,8 +103,8 @@ export function changedItems(
 }
 
 /**
- * Returns the fields themselves if none changes. A field that becomes undefined is dropped. Can be
- * divided: `change` must have no effects.
+ * Maps the fields of an object, and drops a field that becomes undefined. Returns the object itself
+ * if no field changes. Can be divided into parts, so `change` must have no side effects.
  */
 export function changedFields(
   fields: Fields,
@@ -160,7 +166,7 @@ function put(fields: JsonMap, name: string, value: Json | undefined): void {
   else fields[name] = value
 }
 
-/** A text that two values share only if they are equal. */
+/** Returns a text that is the same for two values only if they are equal. */
 export function keyOfValue(value: Json): string {
   if (typeof value === 'bigint') return `${value}`
   if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`
@@ -169,7 +175,7 @@ export function keyOfValue(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${keyOfValue(value[key] ?? null)}`).join()}}`
 }
 
-/** The same for a value that may be large, in slices. */
+/** Like `keyOfValue`, but runs in slices, for values that may be large. */
 export function* keyInTurns(value: Json, slice: Slice): Turns<string> {
   if (Array.isArray(value)) {
     const chunks: string[] = []
