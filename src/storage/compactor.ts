@@ -1,8 +1,8 @@
 /**
- * Compacts etcd's history, so that it does not grow for ever. All servers of one etcd,
- * kube-apiserver included, agree by a marker key which of them compacts: at each interval the first
- * to raise the marker's version compacts, to the revision that it noted one interval ago; the
- * others adopt the new version. History is therefore kept for one to two intervals.
+ * Compacts etcd's history, so that it does not grow without bound. All servers of one etcd,
+ * kube-apiserver included, agree through a marker key which of them compacts. At each interval, the
+ * first server to raise the marker's version compacts to the revision that it recorded one interval
+ * ago. The other servers adopt the new version. History is therefore kept for one to two intervals.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from './etcd/client.ts'
@@ -11,7 +11,7 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { TIMER_MS_MAX } from '../lib/time/timers.ts'
 import { compactionMarker, toBytes } from './keys.ts'
 
-/** Upstream's default of --etcd-compaction-interval. */
+/** kube-apiserver's default of --etcd-compaction-interval. */
 const COMPACTION_INTERVAL_MS = 5 * 60 * 1000
 
 const markerKey = toBytes(compactionMarker)
@@ -19,7 +19,7 @@ const markerKey = toBytes(compactionMarker)
 export type CompactorOptions = {
   readonly client: EtcdClient
   readonly log: Log
-  /** 0: never compact. */
+  /** The time between compactions; 0 disables them. */
   readonly intervalMs?: number
 }
 
@@ -28,7 +28,7 @@ export class Compactor implements AsyncDisposable {
   readonly #log: Log
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
-  /** The version of the marker that this server has seen last. */
+  /** The version of the marker that this server saw last. */
   #version = 0
   /** The revision of etcd at that time; 0 before the first interval. */
   #recorded = 0
@@ -55,7 +55,7 @@ export class Compactor implements AsyncDisposable {
         await this.#compactOnce()
       } catch (error) {
         if (signal.aborted) return
-        this.#log('warn', 'compaction failed, next attempt at the next interval', {
+        this.#log('warn', 'compaction failed; retrying at the next interval', {
           error: String(error),
         })
       }
@@ -88,7 +88,7 @@ export class Compactor implements AsyncDisposable {
       await this.#client.kv.compact({ revision }, { signal: this.#stopping.signal })
       this.#log('debug', 'compacted', { revision })
     } catch (error) {
-      // Another client, perhaps an operator, has compacted further already.
+      // Another client, perhaps an operator, has already compacted further.
       if (!(error instanceof GrpcError && error.code === 'OutOfRange')) throw error
     }
   }

@@ -7,18 +7,18 @@
  * for all keys.
  */
 
-/** The database's revision counter. Clients see it, as text, as the resourceVersion. */
+/** The database's revision counter. Clients see it as a string, the resourceVersion. */
 export type Revision = number
 
 /**
- * A key, one character per byte (latin1): string order is then the database's byte order, whatever
- * a name contains. `keys.ts` makes keys from names and back.
+ * A key with one character per byte (latin1), so that string order is the database's byte order,
+ * whatever characters a name contains. `keys.ts` converts names to keys and back.
  */
 export type Key = string
 
 export type VersionedValue = {
   readonly key: Key
-  /** Borrowed: a view of what arrived from the network. Copy it to keep it. */
+  /** Borrowed: a view of the received bytes. Copy it to keep it. */
   readonly value: Buffer
   /** The revision of the last change. */
   readonly revision: Revision
@@ -26,30 +26,34 @@ export type VersionedValue = {
 }
 
 export type RangeResult = {
-  /** The revision of the database that the answer reflects. */
+  /** The revision of the database that the result reflects. */
   readonly revision: Revision
   readonly values: readonly VersionedValue[]
-  /** Whether the range holds more than the limit let through. */
+  /** Whether the range has more keys than the limit allowed. */
   readonly more: boolean
-  /** How many keys the whole range holds, whatever the limit. */
+  /** Number of keys in the whole range, regardless of the limit. */
   readonly count: number
 }
 
 export type RangeQuery = {
-  /** The first key; the range ends before `to`. */
+  /** The first key of the range, inclusive. The range ends before `to`. */
   readonly from: Key
   readonly to: Key
-  /** The state at this revision; the latest when absent. Latest is linearizable. */
+  /**
+   * Reads the state at this revision; if absent, the latest state. A read of the latest state is
+   * linearizable.
+   */
   readonly revision?: Revision
-  /** 0 or absent: no limit. */
+  /** Maximum number of values; 0 or absent means no limit. */
   readonly limit?: number
   readonly countOnly?: boolean
-  /** Keys and revisions, values empty. */
+  /** Returns keys and revisions with empty values. */
   readonly keysOnly?: boolean
 }
 
 /**
- * A write of one key that takes effect only if the key still is at `expected` (0: does not exist).
+ * A write of one key that takes effect only if the key is still at revision `expected`. 0 means
+ * that the key must not exist.
  */
 export type ConditionalWrite = {
   readonly key: Key
@@ -68,7 +72,7 @@ export type Outcome =
 export type FeedRange = {
   readonly from: Key
   readonly to: Key
-  /** Events after this revision are delivered. */
+  /** Delivers the events after this revision. */
   readonly after: Revision
 }
 
@@ -76,43 +80,52 @@ export type FeedEvent = {
   readonly key: Key
   readonly type: 'put' | 'delete'
   readonly revision: Revision
-  /** 0 for a delete. */
+  /** The revision that created the key; 0 for a delete. */
   readonly createRevision: Revision
-  /** Empty for a delete. Borrowed: copy it to keep it. */
+  /** The new value, empty for a delete. Borrowed: copy it to keep it. */
   readonly value: Buffer
   /**
-   * The value before this event, for feeds opened with `previous`; absent where there was none.
-   * Borrowed.
+   * The value before this event, for feeds opened with `previous`. Absent if there was no value.
+   * Borrowed: copy it to keep it.
    */
   readonly previous?: VersionedValue
 }
 
-/** All calls are in order and come from the one stream; none comes before openFeed has returned. */
+/**
+ * Receives a feed. All calls come from one stream, in order, and none before `openFeed` returns.
+ */
 export type FeedListener = {
   /**
-   * Events of one range in the order of their revisions; all events of a revision are in one call.
+   * Delivers events of one range in the order of their revisions. All events of a revision are in
+   * one call.
    */
   readonly onEvents: (range: number, events: readonly FeedEvent[]) => void
-  /** All events of all ranges up to and including this revision have been delivered. */
+  /** Reports that all events of all ranges up to and including this revision were delivered. */
   readonly onProgress: (revision: Revision) => void
   /**
-   * The history after `after` of this range is compacted: the range gets no more events. The other
-   * ranges do.
+   * Reports that history which this range still needed is compacted. The range gets no more events;
+   * the other ranges continue.
    */
   readonly onCompacted: (range: number, oldest: Revision) => void
-  /** The stream has ended and no call follows. Also called after close(), without a cause. */
+  /**
+   * Called when the stream has ended; no call follows. Also called after close(), without a cause.
+   */
   readonly onEnd: (cause: Error | undefined) => void
 }
 
 export type FeedStreamOptions = {
-  /** Opens the stream on another member of the database than the last stream, if there is one. */
+  /**
+   * Opens the stream on another member of the database than the previous stream, if there is one.
+   */
   readonly away?: boolean
-  /** Events carry the previous value of their key. */
+  /** Includes the previous value of the key in each event. */
   readonly previous?: boolean
 }
 
 export interface FeedStream {
-  /** Requests an onProgress. It may not come while the database catches up: request it again. */
+  /**
+   * Requests an onProgress call. It may not come while the database catches up: request it again.
+   */
   requestProgress(): void
   close(): void
 }
@@ -120,23 +133,23 @@ export interface FeedStream {
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
-  /** For the database, if it is another program: which trace the call belongs to. */
+  /** Headers for a database in another process, such as the trace that the call belongs to. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Every method fails with a StorageError (errors.ts). */
 export interface Engine extends AsyncDisposable {
   /**
-   * Identifies the database that answered `latest` last (etcd: the cluster ID), if the engine has
-   * IDs. Another database has other objects at the same revisions.
+   * Identifies the database that answered the last call of `latest` (etcd: the cluster ID), if the
+   * engine has such IDs. A different database has different objects at the same revisions.
    */
   readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<RangeResult>
-  /** Also fails with 'missing', without a write, if the lease does not exist (any more). */
+  /** Fails with 'missing', without writing, if the lease of the write does not exist. */
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
   /**
-   * The revision of the last change acknowledged to any client before this call: the proof of a
-   * consistent read.
+   * Returns the revision of the last change that was acknowledged to any client before this call.
+   * This revision proves that a read is consistent.
    */
   latest(options?: CallOptions): Promise<Revision>
   openFeed(

@@ -5,16 +5,16 @@
 export type StorageErrorCode =
   | 'exists' // create: the key exists already
   | 'missing' // update, delete: the key does not exist; a write with a lease: the lease does not exist
-  | 'conflict' // a precondition does not hold on the latest state
+  | 'conflict' // a precondition does not hold for the latest state
   | 'compacted' // the requested revision is compacted
   | 'too-new' // the requested revision has not happened yet
-  | 'unavailable' // the database cannot be reached, or did not answer in time
-  | 'busy' // too much of this kind is under way: worth another try in a moment
+  | 'unavailable' // the database cannot be reached, or did not respond in time
+  | 'busy' // too many operations of this kind are in progress: retry in a moment
   | 'no-space' // the database refuses writes: its quota is used up
   | 'unwritable' // the database refuses writes: its disk fails, or is read-only
-  | 'too-large' // the database refuses a value of this size, or its answer exceeds our limit
+  | 'too-large' // the database refuses a value of this size, or its response exceeds our limit
   | 'corrupt' // a stored value cannot be read
-  | 'sealed' // a value cannot be encrypted or decrypted at the moment: the KMS plugin does not answer
+  | 'sealed' // a value cannot be encrypted or decrypted now: the KMS plugin does not respond
   | 'cancelled' // the caller aborted the call
 
 /** An object that cannot be read, and why. */
@@ -22,13 +22,13 @@ export type UnreadableObject = { readonly key: string; readonly error: StorageEr
 
 export class StorageError extends Error {
   readonly code: StorageErrorCode
-  /** Whether a write may have happened although it failed. */
+  /** Whether a failed write may have taken effect nevertheless. */
   readonly ambiguous: boolean
-  /** If known: with 'compacted' the oldest revision still kept, with 'too-new' the newest one. */
+  /** The oldest revision still kept ('compacted') or the newest one ('too-new'), if known. */
   readonly bound: number | undefined
-  /** With 'corrupt': the revision of a value that can be decrypted, but not decoded. */
+  /** The revision of a value that can be decrypted but not decoded. Only set with 'corrupt'. */
   readonly undecodableAt: number | undefined
-  /** With 'corrupt', of a list: the objects because of which it failed. */
+  /** Returns the objects that made a list fail. Only set with 'corrupt'. */
   readonly unread: (() => readonly UnreadableObject[]) | undefined
 
   constructor(code: StorageErrorCode, message: string, options: StorageErrorOptions = {}) {

@@ -1,4 +1,4 @@
-/** The engine on etcd: each call is one request, a feed is one watch stream. */
+/** The engine on etcd: each call is one request, and a feed is one watch stream. */
 import type { EtcdClient } from './etcd/client.ts'
 import type {
   CallOptions,
@@ -20,8 +20,8 @@ import { keyAfter, toBytes } from './keys.ts'
 
 export type EtcdEngineOptions = {
   /**
-   * A key that nobody writes, for reads that want only the revision. It must be one that etcd's own
-   * access control lets us read.
+   * A key that is never written, for reads that need only the revision. etcd's own access control
+   * must allow this server to read it.
    */
   readonly emptyKey: Key
 }
@@ -31,7 +31,7 @@ export class EtcdEngine implements Engine {
   readonly #emptyKey: Buffer
   databaseId: string | undefined
 
-  /** The engine owns the client: it closes it when it is disposed. */
+  /** Takes ownership of the client: the engine closes it when it is disposed of. */
   constructor(client: EtcdClient, options: EtcdEngineOptions = { emptyKey: '\0' }) {
     this.#client = client
     this.#emptyKey = toBytes(options.emptyKey)
@@ -107,8 +107,8 @@ export class EtcdEngine implements Engine {
       const { id } = await this.#client.lease.grant({ ttlSeconds }, options)
       return id
     } catch (error) {
-      // A lease that was granted without an answer has no keys and expires by itself, so the
-      // failure is not ambiguous.
+      // If a lease was granted but the response was lost, the lease has no keys and expires by
+      // itself. So the failure is not ambiguous.
       throw toStorageError(error, { isWrite: false, signal: options.signal })
     }
   }

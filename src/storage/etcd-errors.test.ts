@@ -4,7 +4,7 @@ import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
 
-test('what etcd says', () => {
+test('each error of etcd gets its storage error code and keeps its message', () => {
   const cases: [GrpcError['code'], message: string, expected: string][] = [
     ['OutOfRange', 'etcdserver: mvcc: required revision has been compacted', 'compacted'],
     ['OutOfRange', 'etcdserver: mvcc: required revision is a future revision', 'too-new'],
@@ -25,7 +25,7 @@ test('what etcd says', () => {
   }
 })
 
-test('only writes are ambiguous', () => {
+test('only a failed write is ambiguous', () => {
   const lost = new GrpcError('Unavailable', 'connection closed', { ambiguous: true })
   const ambiguous = (isWrite: boolean) => {
     const error = toStorageError(lost, { isWrite })
@@ -34,7 +34,7 @@ test('only writes are ambiguous', () => {
   assert.deepEqual([ambiguous(true), ambiguous(false)], [true, false])
 })
 
-test('a call that its caller gave up is cancelled, whatever it failed with', () => {
+test('a call that its caller aborted is cancelled, whatever error it failed with', () => {
   const error = toStorageError(new GrpcError('Unavailable', 'x', { ambiguous: true }), {
     isWrite: true,
     signal: AbortSignal.abort(),
@@ -43,7 +43,7 @@ test('a call that its caller gave up is cancelled, whatever it failed with', () 
   assert.deepEqual([error.code, error.ambiguous], ['cancelled', true])
 })
 
-test('what is not of etcd stays what it is', () => {
+test('an error that does not come from etcd is returned unchanged', () => {
   const error = new TypeError('ours')
   assert.equal(toStorageError(error, { isWrite: true }), error)
 })

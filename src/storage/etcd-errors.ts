@@ -1,12 +1,12 @@
 /**
- * Maps etcd's errors to StorageErrors. The message stays etcd's: some messages reach clients, as
- * they do upstream.
+ * Maps etcd's errors to StorageErrors. The message stays etcd's, because some messages reach
+ * clients, as in kube-apiserver.
  */
 import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 
 export type FailedCall = {
-  /** Only a write can have taken effect although the call failed. */
+  /** Whether the call is a write, which may have taken effect although the call failed. */
   readonly isWrite: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -20,12 +20,14 @@ export function toStorageError(error: unknown, call: FailedCall): unknown {
   })
 }
 
-/** etcd distinguishes some conditions only by their text, which has not changed since 3.4. */
+/**
+ * Maps a code of etcd. Some conditions differ only by their text, which has not changed since 3.4.
+ */
 function codeOf({ code, message }: GrpcError): StorageErrorCode {
   if (code === 'OutOfRange' && message.includes('has been compacted')) return 'compacted'
   if (code === 'OutOfRange' && message.includes('future revision')) return 'too-new'
   if (code === 'ResourceExhausted' && message.includes('database space exceeded')) return 'no-space'
-  // The request exceeds etcd's limit, or the answer exceeds our own.
+  // The request exceeds etcd's limit, or the response exceeds our own.
   if (code === 'ResourceExhausted' && /larger than|longer than/.test(message)) return 'too-large'
   if (code === 'InvalidArgument' && message.includes('request is too large')) return 'too-large'
   if (code === 'NotFound' && message.includes('lease not found')) return 'missing'

@@ -1,10 +1,10 @@
 /**
  * A FeedStream on etcd: one watch stream with a watch for each range.
  *
- * Progress is taken only from notifications for the whole stream (watch ID -1), and requested only
- * after every watch has been created: a notification covers the watches that exist when etcd gets
- * the request, so an earlier one would leave some out. Notifications and events share one queue in
- * etcd, so a notification never overtakes the events that it covers.
+ * Progress is taken only from notifications for the whole stream (watch ID -1), and is requested
+ * only after every watch has been created. A notification covers the watches that exist when etcd
+ * gets the request, so an earlier one would leave some out. Notifications and events share one
+ * queue in etcd, so a notification never overtakes the events that it covers.
  */
 import type { EtcdClient } from './etcd/client.ts'
 import type { KeyValue } from './etcd/codec/kv-response.ts'
@@ -32,7 +32,7 @@ export class EtcdFeedStream implements FeedStream {
   readonly #sink: FeedListener
   readonly #previous: boolean
   readonly #stream: WatchStream
-  /** Ranges whose watch etcd has neither created nor cancelled yet. */
+  /** Ranges whose watch etcd has neither created nor canceled yet. */
   readonly #awaited: Set<number>
   #isProgressWanted = false
   #isEnded = false
@@ -63,13 +63,14 @@ export class EtcdFeedStream implements FeedStream {
   }
 
   /**
-   * A watch starts at the revision already known, whose events are left out: etcd sends no progress
-   * notification before the database has reached the start revision of a watch, so a watch that
-   * starts at the next revision would be silent in an idle database.
+   * Creates the watch of a range. It starts at the revision that is already known, and skips the
+   * events of that revision. etcd sends no progress notification before the database has reached
+   * the start revision of a watch. A watch that started at the next revision would therefore be
+   * silent in an idle database.
    *
-   * If etcd has compacted to the next revision, the range has lost its history, although a watch
-   * could still start there: before 3.5.19 etcd drops a deletion at the very revision that it
-   * compacts to.
+   * If etcd has compacted to the next revision, the range has lost history, although a watch could
+   * still start there: before 3.5.19, etcd drops a deletion at the very revision that it compacts
+   * to.
    */
   #watch(index: number, { from, to, after }: FeedRange): void {
     let reported = after
@@ -124,13 +125,13 @@ export class EtcdFeedStream implements FeedStream {
 }
 
 /**
- * All events of a revision must come in one delivery, since consumers take a revision as complete;
- * etcd guarantees it.
+ * The error for a revision whose events arrive in two deliveries. Consumers take a revision as
+ * complete, and etcd guarantees that all its events arrive together.
  */
 const repeated = (reported: Revision): StorageError =>
   new StorageError(
     'unavailable',
-    `events of a revision up to ${reported}, which was told as a whole, came after it`,
+    `etcd sent more events of a revision up to ${reported} after that revision was complete`,
   )
 
 function toFeedEvent({ type, kv, prevKv }: EtcdEvent): FeedEvent {

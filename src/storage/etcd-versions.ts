@@ -1,17 +1,19 @@
 /**
- * Checks the versions of etcd's members at the start and warns the operator. Every watch stream
- * opened later checks its own member again.
+ * Checks the versions of etcd's members at startup and warns the operator. Each watch stream that
+ * is opened later checks its own member again.
  */
 import { EtcdClient, type EtcdOptions } from './etcd/client.ts'
 import { isProgressReliable, unreliable } from './etcd/version.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
-/** A member that does not answer in time may be down, which is no reason not to start. */
+/**
+ * Timeout of a check. A member that does not respond may be down, which must not prevent the start.
+ */
 const STATUS_TIMEOUT_MS = 3_000
 
 /**
- * Resolves as soon as one member is usable. Fails if members answer but none of them is usable;
- * each unusable one is logged.
+ * Resolves as soon as one member is usable. Fails if members respond but none of them is usable.
+ * Logs each unusable member.
  */
 export async function checkVersions(options: EtcdOptions, log: Log): Promise<void> {
   const faults: string[] = []
@@ -26,7 +28,7 @@ export async function checkVersions(options: EtcdOptions, log: Log): Promise<voi
   try {
     await Promise.any(checks)
   } catch {
-    // If no member answers, the first call that needs an answer fails and says why.
+    // If no member responds, the first call that needs etcd fails and says why.
     const [fault] = faults
     if (fault !== undefined) throw new Error(fault)
   }

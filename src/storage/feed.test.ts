@@ -9,7 +9,7 @@ const root = '/registry/'
 
 const unexpected = (): Promise<never> => Promise.reject(new Error('not asked for here'))
 
-/** A database of which only the revision and the streams matter here. */
+/** A fake database that has only a revision and streams. */
 class StreamEngine implements Engine {
   revision = 10
   readonly sinks: FeedListener[] = []
@@ -28,7 +28,7 @@ class StreamEngine implements Engine {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-test('a stream that was opened but has told nothing is not live', async () => {
+test('a stream that was opened but has reported nothing is not live', async () => {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   try {
     let nowMs = 1_000
@@ -70,7 +70,7 @@ test('a range whose very next revision is compacted has a gap', async () => {
   assert.equal(engine.sinks.length, 2)
 })
 
-test('a feed that ends while it finds out where to go on opens no further stream', async () => {
+test('a feed that is disposed of while it recovers from compaction opens no new stream', async () => {
   const engine = new StreamEngine()
   const feed = new Feed({ engine, root, log: silent, clock: systemClock })
   await feed.start()
@@ -83,7 +83,7 @@ test('a feed that ends while it finds out where to go on opens no further stream
   assert.equal(engine.sinks.length, 1)
 })
 
-test('a feed that ends while it starts opens no stream', async () => {
+test('a feed that is disposed of while it starts opens no stream', async () => {
   const engine = new StreamEngine()
   const { promise, resolve } = Promise.withResolvers<number>()
   engine.latest = () => promise

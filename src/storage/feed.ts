@@ -1,8 +1,8 @@
 /**
- * One watch stream of all changes in the database, for all resources of the process. It survives
- * lost connections, hangs and compaction: it is reopened after the last revision that each range
- * got, on another member if this one is silent. All events up to `revision` have been delivered,
- * for every key. A resource can be ahead of it by its own events.
+ * One watch stream of all changes in the database, shared by all resources of the process. It
+ * survives lost connections, hangs and compaction: it is reopened after the last revision that each
+ * range received, on another member if the current one is silent. All events up to `revision` have
+ * been delivered, for every key. A resource can be ahead of `revision` by its own events.
  */
 import type { Clock } from '../lib/time/clock.ts'
 import { assert } from '../lib/errors.ts'
@@ -16,35 +16,37 @@ import { type FeedConsumer, Subscription } from './subscription.ts'
 import { identity, type Transformer } from './transform.ts'
 
 /**
- * A stream that stays silent for this long in spite of progress requests is replaced by one to the
- * next member.
+ * A stream that stays silent for this long, in spite of progress requests, is replaced by a stream
+ * to the next member.
  */
 export const SILENCE_MAX_MS = 5_000
 /**
- * Progress is requested on a stream that has been silent for this long, so that a live stream never
- * stays silent.
+ * Progress is requested on a stream that has been silent for this long, so that a working stream
+ * never appears hung.
  */
 const ASK_AFTER_MS = 1_000
 const TICK_MS = 250
 /**
- * While a reader waits for a revision, progress is requested again at this interval: etcd does not
- * answer while a watch catches up.
+ * Interval at which progress is requested again while a reader waits for a revision. etcd does not
+ * respond while a watch catches up.
  */
 const ASK_AGAIN_MS = 20
-/** The wait between attempts to open a stream doubles from the first value to the second. */
+/** Wait between attempts to open a stream. It doubles from RETRY_MIN_MS to RETRY_MAX_MS. */
 const RETRY_MIN_MS = 20
 const RETRY_MAX_MS = 1_000
-/** How many prefixes without a subscription are counted for the plan of ranges. */
+/**
+ * Maximum number of prefixes without a subscription whose events are counted to plan the ranges.
+ */
 const STRANGERS_MAX = 1_000
 /**
- * A resource prefix has one or two segments below the root: pods/, services/specs/,
- * example.com/widgets/.
+ * Maximum number of segments in a resource's prefix below the root: `pods/`, `services/specs/`,
+ * `example.com/widgets/`.
  */
 const PREFIX_SEGMENTS_MAX = 2
 /**
- * No answer of a single call is in use longer: a database call has a deadline of seconds, whatever
- * --request-timeout says, and a webhook call one of 30 s. Callers that make many calls compare
- * `life` instead.
+ * Upper bound on how long the response of a single call is in use. A database call has a deadline
+ * of seconds, whatever --request-timeout says, and a webhook call has one of 30 s. Callers that
+ * make many calls compare `life` instead.
  */
 const REQUEST_MS_MAX = 60_000
 
@@ -56,16 +58,17 @@ type State =
   | { readonly state: 'live'; readonly stream: FeedStream }
   | { readonly state: 'closed' }
 
-/** Since the start. */
+/** Counters since the start of the feed. */
 export type FeedStats = {
+  /** Number of reads of the latest revision that served as proofs. */
   readonly proofs: number
-  /** Reads that were answered by them. */
+  /** Number of consistent reads that these proofs served. */
   readonly reads: number
   readonly events: number
   readonly reopenings: number
-  /** Times that history was compacted before it was told. */
+  /** Number of times that history was compacted before it was delivered. */
   readonly losses: number
-  /** For how long something is known to have been written that the stream has not told yet. */
+  /** How long the stream has been behind a revision that is known to be written. */
   readonly lagMs: number
 }
 
@@ -95,7 +98,7 @@ export class Feed implements AsyncDisposable {
   #ranges: RangeState[] = []
   #state: State = { state: 'new' }
   #revision: Revision = 0
-  /** The newest revision that a linearizable read returned: the stream must reach it. */
+  /** The newest revision that a linearizable read returned; the stream must reach it. */
   #proven: Revision = 0
   /** The revision of the newest write acknowledged to this process. */
   #acknowledged: Revision = 0
@@ -109,8 +112,8 @@ export class Feed implements AsyncDisposable {
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
   /**
-   * Revisions of lost databases: those up to `until` for sure, those up to `newest` while this
-   * database has not reached them.
+   * Revisions of lost databases. A revision up to `until` certainly belongs to one. A revision up
+   * to `newest` does as long as this database has not reached it.
    */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -121,7 +124,7 @@ export class Feed implements AsyncDisposable {
   #retry: Timer | undefined
   #recent: Subscription | undefined
   /**
-   * Whether events came since the ranges were planned: attempts to connect that fail do not change
+   * Whether events arrived since the ranges were planned. Failed attempts to connect do not change
    * the plan.
    */
   #hasNews = false
@@ -154,7 +157,7 @@ export class Feed implements AsyncDisposable {
     this.#ticker = this.#timers.every(TICK_MS, () => this.#tick())
   }
 
-  /** All events up to this revision have been delivered. */
+  /** The revision up to which all events have been delivered. */
   get revision(): Revision {
     return this.#revision
   }
@@ -164,29 +167,27 @@ export class Feed implements AsyncDisposable {
     return { ...this.#counts, lagMs: isBehind ? this.#clock.monotonicMs() - this.#provenAtMs : 0 }
   }
 
-  /** Increases when the database turns out to be another one. */
+  /** A counter that increases when the database was replaced by a different one. */
   get life(): number {
     return this.#life
   }
 
   /**
-   * Whether the last change of `life` is so long ago that no caller still uses an answer of the
-   * former database.
+   * Whether `life` last changed long enough ago that no caller still uses a response of the former
+   * database.
    */
   get isSettled(): boolean {
     return this.#clock.monotonicMs() >= this.#lifeSinceMs + REQUEST_MS_MAX
   }
 
-  /** Whether the stream is open and the database was heard from lately. */
+  /** Whether the stream is open and the database was heard from recently. */
   get isLive(): boolean {
     return (
       this.#state.state === 'live' && this.#clock.monotonicMs() - this.#heardAtMs < SILENCE_MAX_MS
     )
   }
 
-  /**
-   * From now on the consumer gets every event under the prefix, until it leaves the subscription.
-   */
+  /** Subscribes the consumer to all events under the prefix, until it leaves the subscription. */
   subscribe(prefix: Key, consumer: FeedConsumer): Subscription {
     const subscription = this.#subscriptions.get(prefix) ?? this.#newSubscription(prefix)
     subscription.join(consumer)
@@ -215,8 +216,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * The proof of a consistent read: a subscription that has reached this revision shows everything
-   * acknowledged before the call.
+   * Returns the proof of a consistent read. A subscription that has reached this revision reflects
+   * everything that was acknowledged before the call.
    */
   prove(): Promise<Revision> {
     this.#counts.reads++
@@ -232,8 +233,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * For callers that got this revision by a linearizable read of their own: the stream must reach
-   * it, too. `known` is the feed's `known` when that read began: a lower answer comes from another
+   * Records a revision that a caller got from its own linearizable read; the stream must also reach
+   * it. `known` is the feed's `known` when that read began: a lower revision comes from a different
    * database.
    */
   recordRead(revision: Revision, known: Revision): void {
@@ -242,7 +243,7 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Every linearizable read that begins now is at least of this revision, as long as the database
+   * The lowest revision that a linearizable read beginning now can return, as long as the database
    * is the same.
    */
   get known(): Revision {
@@ -256,8 +257,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * A write of this process was acknowledged at this revision: a database with a lower revision is
-   * another one.
+   * Records a write of this process that was acknowledged at this revision. A database with a lower
+   * revision is a different one.
    */
   recordWrite(revision: Revision): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
@@ -270,7 +271,7 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Whether a revision belongs to a lost database. `current`: the revision of this database that
+   * Whether a revision belongs to a lost database. `current` is the revision of this database that
    * the caller has reached.
    */
   isLost(revision: Revision, current: Revision): boolean {
@@ -278,8 +279,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * While there are writes, progress is requested along with the proof, so that both arrive
-   * together; else the proof alone is enough.
+   * Reads the latest revision as a proof. While there are writes, it also requests progress, so
+   * that both arrive together. Otherwise the proof alone is enough.
    */
   async #ask(): Promise<Revision> {
     const reported = this.#revision
@@ -294,10 +295,11 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * An answer to a linearizable read that comes from another cluster, or has a revision below what
-   * was known before the read (an older backup was restored), comes from another database, which
-   * gives the same revisions to other changes: nothing that is known may be kept. A member that
-   * lags behind the others never answers so; its watch stream may, which means nothing.
+   * Detects that the database was replaced. A linearizable read then returns another cluster ID, or
+   * a revision below the one known before the read (an older backup was restored). Such a database
+   * gives the same revisions to other changes, so no known state may be kept. A member that lags
+   * behind the others never answers a linearizable read this way. Its watch stream may, which means
+   * nothing.
    */
   #compare(latest: Revision, known: Revision): void {
     const { databaseId } = this.#engine
@@ -317,7 +319,7 @@ export class Feed implements AsyncDisposable {
     if (this.#state.state === 'closed') return
     this.#log(
       'error',
-      'this is another database than before, or an older state of it: it is read anew',
+      'the database was replaced or restored from an older backup; reloading everything',
       {
         known,
         latest,
@@ -330,7 +332,7 @@ export class Feed implements AsyncDisposable {
     this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
     for (const subscription of this.#subscriptions.values()) subscription.emitReset(latest)
-    // Between two streams the next one is about to be opened anyway.
+    // Between two streams, the next one is about to be opened anyway.
     if (this.#state.state !== 'live') return
     const { stream } = this.#state
     this.#state = { state: 'away' }
@@ -359,8 +361,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * New ranges by the traffic seen. Each starts at the lowest revision of the old ranges that it
-   * overlaps.
+   * Plans new ranges from the traffic seen so far. Each range starts at the lowest revision of the
+   * old ranges that it overlaps.
    */
   #plan(): RangeState[] {
     if (!this.#hasNews) return this.#ranges
@@ -387,10 +389,10 @@ export class Feed implements AsyncDisposable {
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
-      // What interrupted the stream may have replaced the database by another one, whose stream
-      // would be silent.
+      // The interruption may have replaced the database by another one, whose stream would be
+      // silent. The proof detects that.
       this.prove().catch((error: unknown) =>
-        this.#log('debug', 'the database does not answer', { error: String(error) }),
+        this.#log('debug', 'the database does not respond', { error: String(error) }),
       )
     })
     this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS)
@@ -410,8 +412,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Delivers the run of events that starts here and belongs to one resource; returns where the run
-   * ends.
+   * Delivers the run of events that begins at `start` and belongs to one resource. Returns the end
+   * of the run.
    */
   #deliver(events: readonly FeedEvent[], start: number): number {
     const subscription = this.#route(events[start]?.key ?? '')
@@ -456,13 +458,13 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * History that a range still needed is compacted. Its resources are listed again; the other
-   * ranges go on where they were.
+   * Handles the compaction of history that a range still needed. The resources of the range are
+   * listed again; the other ranges continue where they were.
    */
   #onCompacted(oldest: Revision): void {
     const lost = this.#ranges.filter((range) => range.revision < oldest)
     this.#reopenAfter(lost).catch((error: unknown) => {
-      this.#log('error', 'feed cannot go on after compaction', { error: String(error) })
+      this.#log('error', 'feed cannot continue after compaction', { error: String(error) })
     })
   }
 
@@ -497,7 +499,7 @@ export class Feed implements AsyncDisposable {
       try {
         return await this.#engine.latest()
       } catch (error) {
-        this.#log('warn', 'the database does not answer', { error: String(error) })
+        this.#log('warn', 'the database does not respond', { error: String(error) })
         await sleep(this.#timers, waitMs)
       }
     }
@@ -505,8 +507,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Methods, since TypeScript would narrow a comparison across an await, during which the state may
-   * change.
+   * Whether the feed is closed. `#isClosed` and `#isAway` are methods, because TypeScript would
+   * narrow a comparison across an await, during which the state may change.
    */
   #isClosed(): boolean {
     return this.#state.state === 'closed'

@@ -1,9 +1,10 @@
 /**
- * What every cluster begins with, from a file of the package (`scripts/build.ts` writes it), for
- * clusters in memory: `keelson dev --ephemeral` and the first one of a process with keelson/testing
- * would take most of their time to create it, with code that V8 has not compiled yet. The file has
- * the objects of a cluster at a time of its own; uids, timestamps, the certificate authority and
- * the port of the server are put in when it is read.
+ * The objects that every cluster begins with, read from a file of the package that
+ * `scripts/build.ts` writes. Clusters in memory use it: `keelson dev --ephemeral` and the first
+ * cluster of a process with keelson/testing. Creating the objects would take most of their startup
+ * time, in code that V8 has not compiled yet. The file has the objects of a cluster at a fixed
+ * time. Uids, timestamps, the certificate authority and the server's port are filled in when it is
+ * read.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -11,27 +12,31 @@ import { getAsset, isSea } from 'node:sea'
 import { readIfThere } from '../lib/process/files.ts'
 import { type EngineState, MemoryEngine } from './memory/memory-engine.ts'
 
-/** In the folder of the program. Sources have none: there, the first cluster creates all of it. */
+/**
+ * Name of a file in the program's folder. When run from source there is no such file, and the first
+ * cluster creates all objects.
+ */
 export const firstObjectsName = 'first-objects.json'
 
 /**
- * What the clock of the cluster shows whose objects are saved: no object has such a time by itself.
+ * Time on the clock of the cluster whose objects are saved. No object contains this time for
+ * another reason.
  */
 export const savedNow = '2000-01-01T00:00:00Z'
 const savedTime = /"2000-01-01T[\d:.]+Z"/g
 const savedDay = '"2000-01-01"'
 const savedAuthority = '"AUTHORITY"'
-/** To which the Service kubernetes leads. */
+/** Target port of the `kubernetes` Service in the saved objects. */
 const SAVED_PORT = 6443
 const savedPort = `"targetPort":${SAVED_PORT}`
 const uid = /"uid":"([0-9a-f-]{36})"/g
 
-/** About the server that is gone. */
+/** Whether an object belongs to the server that wrote the file, which has ended. */
 const isOfServer = (key: string): boolean => key.includes('/leases/')
 
 type SavedObjects = readonly (readonly [key: string, object: string])[]
 
-/** `authorityPem`: of the cluster. */
+/** Serializes the objects of a cluster. `authorityPem` is the cluster's certificate authority. */
 export async function printFirstObjects(state: EngineState, authorityPem: string): Promise<string> {
   await using engine = MemoryEngine.from(state)
   const { values } = await engine.range({ from: '/', to: '0' })
@@ -45,11 +50,11 @@ export async function printFirstObjects(state: EngineState, authorityPem: string
 export type FirstObjectsOptions = {
   readonly nowMs: number
   readonly authorityPem: string
-  /** Where the server listens; absent: at 6443, or nobody needs to know. */
+  /** Port on which the server listens. May be absent if it is 6443, or if no client needs it. */
   readonly port?: number
 }
 
-/** The state of a cluster that was made at this time. */
+/** Returns the state of a cluster that was created at `nowMs`. */
 export async function parseFirstObjects(
   text: string,
   { nowMs, authorityPem, port = SAVED_PORT }: FirstObjectsOptions,
@@ -76,7 +81,7 @@ export async function parseFirstObjects(
   return engine.state()
 }
 
-/** Undefined: this is no package. */
+/** Reads the file with the objects; undefined if the program does not run from a package. */
 export const readFirstObjects = (): string | undefined =>
   isSea()
     ? getAsset(firstObjectsName, 'utf8')

@@ -1,7 +1,7 @@
 /**
- * Compacts the history of a store that only this process writes: it is kept for one to two
- * intervals, as with etcd. A store that outlives the process keeps what was noted for the next
- * compaction: processes that all end within an interval compact, too.
+ * Compacts the history of a store that only this process writes. History is kept for one to two
+ * intervals, as with etcd. A store that outlives the process saves a note for the next compaction,
+ * so that history is compacted even if every process ends within an interval.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Time, Timer } from '../lib/time/timers.ts'
@@ -9,34 +9,35 @@ import type { Revision } from './engine.ts'
 import { isCode } from './errors.ts'
 
 /**
- * How long after a start a compaction that is due begins: before that, the store is read for the
- * first requests.
+ * Delay of a compaction that is due at startup. Until then, the store is read for the first
+ * requests.
  */
 const START_MS = 1_000
 
-/** The latest revision at a time of the wall clock: one interval later it is compacted to. */
+/**
+ * The latest revision at a wall-clock time. One interval later, history is compacted to this
+ * revision.
+ */
 export type CompactionNote = { readonly revision: Revision; readonly wallMs: number }
 
 export type IntervalCompactorOptions = {
   readonly engine: {
     latest(): Promise<Revision>
     compact(revision: Revision): Promise<void>
-    /**
-     * What the process before this one noted last; absent in a store that ends with its process.
-     */
+    /** The last note of the previous process; absent in a store that ends with its process. */
     readonly compactionNote?: CompactionNote | undefined
     keepCompactionNote?(note: CompactionNote): Promise<void>
   }
   readonly time: Time
   readonly log: Log
-  /** 0: never compact. */
+  /** The time between compactions; 0 disables them. */
   readonly intervalMs: number
 }
 
 export class IntervalCompactor implements AsyncDisposable {
   readonly #options: IntervalCompactorOptions
   #timer: Timer | undefined
-  /** The revision at the last interval; 0 if it could not be read. */
+  /** The revision at the last interval; 0 if it is not known. */
   #recorded: Revision = 0
   #running: Promise<void> = Promise.resolve()
 
@@ -50,7 +51,10 @@ export class IntervalCompactor implements AsyncDisposable {
     await this.#running
   }
 
-  /** A note of the future shows that the clock was set back: how old it is nobody knows. */
+  /**
+   * Schedules the compactions. A note from the future shows that the clock was set back, so the age
+   * of the note is unknown.
+   */
   #start(): void {
     const { engine, time, intervalMs } = this.#options
     const note = engine.compactionNote
@@ -64,7 +68,7 @@ export class IntervalCompactor implements AsyncDisposable {
     }
   }
 
-  /** By `every`, which does not keep the process alive. */
+  /** Schedules a compaction. Uses `every`, which does not keep the process alive. */
   #compactAfter(ms: number): void {
     const { time, intervalMs } = this.#options
     this.#timer = time.every(ms, () => {
@@ -83,7 +87,7 @@ export class IntervalCompactor implements AsyncDisposable {
       if (noted > 0) await this.#compactTo(noted)
       await engine.keepCompactionNote?.(note)
     } catch (error) {
-      log('warn', 'compaction failed, next attempt at the next interval', { error: String(error) })
+      log('warn', 'compaction failed; retrying at the next interval', { error: String(error) })
     }
   }
 
@@ -91,7 +95,7 @@ export class IntervalCompactor implements AsyncDisposable {
     try {
       await this.#options.engine.compact(revision)
     } catch (error) {
-      // Nothing was written since the last time.
+      // Nothing was written since the last compaction.
       if (!isCode(error, 'compacted')) throw error
     }
   }

@@ -15,7 +15,7 @@ import {
 
 const root = rootOf('/registry')
 
-test('resource prefixes', () => {
+test('each resource has the same prefix as in kube-apiserver', () => {
   const cases: [group: string, plural: string, isCustom: boolean, prefix: string][] = [
     ['', 'pods', false, 'pods'],
     ['', 'nodes', false, 'minions'],
@@ -40,7 +40,7 @@ test('resource prefixes', () => {
   }
 })
 
-test('the root of keys', () => {
+test('--etcd-prefix becomes a clean path with a slash at both ends', () => {
   for (const [flag, expected] of [
     ['/registry', '/registry/'],
     ['registry', '/registry/'],
@@ -53,7 +53,7 @@ test('the root of keys', () => {
   }
 })
 
-test('every key of the reference is made and read', () => {
+test('every key recorded from kube-apiserver is parsed, and built byte for byte', () => {
   let seen = 0
   for (const [stored, own] of Object.entries(readKeys())) {
     for (const key of own) {
@@ -69,7 +69,10 @@ test('every key of the reference is made and read', () => {
   assert.ok(seen > 250, `only ${seen} keys`)
 })
 
-/** From the stored kind alone, so that the key's folder is a result and not an input. */
+/**
+ * Derives the keys from the stored kind alone, so that the key's folder is a result and not an
+ * input.
+ */
 function keysFor(key: string, stored: string): ResourceKeys {
   for (const record of Object.values(serverRecords)) {
     if (key.startsWith(`${root}${record}`))
@@ -97,7 +100,7 @@ const namespacedKinds = new Set(
   ResourceClaim ResourceClaimTemplate`.split(/\s+/),
 )
 
-test('a text that could leave its folder is refused', () => {
+test('a name or namespace that could leave its folder is refused', () => {
   const keys = new ResourceKeys(root, 'pods', true)
   for (const bad of ['', '.', '..', 'a/b', '/']) {
     assert.ok(segmentFault(bad))
@@ -110,7 +113,7 @@ test('a text that could leave its folder is refused', () => {
   assert.equal(segmentFault('system::x'), undefined)
 })
 
-test('keys that are not of the resource', () => {
+test('a key that does not belong to the resource is not parsed', () => {
   const pods = new ResourceKeys(root, 'pods', true)
   const nodes = new ResourceKeys(root, 'minions', false)
   for (const key of [
@@ -129,7 +132,7 @@ test('keys that are not of the resource', () => {
 
 const segments = fc.string({ unit: 'binary' }).filter((text) => segmentFault(text) === undefined)
 
-test('property: names come back, and order is the order of bytes', () => {
+test('property: names survive a round trip, and keys sort as their bytes do', () => {
   const keys = new ResourceKeys(root, 'pods', true)
   fc.assert(
     fc.property(segments, segments, segments, (namespace, name, other) => {
@@ -142,7 +145,7 @@ test('property: names come back, and order is the order of bytes', () => {
   )
 })
 
-test('property: a range holds exactly the keys with its prefix', () => {
+test('property: a range contains exactly the keys with its prefix', () => {
   const byteString = fc.string({
     unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)),
   })
@@ -157,7 +160,7 @@ test('property: a range holds exactly the keys with its prefix', () => {
   )
 })
 
-test('text and key', () => {
+test('text that is not ASCII becomes one character per byte in a key', () => {
   assert.equal(toKey('ä'), '\xc3\xa4')
   assert.equal(toText('\xc3\xa4'), 'ä')
   assert.equal(toKey('plain'), 'plain')

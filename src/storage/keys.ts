@@ -1,14 +1,14 @@
 /**
  * The key of an object: `<root><resource prefix>/[<namespace>/]<name>`, byte for byte as in
  * kube-apiserver 1.33, so that both can serve one etcd. A key is a string with one character per
- * byte (latin1), which sorts as the database does. Names are nearly always ASCII, where text and
- * key are the same string and nothing is converted.
+ * byte (latin1), which sorts as the database does. Names are nearly always ASCII. The name and its
+ * part of the key are then the same string, and nothing is converted.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
 import type { Key } from './engine.ts'
 
-/** From the first key to before `to`. */
+/** A range of keys, from `from` (inclusive) to `to` (exclusive). */
 export type KeyRange = { readonly from: Key; readonly to: Key }
 
 type ObjectName = { readonly namespace: string | undefined; readonly name: string }
@@ -27,29 +27,32 @@ const irregularPrefixes: ReadonlyMap<string, string> = new Map([
   ],
 ])
 
-/** Records of the server itself that no API serves, below the root. They are never encrypted. */
+/**
+ * Records of the server itself, below the root. No API serves them, and they are never encrypted.
+ */
 export const serverRecords = {
   serviceIps: 'ranges/serviceips',
   secondaryServiceIps: 'ranges/secondaryserviceips',
   serviceNodePorts: 'ranges/servicenodeports',
-  /** One key per advertised address, with a lease. */
+  /** One key for each advertised address, with a lease. */
   masterLeases: 'masterleases',
 } as const
 
 /**
- * The marker key by which replicas agree which of them compacts. It is not below the root: all
- * servers of one etcd share it.
+ * The marker key through which replicas agree which of them compacts. It is not below the root,
+ * because all servers of one etcd share it.
  */
 export const compactionMarker: Key = 'compact_rev_key'
 
 /**
- * There while an import into etcd is under way, or has ended early (`transfer/etcd-transfer.ts`).
+ * Exists while an import into etcd is in progress, and after an import that did not complete
+ * (`transfer/etcd-transfer.ts`).
  */
 export const importMarker: Key = 'keelson_import'
 
 /**
- * The folder of a resource below the root, without slashes around it. Events of both groups share
- * one.
+ * Returns the folder of a resource below the root, without slashes at its ends. The events of both
+ * API groups share one folder.
  */
 export function resourcePrefix(resource: {
   readonly group: string
@@ -61,7 +64,8 @@ export function resourcePrefix(resource: {
 }
 
 /**
- * The resource of a folder below the root; of custom resources, a folder in that of their group.
+ * Returns the plural of the resource that has this folder below the root. The folder of a custom
+ * resource begins with its group.
  */
 export function resourceOfFolder(folder: string): string {
   for (const [resource, prefix] of irregularPrefixes)
@@ -71,7 +75,10 @@ export function resourceOfFolder(folder: string): string {
 
 const pluralOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** The prefix of all keys for a value of --etcd-prefix: a clean path with a slash at both ends. */
+/**
+ * Returns the prefix of all keys for a value of --etcd-prefix: a clean path with a slash at both
+ * ends.
+ */
 export function rootOf(etcdPrefix: string): Key {
   const path = toKey(posix.join('/', etcdPrefix))
   return path.endsWith('/') ? path : `${path}/`
@@ -79,7 +86,7 @@ export function rootOf(etcdPrefix: string): Key {
 
 /** The keys of one resource of one control plane. */
 export class ResourceKeys {
-  /** Ends in a slash. */
+  /** The prefix of all keys of the resource; it ends in a slash. */
   readonly prefix: Key
   readonly isNamespaced: boolean
 
@@ -90,8 +97,8 @@ export class ResourceKeys {
   }
 
   /**
-   * Both parts must have passed `segmentFault`: a name that could leave its folder never becomes a
-   * key.
+   * Returns the key of an object. Both parts must have passed `segmentFault`: a name that could
+   * leave its folder never becomes a key.
    */
   key(namespace: string | undefined, name: string): Key {
     if (!this.isNamespaced) return this.prefix + segment(name)
@@ -99,7 +106,7 @@ export class ResourceKeys {
     return `${this.prefix}${segment(namespace)}/${segment(name)}`
   }
 
-  /** The folder of one namespace, or the whole resource; ends in a slash. */
+  /** Returns the folder of one namespace, or of the whole resource; it ends in a slash. */
   folder(namespace?: string): Key {
     return namespace === undefined || !this.isNamespaced
       ? this.prefix
@@ -110,20 +117,26 @@ export class ResourceKeys {
     return rangeOf(this.folder(namespace))
   }
 
-  /** Matches keys of this resource whose object has this name. */
+  /** Returns a predicate that matches keys of this resource whose object has this name. */
   hasName(name: string): (key: Key) => boolean {
     const end = `/${toKey(name)}`
     return isSegment(name) ? (key) => key.endsWith(end) : () => false
   }
 
-  /** Matches keys in this namespace. Objects of a cluster-scoped resource are in the empty one. */
+  /**
+   * Returns a predicate that matches keys in this namespace. Objects of a cluster-scoped resource
+   * are in the empty namespace.
+   */
   hasNamespace(namespace: string): (key: Key) => boolean {
     if (!this.isNamespaced) return () => namespace === ''
     const folder = isSegment(namespace) ? this.folder(namespace) : ''
     return (key) => folder !== '' && key.startsWith(folder)
   }
 
-  /** The names in a key of this resource; undefined for a key that cannot be one of its objects. */
+  /**
+   * Returns the names in a key of this resource; undefined for a key that cannot be one of its
+   * objects.
+   */
   parse(key: Key): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined
     const rest = toText(key.slice(this.prefix.length))
@@ -136,7 +149,8 @@ export class ResourceKeys {
 }
 
 /**
- * Why a text cannot be a name or a namespace in a key, in upstream's words; undefined when it can.
+ * Returns why a text cannot be a name or a namespace in a key, in kube-apiserver's words; undefined
+ * if it can.
  */
 export function segmentFault(text: string): string | undefined {
   if (text === '') return 'may not be empty'
@@ -146,7 +160,7 @@ export function segmentFault(text: string): string | undefined {
   return undefined
 }
 
-/** All keys that begin with the prefix. */
+/** Returns the range of all keys that begin with the prefix. */
 export function rangeOf(prefix: Key): KeyRange {
   for (let last = prefix.length - 1; last >= 0; last--) {
     const byte = prefix.charCodeAt(last)
@@ -158,7 +172,7 @@ export function rangeOf(prefix: Key): KeyRange {
 
 export const rangeOfKey = (key: Key): KeyRange => ({ from: key, to: keyAfter(key) })
 
-/** The least key that sorts after this one. */
+/** Returns the smallest key that sorts after this one. */
 export const keyAfter = (key: Key): Key => `${key}\0`
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the point.
@@ -176,13 +190,19 @@ export const toBytes = (key: Key): Buffer => Buffer.from(key, 'latin1')
 
 export const fromBytes = (bytes: Buffer): Key => bytes.toString('latin1')
 
-/** `%` does no harm in a key; upstream refuses it in requests because of URLs. */
+/**
+ * Whether a text can be a part of a key. `%` does no harm in a key; kube-apiserver refuses it in
+ * requests because of URLs.
+ */
 function isSegment(text: string): boolean {
   const fault = segmentFault(text)
   return fault === undefined || fault.includes('%')
 }
 
-/** The message is made only for a text that is none: every read and write comes here. */
+/**
+ * Converts a part of a key. The message is built only for an invalid part, because every read and
+ * write calls this function.
+ */
 function segment(text: string): Key {
   if (!isSegment(text))
     throw new Error(

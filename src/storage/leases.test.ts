@@ -26,20 +26,20 @@ test('a lease is granted with a surplus and shared while that lasts', async () =
   assert.deepEqual(granted, [3660, 3660])
 })
 
-test('short times to live have no surplus and share nothing', async () => {
+test('leases with a short time to live have no surplus and are not shared', async () => {
   const { granted, leases } = fixture()
   assert.notEqual(await leases.get(15), await leases.get(15))
   assert.deepEqual(granted, [15, 15])
 })
 
-test('5 percent of middling times', async () => {
+test('a medium time to live gets a surplus of 5 percent', async () => {
   const { granted, leases } = fixture()
   await leases.get(100)
   await leases.get(1199)
   assert.deepEqual(granted, [105, 1258])
 })
 
-test('at most 1000 objects on a lease; times to live do not disturb each other', async () => {
+test('at most 1000 objects share a lease, and each time to live has its own lease', async () => {
   const { granted, leases } = fixture()
   for (let i = 0; i < 1000; i++) {
     assert.equal(await leases.get(3600), 1n)
@@ -49,7 +49,7 @@ test('at most 1000 objects on a lease; times to live do not disturb each other',
   assert.deepEqual(granted, [3660, 7260, 3660])
 })
 
-test('a failed grant is not kept; callers at once share one grant', async () => {
+test('a failed grant is not kept, and concurrent callers share one grant', async () => {
   const { granted, faults, leases } = fixture()
   faults.push(new Error('down'))
   const both = await Promise.allSettled([leases.get(3600), leases.get(3600)])
@@ -68,7 +68,7 @@ test('a lease that the database lost is replaced', async () => {
   assert.notEqual(await leases.get(3600), lost)
 })
 
-test('how many objects asked for a lease is told when another takes its place', async () => {
+test('the number of objects on a lease is reported when another lease replaces it', async () => {
   const replaced: number[] = []
   const time = { ms: 0 }
   const clock = { wallMs: () => 0, monotonicMs: () => time.ms }

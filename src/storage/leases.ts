@@ -1,35 +1,35 @@
 /**
  * Leases for values that expire (events, the records of running servers). A lease costs etcd as
- * much as a write, so writes close in time share one: it is granted a little longer than requested,
- * and is shared until that surplus is used up. The figures are upstream's, so that an event lives
- * as long here as there.
+ * much as a write, so writes that are close in time share one. It is granted for a little longer
+ * than requested, and is shared until that surplus is used up. The constants are kube-apiserver's,
+ * so that an event lives equally long.
  */
 import { type Clock, systemClock } from '../lib/time/clock.ts'
 import type { CallOptions } from './engine.ts'
 
-/** By which share of the time to live a shared lease may outlast it. */
+/** Surplus of a shared lease, as a fraction of the time to live. */
 const SURPLUS_SHARE = 0.05
-/** The upper bound of that surplus, unless --lease-reuse-duration-seconds gives another. */
+/** Maximum surplus, unless --lease-reuse-duration-seconds sets another one. */
 const SURPLUS_SECONDS_MAX = 60
 /**
- * When a lease expires, etcd deletes all its keys in one transaction: more keys would delay other
- * writers.
+ * Maximum number of objects on a lease. When a lease expires, etcd deletes all its keys in one
+ * transaction; more keys would delay other writers.
  */
 const OBJECTS_PER_LEASE_MAX = 1000
 /**
- * Times to live come from configuration, so there are two or three; this only keeps a mistake from
- * growing the map.
+ * Maximum number of different times to live. They come from configuration, so there are two or
+ * three; the limit only keeps a mistake from growing the map.
  */
 const TTLS_MAX = 64
 
 export type GrantLease = (ttlSeconds: number, options?: CallOptions) => Promise<bigint>
 
 export type LeaseOptions = {
-  /** Of --lease-reuse-duration-seconds. */
+  /** The value of --lease-reuse-duration-seconds. */
   readonly surplusSecondsMax?: number
   /**
-   * Called when a lease takes the place of another, with the objects that asked for that one and
-   * the one that asks now, as upstream counts them.
+   * Called when a lease is requested from the database. `objects` is the number of objects on the
+   * lease that it replaces, plus one, as kube-apiserver counts them.
    */
   readonly onReplaced?: (objects: number) => void
 }
@@ -51,7 +51,7 @@ export class Leases {
     this.#onReplaced = onReplaced
   }
 
-  /** A lease that lasts at least `ttlSeconds` from now. */
+  /** Returns a lease that lasts at least `ttlSeconds` from now. */
   get(ttlSeconds: number): Promise<bigint> {
     const nowMs = this.#clock.monotonicMs()
     const shared = this.#shared.get(ttlSeconds)
@@ -67,7 +67,7 @@ export class Leases {
     return this.#start(ttlSeconds, nowMs)
   }
 
-  /** The database does not know the lease (any more): it is not handed out again. */
+  /** Drops a lease that the database does not have (any more): it is not handed out again. */
   async forget(lease: bigint): Promise<void> {
     for (const [ttlSeconds, shared] of this.#shared) {
       const id = await shared.id.catch(() => undefined)
@@ -77,8 +77,8 @@ export class Leases {
 
   #start(ttlSeconds: number, nowMs: number): Promise<bigint> {
     const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), this.#surplusSecondsMax)
-    // No caller's signal is passed on: other callers may wait for the same lease. The engine has
-    // its own time limit.
+    // No caller's signal is passed, because other callers may wait for the same lease. The engine
+    // has its own time limit.
     const id = this.#grant(ttlSeconds + surplusSeconds)
     if (surplusSeconds === 0) return id
     if (this.#shared.size >= TTLS_MAX) this.#shared.clear()

@@ -1,8 +1,9 @@
 /**
- * A FeedStream of an engine in this process, with etcd's rules: a range that starts in the past is
- * replayed in batches until it is synced, and then gets each revision as it happens; events and
- * progress share one queue, so progress never overtakes events; progress is answered only while all
- * ranges are synced.
+ * A FeedStream of an engine in this process. It follows etcd's rules:
+ * - A range that starts in the past is replayed in batches until it is synced. From then on it gets
+ *   each revision as it happens.
+ * - Events and progress share one queue, so progress never overtakes events.
+ * - Progress requests are answered only while all ranges are synced.
  */
 import { Deque } from '../lib/collections/deque.ts'
 import { thenMaybe } from '../lib/concurrency/maybe-promise.ts'
@@ -17,37 +18,37 @@ import type {
   Revision,
 } from './engine.ts'
 
-/** All changes of one revision, in the order of keys. */
+/** All changes of one revision, in key order. */
 export type Commit = { readonly revision: Revision; readonly events: readonly FeedEvent[] }
 
 export type CommitsQuery = {
   readonly after: Revision
   readonly most: number
   readonly previous: boolean
-  /** Events of other keys may be left out. */
+  /** The first key of the wanted range. Events of keys outside the range may be left out. */
   readonly from: Key
   readonly to: Key
 }
 
 export type FeedSource = {
-  /** What has been committed, and told to feeds. */
+  /** The latest revision that was committed and reported to feeds. */
   readonly revision: Revision
   /** The oldest revision that can be read. */
   readonly compacted: Revision
-  /** The first commits after a revision; undefined if that revision is compacted. */
+  /** Returns the first commits after a revision; undefined if that revision is compacted. */
   readonly commitsAfter: (
     query: CommitsQuery,
   ) => readonly Commit[] | undefined | Promise<readonly Commit[] | undefined>
 }
 
-/** How many revisions a range gets at once while it is replayed, as in etcd. */
+/** Number of revisions that a range gets at once while it is replayed, as in etcd. */
 const REPLAYED_AT_ONCE = 1_000
-/** How many calls of the sink there are in one turn of the event loop. */
+/** Maximum number of calls of the listener in one tick of the event loop. */
 const TOLD_AT_ONCE = 64
 
 type RangeState = FeedRange & {
   told: Revision
-  /** `asking`: a replay is on its way. */
+  /** `asking` means that a replay is in progress. */
   state: 'replaying' | 'asking' | 'synced' | 'gone'
 }
 
@@ -56,7 +57,7 @@ export type LocalFeedStreamOptions = FeedStreamOptions & {
   readonly timers: Timers
   readonly ranges: readonly FeedRange[]
   readonly sink: FeedListener
-  /** Whether the database is paused; `schedule` is called when it is resumed. */
+  /** Whether the database is paused. `schedule` is called when it resumes. */
   readonly isPaused: () => boolean
   readonly onClosed: (feed: LocalFeedStream) => void
 }
@@ -98,8 +99,8 @@ export class LocalFeedStream implements FeedStream {
   }
 
   /**
-   * Delivers a commit to the ranges that are synced; the others get it by their replay, which alone
-   * knows previous values.
+   * Delivers a commit to the synced ranges. The other ranges get it by their replay, and so do
+   * ranges that need previous values, which only a replay has.
    */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
@@ -112,7 +113,7 @@ export class LocalFeedStream implements FeedStream {
     }
   }
 
-  /** Schedules the next turn. */
+  /** Schedules `#turn` in a later tick of the event loop. */
   schedule(): void {
     if (this.#isScheduled || this.#isEnded) return
     this.#isScheduled = true
@@ -163,7 +164,7 @@ export class LocalFeedStream implements FeedStream {
       return
     }
     this.#deliver(index, range, commits)
-    // A range that starts at a future revision is synced at once; it gets events after that
+    // A range that starts at a future revision is synced at once. It gets the events after that
     // revision.
     range.state = range.told >= source.revision ? 'synced' : 'replaying'
     this.schedule()

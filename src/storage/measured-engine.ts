@@ -1,4 +1,6 @@
-/** Wraps an engine and measures its requests and their latency, under upstream's metric names. */
+/**
+ * Wraps an engine and measures its requests and their latency, under kube-apiserver's metric names.
+ */
 import { RequestTimings } from '../api/spent.ts'
 import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/telemetry/metrics.ts'
 import type {
@@ -75,18 +77,18 @@ export class MeasuredEngine implements Engine {
     const labels = ['operation', 'type']
     const seconds = {
       name: 'etcd_request_duration_seconds',
-      help: 'Time to an answer of etcd.',
+      help: 'Latency of etcd requests in seconds.',
       labels,
     }
     this.#seconds = metrics.histogram(seconds, secondsBounds)
     this.#total = metrics.counter({
       name: 'etcd_requests_total',
-      help: 'What etcd was asked.',
+      help: 'Number of etcd requests.',
       labels,
     })
     this.#errors = metrics.counter({
       name: 'etcd_request_errors_total',
-      help: 'What etcd failed at.',
+      help: 'Number of failed etcd requests.',
       labels,
     })
   }
@@ -132,7 +134,7 @@ export class MeasuredEngine implements Engine {
     return Promise.resolve(this.#engine[Symbol.asyncDispose]())
   }
 
-  /** Nothing is stored below this key any longer: its metrics are removed. */
+  /** Removes the metrics of this key, below which nothing is stored any longer. */
   forget(key: Key): void {
     const type = this.#typeOf(key)
     for (const operation of this.#types.get(type)?.keys() ?? []) {
@@ -164,7 +166,10 @@ export class MeasuredEngine implements Engine {
     }
   }
 
-  /** The first path segment after the root: the resource or, for custom resources, its group. */
+  /**
+   * Returns the first path segment after the root: the resource or, for custom resources, its
+   * group.
+   */
   #typeOf(key: Key): string {
     const from = this.#root.length
     const slash = key.indexOf('/', from)

@@ -1,6 +1,5 @@
 /**
- * The engine that the configuration names: etcd, a SQLite file in a folder of this process, or
- * memory.
+ * Opens the engine that the configuration names: etcd, a SQLite file in a local folder, or memory.
  */
 import { readFile } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
@@ -19,14 +18,16 @@ import { importMarker, toBytes } from './keys.ts'
 import { MemoryEngine } from './memory/memory-engine.ts'
 import { SqliteEngine } from './sqlite/sqlite-engine.ts'
 
-/** A start does not wait for an etcd that hangs. */
+/** Timeout for the check of the import marker, so that a hanging etcd does not block the start. */
 const MARKER_MS_MAX = 3_000
 
 type EtcdConfig = {
   readonly kind: 'etcd'
   readonly servers: readonly string[]
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
-  /** Absent: etcd knows this server by its certificate, or not at all. */
+  /**
+   * Credentials for etcd. If absent, etcd identifies this server by its certificate, or not at all.
+   */
   readonly login?: { readonly user: string; readonly passwordPath: string } | undefined
 }
 
@@ -40,22 +41,22 @@ export type EngineConfig = {
 
 export type OpenedEngine = {
   readonly engine: Engine
-  /** History is compacted until the result is disposed of. */
+  /** Starts to compact history, until the result is disposed of. */
   readonly startCompaction: () => AsyncDisposable
-  /** Bytes that the database takes on its disk; of etcd, that of the member that is connected. */
+  /** Returns how many bytes the database uses on disk; for etcd, on the connected member. */
   readonly readSize: (signal: AbortSignal) => Promise<number>
 }
 
 export type OpenEngineOptions = {
   readonly clock: Clock
   readonly log: Log
-  /** How an etcd is connected to; undefined: straight. */
+  /** Opens connections to etcd; if undefined, they are direct. */
   readonly dial?: Dial | undefined
-  /** The thread of SQLite, if it runs already. */
+  /** The thread of SQLite, if it is already running. */
   readonly thread?: Worker | undefined
 }
 
-/** Fails with what to do about it. */
+/** Opens an engine. If that fails, the error says what to do about it. */
 export async function openEngine(
   { store, compactionMs }: EngineConfig,
   parts: OpenEngineOptions,
@@ -105,7 +106,10 @@ async function openEtcd(
   }
 }
 
-/** The file is read again for each token: etcd refuses the old ones when a password has changed. */
+/**
+ * Returns the options for etcd authentication. The file is read again for each token, because etcd
+ * refuses old tokens once the password has changed.
+ */
 export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 'password'> {
   if (login === undefined) return {}
   return {
@@ -115,8 +119,8 @@ export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 
 }
 
 /**
- * An etcd that does not answer, or does not show the key to us, is the business of the first call
- * that needs it.
+ * Throws if an import into etcd did not complete. An etcd that does not respond, or does not let
+ * this server read the key, is left to the first call that needs it.
  */
 async function refuseHalfImported(client: EtcdClient): Promise<void> {
   const found = await client.kv
@@ -124,7 +128,7 @@ async function refuseHalfImported(client: EtcdClient): Promise<void> {
     .catch(() => undefined)
   if (found === undefined || found.count === 0) return
   throw new Error(
-    `an import into this etcd has not ended: run keelson store import with the same file again, or remove the key ${importMarker} if you know better`,
+    `an import into this etcd is incomplete: run keelson store import with the same file again, or delete the key ${importMarker} if you are sure that the data is complete`,
   )
 }
 

@@ -4,7 +4,7 @@ import { BusyLoop } from '../../test/support/harness/turns.ts'
 import type { FeedEvent } from './engine.ts'
 import { OpenedEvents } from './opened-events.ts'
 
-test('events are decrypted as fast beside many long lists', async () => {
+test('many concurrent long lists do not slow down the decryption of events', async () => {
   await using loop = new BusyLoop()
   let reported = 0
   const events = new OpenedEvents({
@@ -31,6 +31,6 @@ test('events are decrypted as fast beside many long lists', async () => {
     }),
   )
   const turns = await loop.turnsUntil(() => reported === count)
-  // A slice is enough for three of them.
+  // One slice is enough for three events.
   assert.ok(turns <= count / 2, `${turns} turns`)
 })

@@ -1,7 +1,8 @@
 /**
- * Decrypts the events of a resource between the feed and the cache, in their order. What can be
- * decrypted at once passes in the same turn, for as long as a slice of time lasts; the rest, and
- * what a plugin has to be asked for, is held, and whatever follows waits behind it.
+ * Decrypts the events of a resource between the feed and the cache, in order. Events that can be
+ * decrypted synchronously pass in the same tick of the event loop, for as long as a time slice
+ * lasts. Other events are held, for example until a KMS plugin responds, and all later events wait
+ * behind them.
  */
 import { Deque } from '../lib/collections/deque.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
@@ -10,25 +11,27 @@ import type { FeedEvent, Revision } from './engine.ts'
 import { StorageError } from './errors.ts'
 import type { Transformer } from './transform.ts'
 
-/** Events that are held; beyond that the resource is listed again. */
+/**
+ * Maximum size of the held events. Beyond it, they are dropped and the resource is listed again.
+ */
 const HELD_BYTES_MAX = 64 << 20
-/** Events whose keys a plugin is asked for at the same time. */
+/** Number of events whose decryption starts ahead while an earlier event waits for a plugin. */
 const ASKED_MAX = 32
-/** Memory that an event takes besides its value. */
+/** Estimated memory of an event besides its value. */
 const EVENT_BYTES = 200
 
-/** The value is as the server wrote it. */
+/** An event whose value is decrypted: it is as the server wrote it. */
 export type OpenedEvent = FeedEvent & {
-  /** Why the value cannot be read; it is as stored then. */
+  /** Why the value cannot be read. `value` is then as stored. */
   readonly fault?: StorageError
 }
 
 export type OpenedEventsOptions = {
   readonly transformer: Transformer
   readonly time: Time
-  /** All events of a revision are in one call. */
+  /** Delivers events. All events of a revision are in one call. */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
-  /** Events were lost: the plugin does not answer, or too many were held. */
+  /** Called when events were lost: the plugin does not respond, or too many events were held. */
   readonly onGap: () => void
 }
 
@@ -41,7 +44,7 @@ export class OpenedEvents {
   readonly #held = new Deque<HeldEvent>()
   #heldBytes = 0
   #isReleasing = false
-  /** Changes when what is held is dropped. */
+  /** Changes when the held events are dropped. */
   #generation = 0
   #moved = Promise.withResolvers<void>()
 
@@ -49,7 +52,7 @@ export class OpenedEvents {
     this.#options = options
   }
 
-  /** The revision of the first event that is held; undefined: there is none. */
+  /** The revision of the first held event; undefined if no event is held. */
   get heldFrom(): Revision | undefined {
     return this.#held.at(0)?.event.revision
   }
@@ -75,7 +78,7 @@ export class OpenedEvents {
     this.#options.onEvents(opened ?? events)
   }
 
-  /** Resolves when no event up to this revision is held any more; false: not within this time. */
+  /** Resolves to true when no event up to this revision is held, or to false after the timeout. */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const { time } = this.#options
     const untilMs = time.monotonicMs() + timeoutMs
@@ -87,7 +90,7 @@ export class OpenedEvents {
     return true
   }
 
-  /** Drops what is held. */
+  /** Drops the held events. */
   clear(): void {
     this.#generation++
     this.#held.clear()
@@ -102,16 +105,18 @@ export class OpenedEvents {
     count: number,
     asked?: HeldEvent,
   ): void {
-    // Held first: until the consumer has seen the others, it has nothing of what follows.
+    // Hold first, so that `heldFrom` is right while the consumer handles the delivered events.
     this.#hold(events, count, asked)
     if (count > 0) this.#options.onEvents((opened ?? events).slice(0, count))
   }
 
-  /** `asked`: one of the events, which is being opened. */
+  /**
+   * Holds the events from index `from` on. `asked` is one of them that is being decrypted already.
+   */
   #hold(events: readonly FeedEvent[], from: number, asked?: HeldEvent): void {
     for (const event of events.slice(from)) {
       const opening = event === asked?.event ? asked.opening : undefined
-      // Received bytes are borrowed.
+      // The received bytes are borrowed.
       this.#held.push({ event: { ...event, value: Buffer.from(event.value) }, opening })
       this.#heldBytes += event.value.length + EVENT_BYTES
     }
@@ -121,14 +126,14 @@ export class OpenedEvents {
     void this.#release()
   }
 
-  /** The consumer is told before they are dropped: until then it has nothing of what is held. */
+  /** Reports the gap before it drops the events, so that `heldFrom` is still right meanwhile. */
   #lose(): void {
     this.#options.onGap()
     this.clear()
   }
 
   /**
-   * Delivers what is held. Never fails: an error that nobody foresaw makes the resource list itself
+   * Delivers the held events. Never rejects: an unexpected error makes the resource list itself
    * again, as a gap does.
    */
   async #release(): Promise<void> {
@@ -159,7 +164,7 @@ export class OpenedEvents {
     this.#move()
   }
 
-  /** Some whole revisions from the first on, at least one. */
+  /** Returns the events of one or more whole revisions, beginning with the first held event. */
   async #ready(slices: Slices): Promise<OpenedEvent[]> {
     const ready: OpenedEvent[] = []
     for (let at = 0; at < this.#held.length; ) {
@@ -170,7 +175,7 @@ export class OpenedEvents {
       const waits = group.some((one) => one instanceof Promise)
       if (waits && ready.length > 0) break
       if (waits) this.#askAhead(at)
-      // oxlint-disable-next-line no-await-in-loop -- in their order
+      // oxlint-disable-next-line no-await-in-loop -- events stay in order
       for (const one of group) ready.push(one instanceof Promise ? await one : one)
       if (waits || slices.isOver) break
     }
@@ -189,17 +194,19 @@ export class OpenedEvents {
     return held.opening
   }
 
-  /** Undefined: it has to wait. */
+  /**
+   * Opens an event. Returns undefined if its value cannot be read now, so the event has to wait.
+   */
   #openNow(event: FeedEvent): OpeningEvent | undefined {
     try {
       return this.#open(event)
     } catch {
-      // The plugin does not answer: the same is met when the event is released.
+      // The plugin does not respond. The error occurs again when the event is released.
       return undefined
     }
   }
 
-  /** Fails if the value cannot be read at the moment. */
+  /** Opens an event. Throws if its value cannot be read at the moment. */
   #open(event: FeedEvent): OpeningEvent {
     if (event.type === 'delete') return event
     const { key, value } = event
@@ -214,7 +221,7 @@ export class OpenedEvents {
         (opened): OpenedEvent => ({ ...event, value: opened.value }),
         (error: unknown) => unreadable(event, error),
       )
-      // It may be awaited later, or never.
+      // The promise may be awaited later, or never.
       opening.catch(() => undefined)
       return opening
     } catch (error) {

@@ -1,11 +1,11 @@
 import type { Key, Revision } from './engine.ts'
 
-/** Lists that are being paged through. */
+/** Maximum number of lists whose counts are kept. */
 const COUNTS_MAX = 64
 
 /**
- * How many keys are left behind the page that was read last, by revision and end of the list: the
- * pages of one list are counted once.
+ * Number of keys after the page that was read last, by the list's revision and end. So a list is
+ * counted only once, not again for each page.
  */
 export class PageCounts {
   readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()

@@ -1,21 +1,23 @@
 /**
- * Chooses the limit of rows for a page of about a given number of bytes. The database takes a limit
- * of rows only, so the limit follows the size of the rows seen so far.
+ * Chooses the limit of rows for a page of about a given number of bytes. The database accepts only
+ * a limit of rows, so the limit follows the size of the rows seen so far.
  */
 
 /**
- * Large enough that the cost per request vanishes, small enough that decoding a page does not hold
- * up other requests.
+ * Target size of a page. It is large enough to make the cost per request negligible, and small
+ * enough that decoding a page does not hold up other requests.
  */
 const PAGE_BYTES = 1024 * 1024
 /**
- * With rows of the largest size that etcd takes by default (1.5 MB), a first page stays within 24
- * MB.
+ * Row limit of the first page. With rows of the largest size that etcd accepts by default (1.5 MB),
+ * the page stays within 24 MB.
  */
 const ROWS_FIRST = 16
-/** Small rows may be followed by large ones: a limit grows in steps. */
+/**
+ * Largest factor by which a limit grows at once, because small rows may be followed by large ones.
+ */
 const GROWTH_MAX = 8
-/** Upstream's largest page. */
+/** Maximum row limit, as in kube-apiserver. */
 const ROWS_MAX = 10_000
 
 export class PageSize {
@@ -23,8 +25,8 @@ export class PageSize {
   #rows: number
 
   /**
-   * `rowBytes`: of a row, as far as it is known. Only a smaller first page follows from it: rows
-   * may be larger by now.
+   * `rowBytes` is the size of a row, if known. It can only make the first page smaller, because
+   * rows may be larger by now.
    */
   constructor(targetBytes: number = PAGE_BYTES, rowBytes = 0) {
     this.#targetBytes = targetBytes
@@ -42,7 +44,10 @@ export class PageSize {
     this.#rows = Math.max(1, Math.min(fitting, this.#rows * GROWTH_MAX, ROWS_MAX))
   }
 
-  /** The answer exceeded the limit of bytes. False: the limit of rows is 1 already. */
+  /**
+   * Shrinks the limit after a response that exceeded the byte limit. Returns false if the limit is
+   * already 1.
+   */
   shrink(): boolean {
     if (this.#rows === 1) return false
     this.#rows = Math.max(1, Math.floor(this.#rows / GROWTH_MAX))

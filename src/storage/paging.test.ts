@@ -13,7 +13,7 @@ const tokenOf = (json: unknown) =>
 const faultOf = (token: string) => decodeContinue(folder, token).fault
 const v = 'meta.k8s.io/v1'
 
-test('the form of a token', () => {
+test('a token has the same format as in kube-apiserver', () => {
   const token = encodeContinue(folder, `${folder}a`, 5)
   assert.equal(
     Buffer.from(token, 'base64url').toString(),
@@ -31,7 +31,7 @@ test('the form of a token', () => {
   })
 })
 
-test('what a token may hold besides', () => {
+test('an unusual token that kube-apiserver accepts is decoded', () => {
   const cases: [unknown, { from: string; revision: number | undefined }][] = [
     [
       { v, rv: 5, start: '/a' },
@@ -62,7 +62,7 @@ test('what a token may hold besides', () => {
   assert.deepEqual(decodeContinue(folder, wrapped), { from: `${folder}a\0`, revision: 5 })
 })
 
-test('faults', () => {
+test('an invalid token is refused with the message of kube-apiserver', () => {
   const cases: [token: string, fault: string][] = [
     ['%%%', 'illegal base64 data at input byte 0'],
     ['x', 'illegal base64 data at input byte 0'],
@@ -131,7 +131,7 @@ function cannot(got: string, field: string): string {
   return `json: cannot unmarshal ${got} into Go struct field continueToken.${field}`
 }
 
-test('a token that nests deeper than any stack', () => {
+test('a deeply nested token does not overflow the stack', () => {
   assert.match(faultOf(tokenOf('['.repeat(200_000))) ?? '', /unexpected end of JSON input/)
 })
 
@@ -140,7 +140,7 @@ const recordings = join(
   '../../test/recorded/compat/recordings/listwatch-paging.json',
 )
 
-test('refused tokens recorded from the reference', () => {
+test('tokens that kube-apiserver refused in recordings are refused with the same message', () => {
   const scenarios: Record<string, { step: string; body?: { message?: string } }[]> = JSON.parse(
     readFileSync(recordings, 'utf8'),
   )
@@ -162,7 +162,7 @@ test('refused tokens recorded from the reference', () => {
 
 const segments = fc.string({ unit: 'binary' }).filter((text) => segmentFault(text) === undefined)
 
-test('property: what is encoded is decoded', () => {
+test('property: decoding reverses encoding', () => {
   fc.assert(
     fc.property(
       segments,
@@ -184,7 +184,7 @@ test('property: what is encoded is decoded', () => {
   )
 })
 
-test('property: whatever the token, a page starts within what is listed', () => {
+test('property: a page starts within the listed folder, whatever the token', () => {
   const starts = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(fc.constantFrom('/', '.', 'a', '\0')).map((all) => all.join('')),
@@ -206,7 +206,7 @@ test('property: whatever the token, a page starts within what is listed', () => 
   )
 })
 
-test('property: the scanner takes exactly what is JSON', () => {
+test('property: the scanner accepts exactly what is JSON', () => {
   const nearJson = fc.oneof(
     fc.json(),
     fc.string({ unit: fc.constantFrom(...'{}[]",:\\truefalsn0123456789.-+eE \n'.split('')) }),

@@ -1,8 +1,8 @@
 /**
- * The token by which a client requests the next page of a list. It holds the revision of the first
- * page and the key to go on from, relative to the folder that is listed; kube-apiserver's tokens
- * work here and ours there. Clients treat it as opaque, but can send anything: a start that would
- * leave the folder is refused.
+ * The token with which a client requests the next page of a list. It holds the revision of the
+ * first page and the key to continue from, relative to the listed folder. Keelson and
+ * kube-apiserver accept each other's tokens. Clients should treat a token as opaque but can send
+ * anything, so a start key that would leave the folder is refused.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
@@ -13,14 +13,14 @@ import { type JsonType, type Member, scanJson, unquote } from './token-json.ts'
 const TOKEN_VERSION = 'meta.k8s.io/v1'
 
 /**
- * In a token: continue with the latest state. A client whose revision is compacted is offered such
- * a token.
+ * The revision in a token that continues with the latest state. A client whose revision is
+ * compacted is offered such a token.
  */
 const REVISION_LATEST = -1
 
 /**
- * Where a page starts. `revision` undefined: read the latest state, which is not consistent with
- * the pages before.
+ * Where a page starts. If `revision` is undefined, the page reads the latest state, which is not
+ * consistent with the pages before.
  */
 export type PageStart = {
   readonly fault?: never
@@ -28,17 +28,17 @@ export type PageStart = {
   readonly revision: Revision | undefined
 }
 
-/** The token is invalid; the text is upstream's, which follows `invalid continue token: `. */
+/** An invalid token. `fault` is kube-apiserver's text, which follows `invalid continue token: `. */
 export type TokenFault = { readonly fault: string }
 
-/** The token for the page after `last`, in a list of all keys below `folder`. */
+/** Returns the token for the page after `last`, in a list of all keys below `folder`. */
 export function encodeContinue(folder: Key, last: Key, revision: Revision | 'latest'): string {
   return encodeContinueFrom(folder, keyAfter(last), revision)
 }
 
 /**
- * The token for a page that starts at the key `from`; with 'latest' it is the one offered in the
- * answer to an expired token.
+ * Returns the token for a page that starts at the key `from`. With 'latest', this is the token that
+ * the response to an expired token offers.
  */
 export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 'latest'): string {
   assert(
@@ -52,7 +52,7 @@ export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 
   )
 }
 
-/** The first key of the page that a token stands for, always below `folder`. */
+/** Returns the first key of the page that a token stands for, which is always below `folder`. */
 export function decodeContinue(folder: Key, token: string): PageStart | TokenFault {
   const read = decodeToken(token)
   if (typeof read === 'string') return invalid(read)
@@ -71,7 +71,7 @@ export function decodeContinue(folder: Key, token: string): PageStart | TokenFau
 
 type Token = { version: string; revision: number; start: string }
 
-/** The fields, absent ones as zero values; or the message why the token cannot be read. */
+/** Returns the fields, absent ones as zero values, or the message why the token cannot be read. */
 function decodeToken(token: string): Token | string {
   const bytes = decodeBase64Url(token)
   if (typeof bytes === 'number') return `illegal base64 data at input byte ${bytes}`
@@ -86,7 +86,7 @@ function decodeToken(token: string): Token | string {
   return firstFault ?? fields
 }
 
-/** Field names match in any case, and null leaves a field unset, as in Go. */
+/** Reads one field. Field names match in any case, and null leaves a field unset, as in Go. */
 function readMember(fields: Token, member: Member): string | undefined {
   if (member.type === 'null') return undefined
   switch (member.name.toLowerCase()) {
@@ -119,15 +119,15 @@ function isInt64(literal: string): boolean {
 
 const invalid = (what: string): TokenFault => ({ fault: `continue key is not valid: ${what}` })
 
-/** As Go's path.Clean, which removes a trailing slash, too. */
+/** Like Go's path.Clean, which also removes a trailing slash. */
 function cleanPath(path: string): string {
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
 /**
- * Go's JSON is safe inside HTML: it escapes `<`, `>`, `&` and two line separators, which
- * JSON.stringify does not.
+ * Escapes JSON as Go does, to make it safe inside HTML: `<`, `>`, `&` and two line separators,
+ * which JSON.stringify leaves as they are.
  */
 function escapeLikeGo(json: string): string {
   return json.replace(
@@ -137,8 +137,8 @@ function escapeLikeGo(json: string): string {
 }
 
 /**
- * Unpadded base64 in the URL alphabet; line ends are skipped, as in Go. A number: the position of
- * the first invalid byte.
+ * Decodes unpadded base64 in the URL alphabet. Line ends are skipped, as in Go. Returns the
+ * position of the first invalid byte if there is one.
  */
 function decodeBase64Url(token: string): Buffer | number {
   // Everything before the first invalid character is ASCII, so its index counts bytes.

@@ -1,8 +1,8 @@
 /**
- * Consistent reads without a request to the database for each. A proof is the revision of the last
- * write acknowledged before the proof was requested. All callers of one turn of the event loop, and
- * all that come while another proof is under way, share the next one: it is requested after they
- * came, so it holds for all of them.
+ * Consistent reads without a database request for each. A proof is the revision of the last write
+ * acknowledged before the proof was requested. All callers in one tick of the event loop share a
+ * proof, and so do all callers that arrive while another proof is in progress. Their proof is
+ * requested after they arrived, so it holds for all of them.
  */
 import type { Timers } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
@@ -10,7 +10,7 @@ import type { Revision } from './engine.ts'
 export class Prover {
   readonly #ask: () => Promise<Revision>
   readonly #timers: Timers
-  /** Resolves when the proof under way has ended; never rejects. */
+  /** Resolves when the proof in progress has ended; never rejects. */
   #running: Promise<unknown> = Promise.resolve()
   #next: Promise<Revision> | undefined
 
@@ -19,7 +19,7 @@ export class Prover {
     this.#timers = timers
   }
 
-  /** The revision of the last change acknowledged to any client before this call. */
+  /** Returns the revision of the last change acknowledged to any client before this call. */
   prove(): Promise<Revision> {
     this.#next ??= this.#start()
     return this.#next
@@ -27,7 +27,7 @@ export class Prover {
 
   async #start(): Promise<Revision> {
     await this.#running
-    // Requests that arrived together are handled in this turn of the event loop, so they share the
+    // Requests that arrived together are handled in this tick of the event loop, so they share the
     // proof.
     await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined

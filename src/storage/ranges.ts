@@ -1,19 +1,23 @@
 /**
- * How the feed's key space is split into watches. etcd replays a lagging watch at some thousand
- * events a second, and several watches in parallel, so the load is spread: ranges are contiguous,
- * disjoint, cover everything, are split only between resources (one resource's events must stay in
- * one order), and carry about the same traffic. A resource with more than its share gets a range of
- * its own.
+ * Splits the feed's key space into watches. etcd replays one lagging watch at some thousand events
+ * a second, and several watches in parallel, so the load is spread. Ranges are contiguous,
+ * disjoint, cover the whole key space, and carry about the same traffic. They are split only
+ * between resources, because the events of one resource must stay in order. A resource with more
+ * than its share gets its own range.
  */
 import type { Key } from './engine.ts'
 import { type KeyRange, rangeOf } from './keys.ts'
 
 /**
- * Measured: one lagging watch is replayed at 8,000 events a second, 16 at 66,000; more add nothing.
+ * Maximum number of ranges. etcd replays one lagging watch at 8,000 events a second and 16 at
+ * 66,000; more add nothing.
  */
 export const RANGES_MAX = 16
 
-/** `traffic`: events seen by resource prefix. Prefixes end in a slash and none contains another. */
+/**
+ * Plans the ranges. `traffic` is the number of events by resource prefix. Prefixes end in a slash,
+ * and none contains another.
+ */
 export function planRanges(root: Key, traffic: ReadonlyMap<Key, number>): KeyRange[] {
   const whole = rangeOf(root)
   const known = [...traffic].filter(([prefix, events]) => events > 0 && prefix.startsWith(root))

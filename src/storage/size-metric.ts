@@ -1,6 +1,6 @@
 /**
- * The size of the database, which an operator watches before the quota of etcd, or the disk, ends
- * all writes.
+ * The metric for the size of the database. Operators watch it to act before etcd's quota or the
+ * disk stops all writes.
  */
 import type { Metrics } from '../lib/telemetry/metrics.ts'
 
@@ -10,14 +10,14 @@ export function addStorageSize(
 ): (signal: AbortSignal) => Promise<void> {
   const size = metrics.gauge({
     name: 'apiserver_storage_size_bytes',
-    help: 'Bytes that the file of the database takes.',
+    help: 'Size of the database on disk in bytes.',
     stability: 'STABLE',
     labels: ['storage_cluster_id'],
   })
   return async (signal) => {
     const ends = await Promise.allSettled(
       readSizes.map(async (read, at) => {
-        // Upstream numbers the clusters.
+        // kube-apiserver numbers the storage clusters.
         size.with(`etcd-${at}`).value = await read(signal)
       }),
     )

@@ -1,11 +1,11 @@
 /**
  * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares
- * the revision that the caller's decision is based on; the decision runs again when another writer
- * was first.
+ * the revision that the caller's decision is based on. If another writer was first, the decision
+ * runs again.
  *
- * A decision may start from a cached object, which can be stale. So only a successful compare ends
- * a write on cached state: a refusal or a "nothing changed" on cached state is decided again on the
- * state read from the database, and only that is reported.
+ * A decision may start from a cached object, which can be stale. A write that is decided on cached
+ * state is final only if its compare succeeds. A refusal or a "nothing changed" on cached state is
+ * decided again on the state read from the database, and only that result is reported.
  */
 import { systemClock } from '../lib/time/clock.ts'
 import { Deque } from '../lib/collections/deque.ts'
@@ -21,15 +21,15 @@ import { PageSize } from './page-size.ts'
 import type { Plain, Transformer } from './transform.ts'
 
 /**
- * A writer that lost so many compares contends with too many others for its client to wait; 20
- * concurrent writers lose about 20 times.
+ * Number of lost compares after which a write fails. A writer that loses more often contends with
+ * too many others to make its client wait; 20 concurrent writers lose about 20 times.
  */
 const LOST_COMPARES_MAX = 100
-/** Each loss means that another writer got through, so the first retries are at once. */
+/** Number of retries without a wait. Each loss means that another writer succeeded. */
 const PROMPT_RETRIES = 4
 /**
- * After those retries waits double from the first value to the longest, with jitter between half
- * and the whole.
+ * Shortest wait between later retries. Waits double up to BACKOFF_MS_MAX, with a jitter between
+ * half and all of the wait.
  */
 const BACKOFF_MS_FIRST = 2
 /**
@@ -39,9 +39,9 @@ const BACKOFF_MS_FIRST = 2
 const LOCK_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
-/** Values of a list that a plugin is asked for at the same time. */
+/** Maximum number of values of a list that wait for a KMS plugin at the same time. */
 const ASKED_AT_ONCE = 128
-/** If nobody waits for the list: the plugin is to have time for others. */
+/** Like ASKED_AT_ONCE, for lists that no client waits for: the plugin must have time for others. */
 const ASKED_IN_BACKGROUND = 4
 
 /** A value as the server wrote it, after decryption. */
@@ -51,11 +51,11 @@ export type StoredValue = {
   readonly value: Buffer
   readonly revision: Revision
   readonly createRevision: Revision
-  /** Not encrypted with the current key: an unchanged update writes it again. */
+  /** Whether the value is not encrypted with the current key. An unchanged update rewrites it. */
   readonly stale: boolean
 }
 
-/** What a write is decided on: an object and its revision. */
+/** The object that a write is decided on, and its revision. */
 export type Current<T> = {
   readonly revision: Revision
   readonly createRevision: Revision
@@ -64,8 +64,8 @@ export type Current<T> = {
 }
 
 /**
- * What to do with the current state. `ttlSeconds` takes precedence over that of the options.
- * 'unchanged' writes a stale value again, 'untouched' does not.
+ * The decision on the current state. `ttlSeconds` takes precedence over the one in the options.
+ * 'unchanged' writes a stale value again; 'untouched' does not.
  */
 export type Decision = Write | 'unchanged' | 'untouched'
 
@@ -84,24 +84,30 @@ type WriteOptions = {
 
 export type UpdateOptions<T> = WriteOptions & {
   /**
-   * The cached state; 'absent': the cache has no such object. Without it the latest state is read
-   * first.
+   * The cached state, or 'absent' if the cache has no such object. If undefined, the latest state
+   * is read first.
    */
   readonly cached?: Current<T> | 'absent' | undefined
   /**
-   * Whether the key is certainly still at this revision, for callers that can tell so more cheaply
-   * than by a read.
+   * Returns whether the key is certainly still at this revision, for callers that can check this
+   * more cheaply than by a read.
    */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
-  /** A promise if the value is large: it is decoded in parts between which others are served. */
+  /**
+   * Decodes a value. A large value is decoded in parts, between which other requests are served;
+   * the result is then a promise.
+   */
   readonly decode: (stored: StoredValue) => T | Promise<T>
 }
 
 export type UpdateResult<T> = {
   readonly outcome: 'put' | 'deleted' | 'unchanged'
-  /** The revision of the write; for 'unchanged' that of the object. */
+  /** The revision of the write; for 'unchanged', the revision of the object. */
   readonly revision: Revision
-  /** What the write replaced, deleted or left unchanged; undefined if the key did not exist. */
+  /**
+   * The state that the write replaced, deleted or left unchanged; undefined if the key did not
+   * exist.
+   */
   readonly previous: Current<T> | undefined
 }
 
@@ -109,13 +115,13 @@ export type DeleteResult<T> = { readonly revision: Revision; readonly previous: 
 
 type ListOptions = ReadOptions & {
   readonly limit?: number | undefined
-  /** Only keys that sort after this one. */
+  /** Lists only keys that sort after this one. */
   readonly after?: Key | undefined
-  /** Values that cannot be read do not fail the list. */
+  /** Returns values that cannot be read in `unreadable`, instead of failing the list. */
   readonly setsAsideUnreadable?: boolean
-  /** All clients of the resource wait for it (lib/scheduling/slices.ts). */
+  /** Whether all clients of the resource wait for the list (lib/scheduling/slices.ts). */
   readonly isShared?: boolean
-  /** Nobody waits for it. */
+  /** Whether no client waits for the list. */
   readonly isBackground?: boolean
 }
 
@@ -123,44 +129,44 @@ export type WalkOptions = ReadOptions & {
   readonly setsAsideUnreadable?: boolean
   readonly isShared?: boolean
   readonly isBackground?: boolean
-  /** Each page is of the latest revision: the range need not be read at one. */
+  /** Reads each page at the latest revision, for callers that do not need a consistent range. */
   readonly isEachLatest?: boolean
   /** The approximate size of a page; see PageSize. */
   readonly pageBytes?: number | undefined
-  /** What a row of an earlier walk took. */
+  /** Average size of a row in an earlier walk. */
   readonly rowBytes?: number | undefined
-  /** Requests the next page while the caller processes one: for callers that read all pages. */
+  /** Requests the next page while the caller processes one, for callers that read all pages. */
   readonly readsAhead?: boolean
 }
 
-/** A value that cannot be read, now or ever. */
+/** A value that cannot be read, now or later. */
 export type UnreadableValue = {
   readonly key: Key
   readonly revision: Revision
-  /** 'corrupt'; the message has no key. */
+  /** An error with code 'corrupt', whose message does not contain the key. */
   readonly error: StorageError
 }
 
 export type Page = {
   /**
-   * The revision of the list. The following pages are consistent with this one if they are read at
-   * it.
+   * The revision of the list. Later pages are consistent with this one if they are read at this
+   * revision.
    */
   readonly revision: Revision
   readonly values: readonly StoredValue[]
-  /** Empty unless they were asked for. */
+  /** Empty unless the caller set `setsAsideUnreadable`. */
   readonly unreadable: readonly UnreadableValue[]
-  /** The last key of the page, whether it can be read or not. */
+  /** The last key of the page, whether or not its value can be read. */
   readonly last: Key | undefined
   readonly more: boolean
-  /** How many keys follow this page. */
+  /** Number of keys after this page. */
   readonly remaining: number
 }
 
 export type StoreOptions = {
   readonly transformer: Transformer
   readonly leases: Leases
-  /** A number from 0 to 1, for the jitter of retries. */
+  /** Returns a number from 0 to 1, for the jitter of retries. */
   readonly random?: () => number
   readonly timers?: Timers
   readonly monotonicMs?: () => number
@@ -171,12 +177,12 @@ type Basis<T> = {
   readonly current: Current<T> | undefined
   /** The bytes of `current`, if they were read from the database. */
   readonly value: Buffer | undefined
-  /** The revision of the read, which 'unchanged' reports if the key does not exist. */
+  /** The revision of the read. 'unchanged' reports it if the key does not exist. */
   readonly revision: Revision
   readonly isProven: boolean
 }
 
-/** One key as the database has it, and the revision of that answer. */
+/** One key as the database has it, and the revision of the read. */
 type LookupResult = { readonly entry: VersionedValue | undefined; readonly revision: Revision }
 
 /** The part of the store that reads and writes single objects. */
@@ -202,7 +208,7 @@ export class Store {
     this.#keyMutex = new KeyedMutex(LOCK_MS_MAX, this.#timers)
   }
 
-  /** The latest state of a key, linearizable; or its state at a revision. */
+  /** Returns the latest state of a key (a linearizable read), or its state at a revision. */
   async get(
     key: Key,
     options: ReadOptions = {},
@@ -215,7 +221,7 @@ export class Store {
     return { revision: answer.revision, found: first && (await this.#read(first)) }
   }
 
-  /** Fails with 'exists' if the key exists. */
+  /** Writes a new key. Fails with 'exists' if the key exists. */
   async create(key: Key, value: Buffer, options: WriteOptions = {}): Promise<Revision> {
     const outcome = await this.#put(
       key,
@@ -227,10 +233,11 @@ export class Store {
   }
 
   /**
-   * Changes one key by a decision on its current state (undefined: the key does not exist). The
-   * decision may run several times, always on another state; what it throws is thrown only if it
-   * was made on the latest one. Fails with 'missing' when it deletes a key that does not exist, and
-   * with 'conflict' when others were first too often.
+   * Changes one key by a decision on its current state, which is undefined if the key does not
+   * exist. The decision may run several times, each time on a different state. An error that it
+   * throws is rethrown only if it was thrown for the latest state. Fails with 'missing' when the
+   * decision deletes a key that does not exist, and with 'conflict' when other writers were first
+   * too often.
    */
   async update<T>(
     key: Key,
@@ -279,8 +286,8 @@ export class Store {
           previous: current,
         }
       }
-      // If all losers retried at once, one would win and all others would have tried in vain, each
-      // time: so they queue up.
+      // If all losers retried at once, one would win and all others would lose again, each time. So
+      // they queue up.
       const isLate = lost === 0 && lock.use(await this.#keyMutex.lock(toText(key))).hasWaited
       const found = isLate
         ? await this.#found(key, options)
@@ -312,8 +319,8 @@ export class Store {
   }
 
   /**
-   * Deletes a value that `decode` or the transformer cannot read. False: it can be read, or the key
-   * does not exist.
+   * Deletes a value that `decode` or the transformer cannot read. Returns false if the value can be
+   * read or the key does not exist.
    */
   async deleteUnreadable(
     key: Key,
@@ -343,7 +350,7 @@ export class Store {
     }
   }
 
-  /** How many keys a range holds. */
+  /** Counts the keys in a range. */
   async count(
     range: KeyRange,
     options: ReadOptions = {},
@@ -356,8 +363,9 @@ export class Store {
   }
 
   /**
-   * One unreadable value fails the whole list, as upstream does: a list that hides an object would
-   * be a lie. With `setsAsideUnreadable` the caller gets them apart.
+   * Lists a range. One unreadable value fails the whole list, as in kube-apiserver, because a list
+   * must not silently omit an object. With `setsAsideUnreadable`, the caller gets the unreadable
+   * values separately.
    */
   async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {
     const from = options.after === undefined ? range.from : keyAfter(options.after)
@@ -391,8 +399,8 @@ export class Store {
       { monotonicMs: this.#monotonicMs, defer: this.#timers.defer },
       { isShared, isBackground },
     )
-    // A plugin may have to be asked for each: they are under way together, and taken in their
-    // order.
+    // Each value may need a call to a KMS plugin. The calls run concurrently, and their results are
+    // taken in order.
     const waiting = new Deque<{
       readonly entry: VersionedValue
       readonly plain: OpenResult | Promise<OpenResult>
@@ -415,8 +423,8 @@ export class Store {
   }
 
   /**
-   * A whole range in pages that are all of one revision, sized by bytes. There is always at least
-   * one page.
+   * Reads a whole range in pages that are sized by bytes. All pages have one revision, unless
+   * `isEachLatest` is set. Yields at least one page.
    */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes, options.rowBytes)
@@ -433,8 +441,8 @@ export class Store {
           : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
-        // If the caller stops early, nobody awaits this page: its failure must not be an unhandled
-        // rejection.
+        // If the caller stops early, this page is never awaited. Its failure must not become an
+        // unhandled rejection.
         next.catch(() => undefined)
       }
       yield page
@@ -477,7 +485,8 @@ export class Store {
   }
 
   /**
-   * The state in the database. It is not decoded again if the cached state has the same revision.
+   * Confirms the state against the database. The object is not decoded again if the cached one has
+   * the same revision.
    */
   async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
     const { current } = basis
@@ -521,7 +530,7 @@ export class Store {
     return toStored(found, plain instanceof Promise ? await plain : plain)
   }
 
-  /** The error, if it is to be set aside. */
+  /** Decrypts one value of a list. If `setsAside`, a 'corrupt' error is returned, not thrown. */
   #plainListed(found: VersionedValue, setsAside: boolean): OpenResult | Promise<OpenResult> {
     const failed = (error: unknown): StorageError =>
       setsAside && error instanceof StorageError && error.code === 'corrupt'
@@ -531,7 +540,7 @@ export class Store {
       const plain = this.#transformer.fromStorage(found.key, found.value)
       if (!(plain instanceof Promise)) return plain
       const opening = plain.catch(failed)
-      // If one before it fails, nobody awaits it.
+      // If an earlier value fails, this promise is never awaited.
       opening.catch(() => undefined)
       return opening
     } catch (error) {
@@ -571,8 +580,8 @@ function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undef
 }
 
 /**
- * A decision that is not final was made on cached state, and counts only if the database has the
- * same state.
+ * The result of one decision. A decision that is not final was made on cached state, and counts
+ * only if the database has the same state.
  */
 type Attempt = {
   readonly decision: Decision | undefined
@@ -596,13 +605,13 @@ async function decideOn<T>(
 }
 
 /**
- * A value that is not encrypted with the current key is written again as it is, although nothing
- * changed.
+ * Returns the write for a decision. A value that is not encrypted with the current key is written
+ * again, even if nothing changed.
  */
 function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
   if (decision === 'untouched') return 'unchanged'
   if (decision === 'delete' && basis.current === undefined) throw missing()
-  // What was read is borrowed, and what is written may be kept.
+  // The value that was read is borrowed, and the value to write may be kept: copy it.
   if (decision === 'unchanged' && basis.current?.stale && basis.value)
     return { put: Buffer.from(basis.value) }
   return decision
@@ -618,7 +627,9 @@ const toStored = (found: VersionedValue, plain: Plain): StoredValue => ({
   stale: plain.stale,
 })
 
-/** Upstream names the key of an unreadable value only in a list. */
+/**
+ * Throws an error that names the key, as kube-apiserver does for unreadable values in lists only.
+ */
 function throwListed(key: Key, cause: unknown): never {
   if (!(cause instanceof StorageError)) throw cause
   throw new StorageError(

@@ -6,7 +6,7 @@ import { identity } from './transform.ts'
 
 const nothing = (): void => undefined
 
-test('who waits for the same revision shares the wait of who came with it, and keeps its own time', async () => {
+test('readers that wait for the same revision share a wait only if their deadlines are close', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     let nowMs = 0

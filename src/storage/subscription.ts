@@ -1,7 +1,8 @@
 /**
- * The events of one prefix: decrypts them and delivers them to the consumers. Also has the position
- * in the feed up to which they were delivered, and the readers that wait for a later one. A kind
- * that is served in two versions, such as events, has a consumer for each.
+ * The events of one prefix. A subscription decrypts them and delivers them to its consumers. It
+ * also tracks the position in the feed up to which they were delivered, and the readers that wait
+ * for a later position. A resource that is served in two API groups, such as events, has a consumer
+ * for each.
  */
 import type { Time } from '../lib/time/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
@@ -10,22 +11,22 @@ import type { Transformer } from './transform.ts'
 
 export type FeedConsumer = {
   /**
-   * The events of this resource in one delivery, in order. A revision is never split over two
+   * Delivers events of this resource, in order. The events of one revision are never split over two
    * calls.
    */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
   /**
-   * Events after the last delivered one are lost. List again; the events that follow are newer than
-   * the gap.
+   * Called when events after the last delivered one are lost. List again; the events that follow
+   * are newer than the gap.
    */
   readonly onGap: () => void
-  /** The database is another one: nothing that was delivered or listed is valid. */
+  /** Called when the database is a different one: nothing that was delivered or listed is valid. */
   readonly onReset: () => void
 }
 
 /**
- * Readers that wait for the same revision, with deadlines less than this apart, share a wait and
- * its timer.
+ * Readers that wait for the same revision share a wait and its timer if their deadlines are less
+ * than this apart.
  */
 const SHARED_MS = 50
 
@@ -42,8 +43,8 @@ export type SubscriptionOptions = {
   readonly transformer: Transformer
   readonly time: Time
   /**
-   * The revision that all subscriptions have reached. It is the feed's, so that ten thousand
-   * subscriptions need not be updated one by one.
+   * Returns the revision that all subscriptions have reached. The feed keeps it, so that ten
+   * thousand subscriptions need not be updated one by one.
    */
   readonly feedRevision: () => Revision
   readonly onWait: () => void
@@ -80,12 +81,12 @@ export class Subscription {
     })
   }
 
-  /** A consumer that joins late does not get earlier events: it must list after it has joined. */
+  /** Adds a consumer. It does not get earlier events, so it must list after it has joined. */
   join(consumer: FeedConsumer): void {
     this.#consumers.add(consumer)
   }
 
-  /** The consumer gets no more calls. The subscription ends with its last consumer. */
+  /** Removes a consumer, which gets no more calls. The subscription ends with its last consumer. */
   leave(consumer: FeedConsumer): void {
     if (!this.#consumers.delete(consumer) || this.#consumers.size > 0) return
     this.giveUp()
@@ -93,15 +94,13 @@ export class Subscription {
     this.#decrypted.clear()
   }
 
-  /** All events up to this revision have been delivered to the consumers. */
+  /** The revision up to which all events have been delivered to the consumers. */
   get revision(): Revision {
     const { heldFrom } = this.#decrypted
     return heldFrom === undefined ? this.#received : Math.min(this.#received, heldFrom - 1)
   }
 
-  /**
-   * All events up to this revision have been received; some of them may still be being decrypted.
-   */
+  /** The revision up to which all events have been received. Some may still wait for decryption. */
   get #received(): Revision {
     return Math.max(this.#revision, this.#feedRevision())
   }
@@ -111,8 +110,8 @@ export class Subscription {
   }
 
   /**
-   * True once all events up to this revision have been delivered; false after the timeout, or when
-   * the subscription ends.
+   * Resolves to true once all events up to this revision have been delivered. Resolves to false
+   * after the timeout, or when the subscription ends.
    */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const { monotonicMs } = this.#time
@@ -123,7 +122,7 @@ export class Subscription {
     )
   }
 
-  /** Like `reach`, but the last events may still be being decrypted. */
+  /** Like `reach`, but the last events may still wait for decryption. */
   receive(revision: Revision, timeoutMs: number): Promise<boolean> {
     if (this.#received >= revision) return Promise.resolve(true)
     const untilMs = this.#time.monotonicMs() + timeoutMs
@@ -150,7 +149,7 @@ export class Subscription {
 
   // The methods below are for the feed only.
 
-  /** Skips events that a reopened stream repeats. */
+  /** Delivers events, except those that a reopened stream repeats. */
   emit(events: readonly FeedEvent[]): void {
     this.#traffic += events.length
     const known = this.#received
@@ -170,7 +169,7 @@ export class Subscription {
     this.settle()
   }
 
-  /** Ends all waits: the new database may never reach the revisions that they are for. */
+  /** Ends all waits, because the new database may never reach the revisions that they are for. */
   emitReset(revision: Revision): void {
     this.#revision = revision
     this.giveUp()
@@ -194,7 +193,8 @@ export class Subscription {
   }
 
   /**
-   * A decaying count of events for the plan of ranges: half of it counts again in the next plan.
+   * Returns a decaying count of events for the plan of ranges: half of it counts again in the next
+   * plan.
    */
   takeTraffic(): number {
     const traffic = this.#traffic

@@ -1,12 +1,12 @@
 /**
  * Reads the JSON inside a continue token, with the error messages of Go's encoding/json, which
- * clients see. It checks the whole text and returns the members of the outermost object with their
- * text; it builds no values.
+ * clients see. It checks the whole text and returns the members of the outermost object as text,
+ * without building values.
  */
 
 export type JsonType = 'string' | 'number' | 'bool' | 'null' | 'array' | 'object'
 
-/** `text` is the value as written. */
+/** A member of the outermost object. `text` is the value as written. */
 export type Member = { readonly name: string; readonly type: JsonType; readonly text: string }
 
 export type ScanResult =
@@ -34,8 +34,8 @@ const literals: ReadonlyMap<number, readonly [word: string, type: JsonType]> = n
 ])
 
 /**
- * Nested values are tracked on an explicit stack: a token comes from a client and may be nested
- * arbitrarily deep.
+ * Scans JSON. Nested values are tracked on an explicit stack, because a token comes from a client
+ * and may be nested arbitrarily deep.
  */
 class Scanner {
   readonly #bytes: Buffer
@@ -169,7 +169,7 @@ class Scanner {
 
   #number(): void {
     if (this.#byte() === 0x2d) this.#at++
-    // A number ends after a leading zero: a further digit is reported as an error of the
+    // A number ends after a leading zero. A further digit is reported as an error of the
     // surrounding value.
     if (this.#byte() === 0x30) this.#at++
     else this.#digits('in numeric literal')
@@ -211,7 +211,7 @@ class Scanner {
 }
 
 /**
- * Decodes a string literal that has passed the scanner; half of a surrogate pair becomes U+FFFD, as
+ * Decodes a string literal that has passed the scanner. Half of a surrogate pair becomes U+FFFD, as
  * in Go.
  */
 export function unquote(literal: string): string {
@@ -238,7 +238,8 @@ const namedBytes: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * One byte as Go quotes it: as the code point of the same number, escaped if that is not printable.
+ * Quotes one byte as Go does: as the code point with the same number, escaped if it is not
+ * printable.
  */
 function quoteByte(byte: number): string {
   const named = namedBytes.get(byte)

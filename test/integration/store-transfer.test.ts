@@ -157,14 +157,14 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
 test('what is no whole export is refused, and nothing is imported', async () => {
   const text = readFileSync(at('a'), 'utf8')
   const damaged: [name: string, content: string, message: RegExp][] = [
-    ['cut', text.slice(0, -40), /is no whole export/],
+    ['cut', text.slice(0, -40), /is not a complete export/],
     ['no-end', text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), /its end is missing/],
     [
       'changed',
       text.replace('"reason":"Moved"', '"reason":"Moves"').replace('\\"Moved\\"', '\\"Moves\\"'),
-      /not those of its hash/,
+      /do not match its hash/,
     ],
-    ['other', '{"kind":"List"}\n', /it is none of an export/],
+    ['other', '{"kind":"List"}\n', /it is not a line of an export/],
   ]
   for (const [name, content, message] of damaged) {
     writeFileSync(at(name), content)
@@ -172,9 +172,9 @@ test('what is no whole export is refused, and nothing is imported', async () => 
   }
   copyFileSync(at('a'), at('twice'))
   appendFileSync(at('twice'), text)
-  await fails(/is no whole export/, 'import', `--data-dir=${at('empty')}`, `--file=${at('twice')}`)
+  await fails(/complete export/, 'import', `--data-dir=${at('empty')}`, `--file=${at('twice')}`)
   await fails(/there is no store/, 'export', `--data-dir=${at('empty')}`, `--file=${at('c')}`)
-  await fails(/exists already/, 'export', `--data-dir=${at('store')}`, `--file=${at('a')}`)
+  await fails(/already exists/, 'export', `--data-dir=${at('store')}`, `--file=${at('a')}`)
   await fails(/one of --etcd-servers and --data-dir/, 'export', `--file=${at('c')}`)
   // A file of the right kind replaces what is there, if that is asked for.
   await store('import', `--data-dir=${at('store')}`, `--file=${at('a')}`, '--replace')

@@ -1,6 +1,6 @@
 /**
- * AES-GCM: a random nonce of 12 bytes, the ciphertext, a tag of 16 bytes. The key in etcd is
- * authenticated along with the value.
+ * AES-GCM. A value is a random nonce of 12 bytes, the ciphertext, and a tag of 16 bytes. The key in
+ * etcd is authenticated along with the value.
  */
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
@@ -10,7 +10,7 @@ import type { RandomPool } from '../../lib/bytes/random-pool.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** What AES-GCM adds to a value. */
+/** Number of bytes that AES-GCM adds to a value. */
 export const GCM_OVERHEAD_BYTES = NONCE_BYTES + TAG_BYTES
 
 type Algorithm = 'aes-128-gcm' | 'aes-192-gcm' | 'aes-256-gcm'
@@ -40,15 +40,15 @@ export class AesGcm implements Cipher {
   }
 
   /**
-   * Writes into `target` from `at` on, which must have room for GCM_OVERHEAD_BYTES more than the
-   * value. Returns where it ends.
+   * Writes the encrypted value into `target`, beginning at `at`. `target` must have room for the
+   * value and GCM_OVERHEAD_BYTES more. Returns the index after the last byte written.
    */
   sealInto(target: Buffer, at: number, plain: Buffer, key: Key): number {
     const nonce = this.#nonces.next(NONCE_BYTES)
     const cipher = createCipheriv(this.#algorithm, this.#secret, nonce)
     target.set(nonce, at)
     cipher.setAAD(toBytes(key))
-    // GCM is a stream: all of the ciphertext comes at once, and as many bytes as the plaintext has.
+    // GCM is a stream cipher: `update` returns all of the ciphertext, as long as the plaintext.
     target.set(cipher.update(plain), at + NONCE_BYTES)
     cipher.final()
     const tagAt = at + NONCE_BYTES + plain.length

@@ -1,17 +1,21 @@
 /**
- * The ciphers of encryption at rest: each has one key, and a layout of bytes that is upstream's.
+ * The ciphers of encryption at rest. Each has one key and the same byte layout as in
+ * kube-apiserver.
  */
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'
 
 export interface Cipher {
-  /** `prefix`, followed by the encrypted value. */
+  /** Encrypts a value. Returns `prefix`, followed by the encrypted value. */
   seal(prefix: Buffer, plain: Buffer, key: Key): Buffer
-  /** Reads what follows the prefix. Fails with a StorageError 'corrupt'. */
+  /** Decrypts the bytes that follow the prefix. Fails with a StorageError 'corrupt'. */
   open(sealed: Buffer, key: Key): Buffer
 }
 
-/** Upstream's messages are what clients see. None of them tells anything of a key or a value. */
+/**
+ * The error for a value that cannot be decrypted. Clients see the message, which is
+ * kube-apiserver's. No message reveals anything about a key or a value.
+ */
 export const unreadable = (message: string, cause?: unknown): StorageError =>
   new StorageError('corrupt', message, cause === undefined ? {} : { cause })
 

@@ -29,7 +29,10 @@ type KmsConfig = {
   readonly keysMax: number
 }
 
-/** In the order of the file, which is checked: nothing is masked, and no list is empty. */
+/**
+ * A rule of the configuration file, which is checked: no rule is masked, and no list is empty.
+ * Resources and providers are in the order of the file.
+ */
 export type RuleConfig = {
   readonly resources: readonly string[]
   readonly providers: readonly ProviderConfig[]
@@ -41,10 +44,10 @@ export type ConfiguredProvidersOptions = {
   readonly metrics: KmsMetrics
 }
 
-/** The check of a plugin. */
+/** The health check of a plugin. */
 export type KmsCheck = {
   readonly version: 'v1' | 'v2'
-  /** What is wrong; undefined: nothing. Never fails. */
+  /** Returns what is wrong, or undefined if the plugin is healthy. Never rejects. */
   readonly fault: () => Promise<string | undefined>
 }
 
@@ -56,9 +59,9 @@ type BuiltProviders = {
 
 export class ConfiguredProviders implements Disposable {
   readonly byResource: ProvidersByResource
-  /** In the order of the configuration. */
+  /** The checks of all plugins, in the order of the configuration. */
   readonly checks: readonly KmsCheck[]
-  /** How long calls may still be under way when the providers are replaced. */
+  /** How long calls may still be in progress after the providers were replaced. */
   readonly callsMs: number
   readonly #plugins: readonly (KmsV1 | KmsV2)[]
 
@@ -106,7 +109,7 @@ export class ConfiguredProviders implements Disposable {
     })
   }
 
-  /** Resolves when every plugin has been asked once, whatever it said. */
+  /** Resolves after the first check of every KMS v2 plugin, whatever its result. */
   async start(): Promise<void> {
     await Promise.all(
       this.#plugins.flatMap((plugin) => (plugin instanceof KmsV2 ? [plugin.start()] : [])),

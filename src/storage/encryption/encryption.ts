@@ -1,6 +1,6 @@
 /**
- * Which provider encrypts what: finds the resource of a key and hands the value to the providers of
- * that resource. The configuration may be replaced while the server runs.
+ * Encryption at rest: finds the resource of a key, and passes the value to the providers that are
+ * configured for it. The configuration may be replaced while the server runs.
  */
 import type { Key } from '../engine.ts'
 import { identity, type Plain, type Transformer } from '../transform.ts'
@@ -11,17 +11,17 @@ import { ProviderList, type Providers } from './provider-list.ts'
 export type StoredResource = { readonly group: string; readonly resource: string }
 
 /**
- * By `resource.group` as in the configuration: `secrets`, `deployments.apps`, `*.apps`, `*.` and
- * `*.*`.
+ * Providers by `resource.group` as in the configuration: `secrets`, `deployments.apps`, `*.apps`,
+ * `*.` and `*.*`.
  */
 export type ProvidersByResource = ReadonlyMap<string, Providers>
 
 export type EncryptionOptions = {
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   readonly root: Key
   /**
-   * The built-in resource of a folder below the root; undefined: a record of the server, which is
-   * never encrypted.
+   * Returns the built-in resource of a folder below the root. Returns undefined for custom
+   * resources, and for the server's own records, which are never encrypted.
    */
   readonly resourceOf: (folder: string) => StoredResource | undefined
   readonly metrics?: TransformationMetrics | undefined
@@ -33,7 +33,7 @@ export class Encryption implements Transformer {
   readonly #metrics: TransformationMetrics | undefined
   readonly #own = new OwnWrites()
   #providers: ProvidersByResource
-  /** What was found for a folder. There are as many as resources. */
+  /** Transformers by folder. There are as many as resources. */
   #byFolder = new Map<string, Transformer>()
 
   constructor(providers: ProvidersByResource, { root, resourceOf, metrics }: EncryptionOptions) {
@@ -44,13 +44,14 @@ export class Encryption implements Transformer {
   }
 
   /**
-   * Returns whether values below a prefix may be encrypted, by these providers or those of before.
+   * Replaces the providers. Returns a function that reports whether values below a prefix may be
+   * encrypted, by the new providers or the old ones.
    */
   replace(providers: ProvidersByResource): (prefix: Key) => boolean {
     const before = this.#byFolder
     this.#providers = providers
     this.#byFolder = new Map()
-    // What was written with a key that is gone must not look readable.
+    // A value that was written with a removed key must not look readable.
     this.#own.clear()
     return (prefix) =>
       (before.get(this.#folderOf(prefix)) ?? identity) !== identity || this.#of(prefix) !== identity
@@ -63,7 +64,7 @@ export class Encryption implements Transformer {
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer> {
     const sealed = this.#of(key).toStorage(key, plain)
     if (sealed instanceof Promise) return this.#keepLater(key, sealed, plain)
-    // Values that are not encrypted are not worth it.
+    // A value that is not encrypted needs no decryption when it comes back.
     if (sealed !== plain) this.#own.keep(key, sealed, plain)
     return sealed
   }
@@ -88,7 +89,10 @@ export class Encryption implements Transformer {
     return this.#byFolder.get(folder) ?? this.#find(folder)
   }
 
-  /** Folders of groups, and that of services, have a folder of each resource. */
+  /**
+   * Returns the folder of a resource. The folders of groups, and `services`, have one for each
+   * resource.
+   */
   #folderOf(key: Key): string {
     const from = this.#root.length
     const first = key.indexOf('/', from)
@@ -113,9 +117,7 @@ export class Encryption implements Transformer {
   }
 }
 
-/**
- * A group of custom resources has a dot in its name, and no folder of a built-in resource has one.
- */
+/** Whether a folder contains one folder for each resource. The names of groups have a dot. */
 const isNested = (folder: string): boolean => folder.includes('.') || folder === 'services'
 
 function customResourceOf(folder: string): StoredResource | undefined {
@@ -127,7 +129,7 @@ function customResourceOf(folder: string): StoredResource | undefined {
 const nameOf = ({ group, resource }: StoredResource): string =>
   group === '' ? resource : `${resource}.${group}`
 
-/** The most specific rule. */
+/** Returns the providers of the most specific rule. */
 const providersOf = (
   providers: ProvidersByResource,
   resource: StoredResource,

@@ -1,9 +1,9 @@
-/** What is said when several keys or providers could have read a value and none did. */
+/** The error when several keys or providers could have read a value and none did. */
 import { aggregate } from '../../api/aggregate.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { isCode, StorageError } from '../errors.ts'
 
-/** Undefined: nothing failed. A single error stays as it is. */
+/** Combines errors into one. Returns undefined if nothing failed; a single error stays as it is. */
 export function unreadableBy(errors: readonly unknown[]): unknown {
   if (errors.length <= 1) return errors[0]
   const messages = [...new Set(errors.map(messageOf))]

@@ -1,4 +1,4 @@
-/** The metrics of encryption at rest, as upstream: how often and how long, by provider. */
+/** The metrics of encryption at rest, as in kube-apiserver: counts and durations by provider. */
 import type { Clock } from '../../lib/time/clock.ts'
 import type {
   Count,
@@ -12,10 +12,13 @@ export type Transformation = 'from_storage' | 'to_storage'
 
 const durationBuckets: readonly number[] = Array.from({ length: 25 }, (_, at) => 5e-6 * 2 ** at)
 
-/** Of one resource. A provider is named by its prefix. */
+/** Measures the transformations of one resource. A provider is named by its prefix. */
 export type TransformationMeter = {
   readonly nowMs: () => number
-  /** What counts one kind of transformation: made once, since values come by the thousand. */
+  /**
+   * Returns the function that counts one kind of transformation. Callers keep it, because there may
+   * be thousands of values.
+   */
   readonly of: (type: Transformation, prefix: string) => CountTransformation
 }
 
@@ -43,12 +46,12 @@ export class TransformationMetrics {
     )
   }
 
-  /** `resource`: `secrets`, `deployments.apps`. */
+  /** `resource` is in the form `secrets` or `deployments.apps`. */
   meterOf(resource: string): TransformationMeter {
     return {
       nowMs: this.#clock.monotonicMs,
       of: (type, prefix) => {
-        // Only what has happened is shown.
+        // Series are created on first use, so that only what has happened is exposed.
         let ok: Count | undefined
         let duration: Distribution | undefined
         return (ms, isOk) => {

@@ -12,7 +12,7 @@ import { keyedProvider, type Provider } from './provider.ts'
 const root = '/registry/'
 const keyOf = (name: string): string => `${root}secrets/default/${name}`
 
-/** `opened` counts what is decrypted. */
+/** Creates providers that count in `opened` how often a value is decrypted. */
 async function countingProviders(): Promise<{
   readonly rules: ProvidersByResource
   opened: number
@@ -33,7 +33,7 @@ async function countingProviders(): Promise<{
 const encryptionOf = (rules: ProvidersByResource): Encryption =>
   new Encryption(rules, { root, resourceOf: () => ({ group: '', resource: 'secrets' }) })
 
-/** What the cache sees of stored values. */
+/** Returns what the cache sees of stored values. */
 function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): string[] {
   const values: string[] = []
   const events = new OpenedEvents({
@@ -46,7 +46,7 @@ function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): str
     [...stored].map(([name, value], at) => ({
       type: 'put',
       key: keyOf(name),
-      // As received: other bytes than those that were sent.
+      // A received value is in another buffer than the one that was sent.
       value: Buffer.from(value),
       revision: at + 1,
       createRevision: at + 1,
@@ -55,7 +55,7 @@ function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): str
   return values
 }
 
-test('what comes back as it was written is not decrypted, and is seen', async () => {
+test('a value that comes back as it was written is delivered without decryption', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
   const stored = await encryption.toStorage(keyOf('a'), Buffer.from('first'))
@@ -65,7 +65,7 @@ test('what comes back as it was written is not decrypted, and is seen', async ()
   assert.equal(counted.opened, 1)
 })
 
-test('the same bytes under another key, and other bytes under the same, are decrypted', async () => {
+test('the same bytes under another key, and other bytes under the same key, are decrypted', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
   const other = await encryptionOf(counted.rules).toStorage(
@@ -79,7 +79,7 @@ test('the same bytes under another key, and other bytes under the same, are decr
   assert.equal(encryption.takeOwn(keyOf('a'), own)?.toString(), 'own')
 })
 
-test('large values, and those of before a new configuration, are decrypted', async () => {
+test('large values, and values from before a new configuration, are decrypted', async () => {
   const { rules } = await countingProviders()
   const encryption = encryptionOf(rules)
   const large = await encryption.toStorage(keyOf('a'), Buffer.alloc(100_000))
@@ -89,7 +89,7 @@ test('large values, and those of before a new configuration, are decrypted', asy
   assert.equal(encryption.takeOwn(keyOf('a'), small), undefined)
 })
 
-test('a write that is under way during a reload is not known: its key may be gone', async () => {
+test('a write in progress during a reload is not remembered, because its key may be gone', async () => {
   const { rules } = await countingProviders()
   const [provider] = rules.get('secrets') ?? assert.fail()
   const asked = Promise.withResolvers<void>()
@@ -104,7 +104,7 @@ test('a write that is under way during a reload is not known: its key may be gon
   assert.equal(encryption.takeOwn(keyOf('a'), await writing), undefined)
 })
 
-test('a write that is remembered does not keep the request that its name is from', async () => {
+test('a remembered write does not keep the request in memory that its name comes from', async () => {
   const writes = new OwnWrites()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

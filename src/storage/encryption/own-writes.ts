@@ -1,19 +1,22 @@
 /**
- * What this server wrote of late, as it is stored and in plain: the feed brings every write back,
- * and what comes back just as it was written need not be decrypted.
+ * The values that this server wrote recently, both as stored and in plain text. The feed brings
+ * every write back, and an event with exactly the bytes that were written need not be decrypted.
  */
 import { LruCache } from '../../lib/cache/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
-/** Writes that the feed has not brought yet: a tenth of a second of 5,000 a second. */
+/**
+ * Maximum number of writes that the feed has not brought back yet: a tenth of a second at 5,000
+ * writes a second.
+ */
 const VALUES_MAX = 512
 /**
- * Larger ones are decrypted: to make the cipher is a small part of it then, and this bounds what is
- * kept to 16 MB.
+ * Maximum size of a remembered value, which bounds the memory to 16 MB. For larger values, creating
+ * the cipher is only a small part of the cost of decryption.
  */
 const VALUE_BYTES_MAX = 16 << 10
 
-/** Empty once it was taken: to delete it from a Map takes longer. */
+/** A remembered write. It is emptied when it is taken, because deleting it from a Map is slower. */
 type OwnWrite = { sealed: Buffer; plain: Buffer }
 
 const taken = Buffer.alloc(0)
@@ -21,13 +24,13 @@ const taken = Buffer.alloc(0)
 export class OwnWrites {
   readonly #recent = new LruCache<OwnWrite>(VALUES_MAX)
 
-  /** Neither of the two may be changed later. */
+  /** Remembers a write. Neither of the two buffers may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {
     if (plain.length > VALUE_BYTES_MAX) this.#recent.delete(key)
     else this.#recent.set(key, { sealed, plain })
   }
 
-  /** The value in plain, once. Undefined: it is not known. */
+  /** Returns the plain value, once. Returns undefined if the write is not known. */
   take(key: Key, stored: Buffer): Buffer | undefined {
     const own = this.#recent.get(key)
     if (own === undefined || own.sealed === taken || !own.sealed.equals(stored)) return undefined

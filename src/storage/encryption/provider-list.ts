@@ -1,6 +1,6 @@
 /**
- * The providers of a resource, in the order of the configuration: the first one writes, all of them
- * read. What was not read by the first key of the first provider is stale.
+ * The providers of a resource, in the order of the configuration. The first one writes, and all of
+ * them read. A value that is not read by the first key of the first provider is stale.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -17,7 +17,7 @@ export class ProviderList implements Transformer {
   readonly #first: Provider
   readonly #nowMs: (() => number) | undefined
   readonly #countSealed: CountTransformation | undefined
-  /** By the place of the provider. */
+  /** Counters by the index of the provider. */
   readonly #countOpened: readonly CountTransformation[]
 
   constructor(providers: Providers, meter?: TransformationMeter) {
@@ -49,7 +49,7 @@ export class ProviderList implements Transformer {
       if (provider === undefined || !startsWith(stored, provider.prefix)) continue
       const failed = (error: unknown): void => {
         if (!(error instanceof StorageError)) throw error
-        // Identity refuses what is encrypted, which a later provider may read.
+        // Identity refuses encrypted values, which a later provider may be able to read.
         if (provider.prefix.length > 0) errors.push(error)
       }
       try {
@@ -57,7 +57,7 @@ export class ProviderList implements Transformer {
         const opened = this.#measured(this.#countOpened[at], () => provider.open(key, sealed))
         if (!(opened instanceof Promise))
           return at === 0 ? opened : { value: opened.value, stale: true }
-        // Received bytes are borrowed: what is read later is a copy.
+        // The received bytes are borrowed, and are read later.
         const kept = Buffer.from(stored)
         return opened.then(
           (plain) => (at === 0 ? plain : { value: plain.value, stale: true }),

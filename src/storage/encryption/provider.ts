@@ -1,6 +1,6 @@
 /**
- * A provider of the configuration. It owns a prefix of stored values, by which it is found when
- * they are read; the empty prefix is that of values that are not encrypted.
+ * A provider of the configuration. It reads the stored values that begin with its prefix. Values
+ * that are not encrypted have the empty prefix.
  */
 import type { KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
@@ -15,9 +15,12 @@ import { loadSalsa, Secretbox } from './secretbox.ts'
 
 export type Provider = {
   readonly prefix: Buffer
-  /** The whole value as it is stored, with the prefix. */
+  /** Encrypts a value. Returns it as it is stored, with the prefix. */
   readonly seal: (key: Key, plain: Buffer) => Buffer | Promise<Buffer>
-  /** `sealed`: what follows the prefix. Fails with a StorageError, 'corrupt' or 'sealed'. */
+  /**
+   * Decrypts `sealed`, the bytes that follow the prefix. Fails with a StorageError, 'corrupt' or
+   * 'sealed'.
+   */
   readonly open: (key: Key, sealed: Buffer) => Plain | Promise<Plain>
 }
 
@@ -34,7 +37,10 @@ async function cipherOf(algorithm: KeyedAlgorithm): Promise<CreateCipher> {
   return (secret, nonces) => new Secretbox(secret, nonces, salsa)
 }
 
-/** Writes with the first key, reads with every key that has the name in the value. */
+/**
+ * Creates a provider that writes with the first key, and reads with every key that has the name in
+ * the value.
+ */
 export async function keyedProvider(
   algorithm: KeyedAlgorithm,
   keys: readonly [NamedKey, ...NamedKey[]],
@@ -75,9 +81,7 @@ export const identityProvider: Provider = {
   open: (key, sealed) => identity.fromStorage(key, sealed),
 }
 
-/**
- * Cheaper than a comparison of views: nearly always the first bytes decide, or all are the same.
- */
+/** Whether a value begins with a prefix. This is cheaper than a comparison of views. */
 export function startsWith(value: Buffer, prefix: Buffer): boolean {
   return (
     value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0

@@ -32,7 +32,7 @@ describe('ciphers', () => {
     ['secretbox', [32]],
   ] as const) {
     for (const size of sizes) {
-      test(`${algorithm} with ${size} bytes`, async () => {
+      test(`${algorithm} encrypts and decrypts with a key of ${size} bytes`, async () => {
         const list = new ProviderList([await provider(algorithm, named('k1', 7, size))])
         for (const text of ['', 'a', 'x'.repeat(15), 'x'.repeat(16), 'x'.repeat(100_000)]) {
           const value = Buffer.from(text)
@@ -47,10 +47,10 @@ describe('ciphers', () => {
   }
 
   /**
-   * Values of the reference, with the key `golden-key-of-32-bytes-for-tests`, are in
+   * Values recorded from kube-apiserver, with the key `golden-key-of-32-bytes-for-tests`, are in
    * test/integration/encryption.
    */
-  test('what is changed, cut off or of another key is refused', async () => {
+  test('a value that is changed, cut off or encrypted with another key is refused', async () => {
     const cases = {
       aesgcm: ['cipher: message authentication failed', 'cipher: message authentication failed'],
       secretbox: [
@@ -108,7 +108,7 @@ describe('ciphers', () => {
 })
 
 describe('providers of a resource', () => {
-  test('values of another key or provider are read, and stale', async () => {
+  test('values of another key or provider are read, and are stale', async () => {
     const stored = await old.toStorage(key, plain)
     const lists = [
       new ProviderList([await provider('aesgcm', named('k2', 2), named('k1', 1))]),
@@ -122,14 +122,14 @@ describe('providers of a resource', () => {
         identityProvider,
       ]),
       new ProviderList([identityProvider, await provider('aesgcm', named('k1', 1))]),
-      // Two keys may have one name.
+      // Two keys may have the same name.
       new ProviderList([await provider('aesgcm', named('k1', 2), named('k1', 1))]),
     ]
     for (const list of lists)
       assert.deepEqual(await list.fromStorage(key, stored), { value: plain, stale: true })
   })
 
-  test('what is not encrypted is read by identity alone', async () => {
+  test('a value that is not encrypted is read by identity alone', async () => {
     const list = new ProviderList([await provider('aesgcm', named('k1', 1)), identityProvider])
     assert.deepEqual(await list.fromStorage(key, plain), { value: plain, stale: true })
     assert.deepEqual(await new ProviderList([identityProvider]).fromStorage(key, plain), {
@@ -139,7 +139,7 @@ describe('providers of a resource', () => {
     await refuses(async () => old.fromStorage(key, plain), 'no matching prefix found')
   })
 
-  test('what nobody can read', async () => {
+  test('a value that no provider can read is refused with the reason', async () => {
     const stored = await old.toStorage(key, plain)
     await refuses(
       async () => new ProviderList([identityProvider]).fromStorage(key, stored),
@@ -185,7 +185,7 @@ const by = async (...names: readonly string[]): Promise<ProvidersByResource> =>
     ),
   )
 
-test('the most specific rule decides, and records of the server are never encrypted', async () => {
+test('the most specific rule applies, and records of the server are never encrypted', async () => {
   const folders = new Map([
     ['secrets', { group: '', resource: 'secrets' }],
     ['services/specs', { group: '', resource: 'services' }],

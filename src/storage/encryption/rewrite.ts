@@ -1,20 +1,20 @@
 /**
- * Writes every value again that is not encrypted as the configuration says, as an update without a
- * change would. Each write compares the revision, so servers may go on meanwhile, and it may be
- * stopped and begun again: what is done is not stale any more.
+ * Rewrites every value that is not encrypted as the configuration says, as an update without a
+ * change would. Each write compares the revision, so servers may keep running. The rewrite may be
+ * stopped and started again, because values that are done are no longer stale.
  */
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'
 import { rangeOf } from '../keys.ts'
 import type { Store, StoredValue } from '../store.ts'
 
-/** Values that are written at the same time. */
+/** Number of values that are written at the same time. */
 const WRITES_AT_ONCE = 32
 
 export type RewriteOptions = {
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   readonly root: Key
-  /** How long a value of this key lives, which a write begins anew; undefined: for good. */
+  /** Returns the time to live that a write gives this key; undefined if it does not expire. */
   readonly ttlSecondsOf: (key: Key) => number | undefined
   readonly onProgress?: (done: RewriteResult) => void
   readonly signal?: AbortSignal
@@ -23,7 +23,7 @@ export type RewriteOptions = {
 export type RewriteResult = {
   readonly keys: number
   readonly rewritten: number
-  /** Keys of values that cannot be read. */
+  /** Keys of values that cannot be read, and why. */
   readonly unreadable: readonly { readonly key: Key; readonly why: string }[]
 }
 
@@ -32,7 +32,7 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
   const range = rangeOf(root)
   const unreadable: { key: Key; why: string }[] = []
   let [keys, rewritten] = [0, 0]
-  // What is written meanwhile is encrypted by who writes it.
+  // Pages need not be consistent: a value that is written meanwhile is encrypted by its writer.
   for await (const page of store.walk(range, {
     setsAsideUnreadable: true,
     isEachLatest: true,
@@ -52,7 +52,7 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
   return { keys, rewritten, unreadable }
 }
 
-/** False: somebody else has written or deleted it meanwhile. */
+/** Rewrites one value. Returns false if it was written or deleted meanwhile. */
 async function rewrite(
   store: Store,
   { key }: StoredValue,
@@ -67,7 +67,7 @@ async function rewrite(
     )
     return outcome === 'put'
   } catch (error) {
-    // It has become unreadable, which the next run tells.
+    // The value has become unreadable. The next run reports it.
     if (error instanceof StorageError && error.code === 'corrupt') return false
     throw error
   }

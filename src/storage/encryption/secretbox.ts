@@ -1,6 +1,6 @@
 /**
- * NaCl's secretbox, XSalsa20-Poly1305: a random nonce of 24 bytes, a tag of 16 bytes, the
- * ciphertext.
+ * NaCl's secretbox, XSalsa20-Poly1305. A value is a random nonce of 24 bytes, a tag of 16 bytes,
+ * and the ciphertext.
  */
 import type { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { KeyObject } from 'node:crypto'
@@ -12,12 +12,15 @@ const NONCE_BYTES = 24
 
 export type Salsa = typeof xsalsa20poly1305
 
-/** Node has no Salsa20. Few configurations need it, so it is loaded for those only. */
+/**
+ * Loads Salsa20, which Node.js does not have. Few configurations need it, so it is loaded on
+ * demand.
+ */
 export const loadSalsa = async (): Promise<Salsa> =>
   (await import('@noble/ciphers/salsa.js')).xsalsa20poly1305
 
 export class Secretbox implements Cipher {
-  /** The bytes of a Buffer are not part of a heap snapshot. */
+  /** A Buffer, because its bytes are not part of a heap snapshot. */
   readonly #secret: Buffer
   readonly #nonces: RandomPool
   readonly #salsa: Salsa
@@ -41,7 +44,7 @@ export class Secretbox implements Cipher {
       )
       return Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)
     } catch (cause) {
-      // Upstream says this of every box that cannot be opened.
+      // kube-apiserver reports this for every box that cannot be opened.
       throw unreadable('output array was not large enough for encryption', cause)
     }
   }

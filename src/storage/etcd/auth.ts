@@ -1,9 +1,10 @@
 /**
- * etcd's Auth service: fetching a token for a user, and the few calls that set up users and roles.
+ * etcd's Auth service: fetches a token for a user, and has the few calls that set up users and
+ * roles.
  *
- * A token is fetched before the first call and sent with each. etcd drops tokens (after 5 minutes
- * unused, at a restart) and refuses them when roles have changed: then a new one is fetched and the
- * call is made again, once.
+ * A token is fetched before the first call and sent with each call. etcd drops tokens (after 5
+ * minutes without use, or at a restart) and refuses them when roles have changed. A new token is
+ * then fetched and the call is retried once.
  */
 import type { CallOptions, Channel, Method, TokenSource } from '../../net/grpc/channel.ts'
 import { encodeGrantPermission, encodeNames, type Permission, readToken } from './codec/auth.ts'
@@ -18,7 +19,7 @@ export class Auth {
     this.#channel = channel
   }
 
-  /** Fetches a token for this user. Clients with `user` set do this by themselves. */
+  /** Fetches a token for this user. A client with `user` set does this by itself. */
   authenticate(user: string, password: string, call?: CallOptions): Promise<string> {
     return this.#channel.unary(authenticate, encodeNames(user, password), call)
   }
@@ -60,8 +61,8 @@ export class Auth {
 }
 
 /**
- * etcd's messages when a token is missing, unknown, or older than the last change of users and
- * roles. As the reason of a cancelled watch they have a prefix.
+ * etcd's messages for a token that is missing, unknown, or older than the last change of users and
+ * roles. As the reason of a canceled watch, they have a prefix.
  */
 const refusals: readonly string[] = [
   'etcdserver: invalid auth token',
@@ -76,7 +77,7 @@ export class UserToken implements TokenSource {
   readonly #auth: Auth
   readonly #user: string
   readonly #password: Password
-  // null: authentication is not enabled, no token is needed.
+  // null means that authentication is disabled and no token is needed.
   #token: string | null | undefined
   #fetching: Promise<void> | undefined
 
@@ -97,7 +98,7 @@ export class UserToken implements TokenSource {
     this.#token = undefined
   }
 
-  /** Calls that need a token at the same time share one request for it. */
+  /** Fetches a new token. Calls that need one at the same time share the request. */
   readonly renew = (): Promise<void> => {
     this.#fetching ??= this.#fetch().finally(() => {
       this.#fetching = undefined
@@ -119,7 +120,8 @@ export class UserToken implements TokenSource {
 }
 
 /**
- * The call that needs the token has not been sent, so it did not take effect, whatever failed here.
+ * Returns an error that is not ambiguous. The call that needs the token has not been sent, so it
+ * cannot have taken effect.
  */
 function unsent(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error

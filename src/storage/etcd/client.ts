@@ -1,14 +1,15 @@
 /**
- * A thin client for etcd v3, on our own HTTP/2.
- *
- * client.ts       this file: options in, services out kv.ts …         one file per service of etcd:
- * kv, watch, lease, maintenance, cluster, auth codec/          the messages of these services
- * status-error.ts which failures leave a write in doubt, as etcd's messages say
+ * A thin client for etcd v3, on our own HTTP/2:
+ * - client.ts creates the services from the options.
+ * - kv.ts, watch.ts, lease.ts, maintenance.ts, cluster.ts and auth.ts each have one service of
+ *   etcd.
+ * - codec/ has the messages of these services.
+ * - status-error.ts decides which failures leave the outcome of a write unknown.
  *
  * Calls and streams are those of net/grpc; net/grpc/channel.ts lists its files.
  *
- * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases
- * and member ids are bigints. Keys and values that come out are borrowed views of received bytes.
+ * Revisions and counts are JavaScript numbers; values beyond 2^53 are refused, never rounded. Lease
+ * and member IDs are bigints. Returned keys and values are borrowed views of received bytes.
  */
 import { type Clock, systemClock } from '../../lib/time/clock.ts'
 import type { Dial } from '../../lib/net/dial.ts'
@@ -26,25 +27,25 @@ import { VersionCheck } from './version.ts'
 import { Watches } from './watch.ts'
 
 export type EtcdOptions = {
-  /** http:// or https:// URLs; the first is preferred. */
+  /** URLs with http:// or https://. The first is preferred. */
   readonly endpoints: readonly string[]
   readonly tls?: TlsOptions | undefined
-  /** Undefined: the endpoints are connected to straight. */
+  /** Opens connections to the endpoints; if undefined, they are direct. */
   readonly dial?: Dial | undefined
   readonly user?: string | undefined
-  /** A function is called for each new token, so that a renewed password is used. */
+  /** The password. A function is called for each new token, so that a changed password is used. */
   readonly password?: Password | undefined
-  /** The deadline of a call that names none. */
+  /** Timeout of a call that does not set one. */
   readonly timeoutMs?: number | undefined
   readonly clock?: Clock | undefined
   readonly log?: Log | undefined
-  /** The first stream ID of each connection, for tests: the last one is a billion calls away. */
+  /** First stream ID of each connection. For tests, because the last ID is a billion calls away. */
   readonly firstStreamId?: number | undefined
 }
 
 /**
  * Longer than etcd's own limit for a proposal (about 7 s), so that a slow call fails with etcd's
- * answer rather than by our timeout.
+ * error rather than with our timeout.
  */
 const CALL_TIMEOUT_MS = 10_000
 
@@ -94,8 +95,8 @@ export class EtcdClient implements AsyncDisposable {
   }
 
   /**
-   * New calls use new connections, which read the certificate files again. Running calls and
-   * streams end on the old ones.
+   * Makes new calls use new connections, which read the certificate files again. Running calls and
+   * streams end on the old connections.
    */
   reload(): void {
     this.#endpoints.reload()

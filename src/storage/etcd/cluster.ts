@@ -9,7 +9,10 @@ export class EtcdCluster {
     this.#channel = channel
   }
 
-  /** Linearizable by default: then it also proves that the cluster has a quorum. */
+  /**
+   * Lists the members. The call is linearizable by default, which also proves that there is a
+   * quorum.
+   */
   async memberList(
     options: { readonly linearizable?: boolean } = {},
     call?: CallOptions,

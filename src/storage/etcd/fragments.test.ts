@@ -17,12 +17,12 @@ const event = (modRevision: number): EtcdEvent => ({
 const revisions = (events: readonly EtcdEvent[] | undefined): number[] | undefined =>
   events?.map((one) => one.kv.modRevision)
 
-test('an answer in one piece is handed on as it is', () => {
+test('a response in one piece is returned unchanged', () => {
   const events = [event(5), event(6)]
   equal(new Fragments().add({ fragment: false, events }, 10), events)
 })
 
-test('fragments are told together when the last has come', () => {
+test('fragments are delivered together when the last one has arrived', () => {
   const fragments = new Fragments()
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   equal(fragments.add({ fragment: true, events: [event(6)] }, 10), undefined)
@@ -30,7 +30,7 @@ test('fragments are told together when the last has come', () => {
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(8)] }, 10)), [8])
 })
 
-test('beyond the limit, complete revisions are told and the last is held', () => {
+test('beyond the limit, complete revisions are delivered and the last one is held', () => {
   const fragments = new Fragments(15)
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   deepEqual(
@@ -40,7 +40,7 @@ test('beyond the limit, complete revisions are told and the last is held', () =>
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(7)] }, 10)), [7, 7])
 })
 
-test('one revision beyond the limit is an error', () => {
+test('a single revision beyond the limit is an error', () => {
   const fragments = new Fragments(15)
   fragments.add({ fragment: true, events: [event(5)] }, 10)
   throws(() => fragments.add({ fragment: true, events: [event(5)] }, 10), {

@@ -1,14 +1,14 @@
 /**
- * Joins the fragments of a watch response. etcd splits anywhere between two events, so the events
- * of one revision may be spread over several fragments; they must be delivered together.
+ * Joins the fragments of a watch response. etcd splits a response anywhere between two events, so
+ * the events of one revision may be spread over several fragments. They must be delivered together.
  */
 import type { EtcdEvent } from './codec/watch.ts'
 import { GrpcError } from '../../net/grpc/errors.ts'
 
 /**
- * How much is held back until the response is complete. A watch that catches up gets up to 1,000
- * revisions in one response, so a response can be longer; then the revisions that are complete are
- * delivered. One revision alone cannot be longer: etcd refuses such requests.
+ * Maximum size of the events that are held until the response is complete. A watch that catches up
+ * gets up to 1,000 revisions in one response, so a response can be longer. Its complete revisions
+ * are then delivered early. A single revision cannot be longer, because etcd refuses such requests.
  */
 const HELD_BYTES_MAX = 64 * 1024 * 1024
 
@@ -22,7 +22,7 @@ export class Fragments {
   }
 
   /**
-   * Takes the events of a response of this many bytes; returns those to be delivered now, if any.
+   * Adds the events of a response of this many bytes. Returns the events to deliver now, if any.
    */
   add(
     answer: { readonly fragment: boolean; readonly events: readonly EtcdEvent[] },
@@ -49,7 +49,7 @@ export class Fragments {
   }
 }
 
-/** How many of the events belong to revisions that are certainly complete. */
+/** Returns how many of the events belong to revisions that are certainly complete. */
 function completeCount(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.kv.modRevision
   return events.findIndex((event) => event.kv.modRevision === last)

@@ -42,8 +42,8 @@ export class Kv {
   }
 
   /**
-   * The cluster's latest revision and ID, by a linearizable range without values. The client must
-   * be allowed to read the key.
+   * Returns the cluster's latest revision and ID, by a linearizable range without values. The
+   * client must be allowed to read the key.
    */
   head(key: Buffer, call?: CallOptions): Promise<Header> {
     return this.#channel.unary(head, encodeRange({ key, countOnly: true }), call)
@@ -57,7 +57,10 @@ export class Kv {
     return this.#channel.unary(deleteRange, encodeDeleteRange(request), call)
   }
 
-  /** A txn of ranges only counts as a write, too: it is not retried when its outcome is unknown. */
+  /**
+   * Runs a transaction. It always counts as a write, even with ranges only: it is not retried when
+   * its outcome is unknown.
+   */
   txn(request: TxnRequest, call?: CallOptions): Promise<TxnResponse> {
     return this.#channel.unary(txn, encodeTxn(request), call)
   }
@@ -69,7 +72,7 @@ export class Kv {
 
 const range = method('Range', readRange, { isRead: true })
 const head = method('Range', readClusterHeader, { isRead: true })
-/** A member answers these from its own state: it needs no leader. */
+/** A member serves these ranges from its own state, so it needs no leader. */
 const rangeSerializable = { ...range, requireLeader: false }
 const put = method('Put', readPut)
 const deleteRange = method('DeleteRange', readDeleteRange)

@@ -5,7 +5,7 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 import { EtcdLeases } from './lease.ts'
 import { StreamHandle, type StreamOptions } from '../../net/grpc/stream-handle.ts'
 
-/** Leases of an etcd that answers so, whatever it is asked. */
+/** Returns the leases of a fake etcd that handles every stream with `answer`. */
 const leasesOn = (answer: (options: StreamOptions) => void, clock = systemClock): EtcdLeases =>
   new EtcdLeases(
     {
@@ -21,7 +21,7 @@ const leasesOn = (answer: (options: StreamOptions) => void, clock = systemClock)
 /** A field of bytes that is longer than the message. */
 const unreadable = Buffer.from([0x0a, 0x7f])
 
-test('an answer that cannot be read is an error of the renewal', async () => {
+test('a response that cannot be read fails the renewal', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   await assert.rejects(
     leases.keepAliveOnce(1n),
@@ -29,7 +29,7 @@ test('an answer that cannot be read is an error of the renewal', async () => {
   )
 })
 
-test('an error that nobody foresaw does not end the process, but the lease', async () => {
+test('an unexpected error ends the lease, not the process', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   const lost = await new Promise<GrpcError>((onLost) => {
     leases.keepAlive({ id: 1n, ttlSeconds: 0.05 }, { onLost })
@@ -37,8 +37,8 @@ test('an error that nobody foresaw does not end the process, but the lease', asy
   assert.equal(lost.code, 'Internal')
 })
 
-test('a handler that fails is no reason to end the process', async () => {
-  // Id 1, and 1 second.
+test('a handler that throws does not end the process', async () => {
+  // The response for lease ID 1, with a time to live of 1 second.
   const renewed = Buffer.from([0x10, 1, 0x18, 1])
   let renewals = 0
   // Time stands still: the lease does not end, however busy the machine is.

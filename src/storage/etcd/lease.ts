@@ -18,17 +18,15 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 export type KeepAliveHandler = {
   readonly onRenewed?: (ttlSeconds: number) => void
   /**
-   * The lease is gone, or could not be renewed before its time ran out. Called at most once, and
-   * not after stop().
+   * Called when the lease is gone, or could not be renewed before it expired. Called at most once,
+   * and not after stop().
    */
   readonly onLost: (error: GrpcError) => void
 }
 
 export type KeepAlive = { readonly stop: () => void }
 
-/**
- * A lease is renewed when a third of its time has passed, so that two failed attempts do no harm.
- */
+/** Number of renewals per time to live: two failed attempts in a row do no harm. */
 const RENEWALS_PER_TTL = 3
 
 export class EtcdLeases {
@@ -45,7 +43,7 @@ export class EtcdLeases {
     this.#clock = options.clock
   }
 
-  /** etcd chooses the id unless one is given. */
+  /** Grants a lease. etcd chooses its ID unless one is given. */
   grant(
     request: { readonly ttlSeconds: number; readonly id?: bigint },
     call?: CallOptions,
@@ -120,7 +118,7 @@ export class EtcdLeases {
     })
   }
 
-  /** Keeps a lease alive until stopped or lost. */
+  /** Keeps a lease alive until it is stopped or lost. */
   keepAlive(lease: Lease, handler: KeepAliveHandler): KeepAlive {
     return new KeepAliveLoop(this, this.#clock, lease, handler)
   }
@@ -156,7 +154,7 @@ class KeepAliveLoop implements KeepAlive {
   }
 
   async #renew(): Promise<void> {
-    // Counted from when the request was sent: the answer may have taken long.
+    // The time to live counts from this moment, because the response may take long.
     const sentMs = this.#clock.monotonicMs()
     try {
       const timeoutMs = this.#ttlMs / RENEWALS_PER_TTL
@@ -169,7 +167,7 @@ class KeepAliveLoop implements KeepAlive {
       this.#handler.onRenewed?.(lease.ttlSeconds)
     } catch (error) {
       if (this.#stopped.signal.aborted) return
-      // Whatever it is: nobody waits for this promise, and the lease may still be renewed.
+      // All errors end here, because this promise is never awaited. The lease may still be renewed.
       const reason =
         error instanceof GrpcError
           ? error

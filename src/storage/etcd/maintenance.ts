@@ -1,5 +1,6 @@
 /**
- * etcd's Maintenance service. These calls are about the member that answers, not about the cluster.
+ * etcd's Maintenance service. These calls are about the member that responds, not about the
+ * cluster.
  */
 import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
@@ -14,9 +15,12 @@ import {
 import { WireReader } from '../../net/grpc/codec/reader.ts'
 import { GrpcError } from '../../net/grpc/errors.ts'
 
-/** A member rewrites its whole file before it answers: seconds per gigabyte. */
+/**
+ * Timeout of a defragmentation. A member rewrites its whole file before it responds, which takes
+ * seconds per gigabyte.
+ */
 const DEFRAGMENT_TIMEOUT_MS = 300_000
-/** Chunks of a snapshot that are queued for the reader before etcd is paused; a chunk has 32 KB. */
+/** Chunks of a snapshot that are queued for the reader before etcd is paused. A chunk has 32 KB. */
 const SNAPSHOT_CHUNKS_MAX = 64
 
 export class Maintenance {
@@ -42,15 +46,16 @@ export class Maintenance {
   }
 
   /**
-   * With member ID 0n and 'none': all alarms of all members. Returns those that were deactivated.
+   * Deactivates an alarm and returns the alarms that were deactivated. Member ID 0n with 'none'
+   * stands for all alarms of all members.
    */
   deactivateAlarm(which: Alarm, call?: CallOptions): Promise<readonly Alarm[]> {
     return this.#channel.unary(alarm, encodeAlarm('deactivate', which), call)
   }
 
   /**
-   * The member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed until the
-   * next one is requested. The reader sets the pace; leaving the loop ends the call.
+   * Yields the member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed
+   * until the next one is requested. The reader sets the pace, and leaving the loop ends the call.
    */
   async *snapshot(
     options: { readonly signal?: AbortSignal } = {},

@@ -1,10 +1,9 @@
 /**
- * Watch streams. One stream carries many watches; etcd answers for each of them by an ID that we
- * choose.
+ * Watch streams. One stream carries many watches, and etcd identifies each by an ID that we choose.
  *
- * Progress: etcd answers `requestProgress` with one message for the whole stream (watch ID -1), and
- * only if every watch of the stream is synced at that moment; otherwise it does not answer at all,
- * now or later. Callers that need an answer request it again.
+ * etcd responds to `requestProgress` with one message for the whole stream (watch ID -1), and only
+ * if every watch of the stream is synced at that moment. Otherwise it never responds to that
+ * request, so callers that need a response must repeat it.
  *
  * A stream is not resumed here: its reader knows which revision it has reached, and opens another
  * stream from there.
@@ -25,29 +24,30 @@ import { Fragments } from './fragments.ts'
 import type { StreamHandle } from '../../net/grpc/stream-handle.ts'
 
 /**
- * All calls are synchronous, in the order of the stream. Keys and values of events are borrowed.
+ * Receives one watch. All calls are synchronous, in the order of the stream. Keys and values of
+ * events are borrowed.
  */
 export type WatchHandler = {
   readonly onCreated?: (revision: number) => void
   /**
-   * Events in the order of their revisions; all events of one revision are in one call, fragments
-   * joined. `headerRevision` says nothing about other watches, nor that all events up to it have
-   * been delivered.
+   * Delivers events in the order of their revisions. All events of one revision are in one call,
+   * with fragments joined. `headerRevision` says nothing about other watches, nor that all events
+   * up to it have been delivered.
    */
   readonly onEvents: (events: readonly EtcdEvent[], headerRevision: number) => void
-  /** All events of this watch up to and including this revision have been delivered. */
+  /** Reports that all events of this watch up to and including this revision were delivered. */
   readonly onProgress?: (revision: number) => void
   /**
-   * The watch has ended, the stream goes on. `compactRevision` is above 0 if the requested history
-   * is compacted. Not called after cancel().
+   * Called when the watch has ended, but not after cancel(). The stream continues.
+   * `compactRevision` is above 0 if the requested history is compacted.
    */
   readonly onCanceled: (end: { readonly reason: string; readonly compactRevision: number }) => void
 }
 
 export type WatchStreamHandler = {
   /**
-   * All events of all watches up to and including this revision have been delivered. With this
-   * handler only members with reliable progress are used.
+   * Reports that all events of all watches up to and including this revision were delivered. With
+   * this handler, only members with reliable progress are used.
    */
   readonly onProgressAll?: (revision: number) => void
   /** Called exactly once, whatever ends the stream; without an error after close(). */
@@ -55,15 +55,15 @@ export type WatchStreamHandler = {
 }
 
 export type WatchOpen = {
-  /** End the stream when the member loses its leader, since it would then fall silent. */
+  /** Ends the stream when the member loses its leader, because it would then fall silent. */
   readonly requireLeader?: boolean
-  /** Prefer another endpoint than the last stream's. */
+  /** Prefers another endpoint than that of the last stream. */
   readonly away?: boolean
 } & WatchStreamHandler
 
 export type WatchHandle = { readonly cancel: () => void }
 
-/** The watch ID of answers for the whole stream, and of watches that etcd refused to create. */
+/** The watch ID of messages for the whole stream, and of watches that etcd refused to create. */
 const STREAM_WATCH_ID = -1
 
 export class Watches {
@@ -73,7 +73,7 @@ export class Watches {
     this.#channel = channel
   }
 
-  /** Returns at once; requests to the stream wait for the connection. */
+  /** Returns immediately; requests to the stream wait for the connection. */
   open(options: WatchOpen): WatchStream {
     return new WatchStream(this.#channel, options)
   }
@@ -90,8 +90,8 @@ export class WatchStream {
   readonly #handler: WatchStreamHandler
   readonly #stream: StreamHandle
   readonly #watches = new Map<number, Watch>()
-  // Watches that etcd has not created yet, in the order of the requests, which is the order of its
-  // answers.
+  // Watches that etcd has not created yet, in the order of the requests. etcd responds in this
+  // order.
   readonly #uncreated: number[] = []
   #nextId = 1
 
@@ -123,7 +123,10 @@ export class WatchStream {
     }
   }
 
-  /** Answered with onProgressAll, or not at all: see the top of this file. */
+  /**
+   * Requests progress. The response is a call of onProgressAll, if it comes: see the top of this
+   * file.
+   */
   requestProgress(): void {
     this.#stream.send(encodeWatchProgress())
   }
@@ -136,7 +139,7 @@ export class WatchStream {
     if (answer.created) this.#onCreated(answer)
     else if (answer.watchId === STREAM_WATCH_ID) this.#handler.onProgressAll?.(answer.revision)
     else {
-      // Events of a cancelled watch may still be under way.
+      // Events of a canceled watch may still arrive.
       const watch = this.#watches.get(answer.watchId)
       if (watch === undefined) return
       if (answer.events.length > 0) {
@@ -151,9 +154,9 @@ export class WatchStream {
   #onCreated(answer: WatchAnswer): void {
     const id = this.#uncreated.shift()
     const watch = id === undefined ? undefined : this.#watches.get(id)
-    // Refused watches are answered with id -1, so only the order tells which one is meant.
+    // The response for a refused watch has ID -1, so only the order shows which watch is meant.
     if (answer.watchId !== STREAM_WATCH_ID && answer.watchId !== id) {
-      throw new GrpcError('Internal', `watch ${answer.watchId} was created when ${id} was to come`)
+      throw new GrpcError('Internal', `etcd created watch ${answer.watchId}, not watch ${id}`)
     }
     if (watch === undefined) return
     if (answer.canceled) this.#cancel(watch, answer)
@@ -162,8 +165,8 @@ export class WatchStream {
 
   #cancel(watch: Watch, answer: WatchAnswer): void {
     this.#watches.delete(watch.id)
-    // etcd still counts a watch ended by compaction, as one that is never synced, and would not
-    // answer a progress request of this stream again. Cancelling the watch removes it.
+    // etcd keeps a watch that compaction ended, and treats it as never synced. It would no longer
+    // respond to progress requests on this stream. Canceling the watch removes it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.recordReason(answer.cancelReason)
     watch.handler.onCanceled({

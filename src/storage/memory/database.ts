@@ -1,7 +1,8 @@
 /**
  * etcd's rules for versioned keys, in memory: one revision counter for all keys, the history of
- * each key since the last compaction, leases that delete their keys when they end. Writes take
- * effect synchronously, large reads in slices; `memory-engine.ts` adds the asynchronous interface.
+ * each key since the last compaction, and leases that delete their keys when they end. Writes take
+ * effect synchronously, and large reads proceed in slices. `memory-engine.ts` adds the asynchronous
+ * interface.
  */
 import BTreeModule from 'sorted-btree'
 import { Deque } from '../../lib/collections/deque.ts'
@@ -27,9 +28,9 @@ import { KeyHistory } from './key-history.ts'
 const BTree = BTreeModule.default
 
 /**
- * Limit of what history takes besides the current state: the memory of a process is finite, and a
- * small patch of a large object adds the whole object. Beyond it the older half is compacted, as if
- * the interval had ended: feeds and watches from there list again.
+ * Maximum size of history besides the current state: the memory of a process is finite, and a small
+ * patch of a large object adds the whole object. Beyond the limit, the older half is compacted, as
+ * if the interval had ended. Feeds and watches that need the compacted part list again.
  */
 export const HISTORY_BYTES_MAX = 64 * 1024 * 1024
 /** Approximate memory of a commit with one event, besides values. */
@@ -39,8 +40,8 @@ const COMMIT_BYTES = 400
 type KeptCommit = Commit & { readonly historyBytes: number }
 
 /**
- * The whole database, as a backup. What it holds is shared with the database, which copies what it
- * changes from then on.
+ * The whole database, as a backup. It shares its content with the database, which from then on
+ * copies what it changes.
  */
 export type Snapshot = {
   readonly revision: Revision
@@ -57,9 +58,8 @@ export type Snapshot = {
 export type RewindOptions = {
   readonly isKept: (key: Key) => boolean
   /**
-   * Whether two values of a key are states of one object. If not, the key is deleted before it is
-   * put. Undefined if the values do not say it: then the revisions at which they were created
-   * decide.
+   * Returns whether two values of a key are states of one object. If not, the key is deleted before
+   * it is put. Returns undefined if the values do not show it; the create revisions then decide.
    */
   readonly isSameObject: (one: Buffer, other: Buffer) => boolean | undefined
 }
@@ -78,17 +78,19 @@ export class MemoryDatabase {
   readonly #time: SlicesTime
   readonly #onCommit: (commit: Commit) => void
   #histories: Histories = new BTree<Key, KeyHistory>(undefined, byBytes)
-  /** Of the histories that no snapshot shares; another one after each snapshot. */
+  /** Owner of the histories that no snapshot shares; replaced after each snapshot. */
   #owner: object = {}
   /** The commits since the last compaction, for feeds that start in the past. */
   #commits = new Deque<KeptCommit>()
-  /** Of all these commits. */
+  /** Size of the history of these commits. */
   #historyBytes = 0
   #revision: Revision = 1
   #compacted: Revision = 0
   readonly #leases = new Map<bigint, Lease>()
   readonly #leaseOf = new Map<Key, bigint>()
-  /** Revisions at which lists are being read: versions that they need stay until they are done. */
+  /**
+   * Revisions at which lists are being read: versions that they need are kept until they are done.
+   */
   readonly #read: Revision[] = []
   #counts = new PageCounts()
   #isSweeping = false
@@ -119,8 +121,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Reads the state at one revision, in slices: versions are immutable, so writes may happen
-   * meanwhile.
+   * Reads the state at one revision, in slices. Writes may happen meanwhile, because versions are
+   * immutable.
    */
   async range(query: RangeQuery): Promise<RangeResult> {
     const { from, to, limit = 0 } = query
@@ -164,7 +166,10 @@ export class MemoryDatabase {
     return { revision: query.revision ?? revision, values, more, count }
   }
 
-  /** One key at the latest revision, or at one that is not compacted. */
+  /**
+   * Returns one key at a revision, by default the latest. Returns undefined if the key did not
+   * exist then or the revision is compacted.
+   */
   get(key: Key, revision: Revision = this.#revision): VersionedValue | undefined {
     return revision < this.#compacted ? undefined : this.#histories.get(key)?.at(revision)
   }
@@ -194,7 +199,7 @@ export class MemoryDatabase {
     for (const [id, { ttlSeconds }] of this.#leases) yield { id, ttlSeconds }
   }
 
-  /** Ends a lease; all its keys are deleted in one revision. */
+  /** Ends a lease and deletes all its keys in one revision. */
   revoke(id: bigint): void {
     const lease = this.#leases.get(id)
     if (lease === undefined) throw leaseNotFound()
@@ -202,7 +207,7 @@ export class MemoryDatabase {
     if (lease.keys.size > 0) this.#delete([...lease.keys].toSorted(byBytes))
   }
 
-  /** From now on nothing older than this revision can be read; memory is freed in slices. */
+  /** Makes all older revisions unreadable; memory is freed in slices. */
   compact(revision: Revision): void {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
@@ -214,9 +219,10 @@ export class MemoryDatabase {
   }
 
   /**
-   * The first commits after a revision; undefined if that revision is compacted. A feed on etcd
-   * (etcd-feed-stream.ts) loses its history in the same case: its watches start at the revision
-   * that it knows, although etcd still has the events of the revision that it compacted to.
+   * Returns the first commits after a revision; undefined if that revision is compacted. A feed on
+   * etcd (etcd-feed-stream.ts) loses its history in the same case: its watches start at the
+   * revision that it knows, although etcd still has the events of the revision that it compacted
+   * to.
    */
   commitsAfter({
     after: revision,
@@ -245,7 +251,9 @@ export class MemoryDatabase {
     return { ...this.#share(), compacted: this.#compacted, commits }
   }
 
-  /** As `snapshot`, without the past: takes the same time however many objects there are. */
+  /**
+   * Like `snapshot`, but without history: takes the same time regardless of the number of objects.
+   */
   currentSnapshot(): Snapshot {
     return { ...this.#share(), compacted: this.#revision, commits: [] }
   }
@@ -261,7 +269,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Becomes the database of the snapshot: revisions after it are assigned again, to other changes.
+   * Replaces the database with the snapshot. Revisions after it are assigned again, to other
+   * changes.
    */
   restore(snapshot: Snapshot): void {
     this.#restores++
@@ -285,9 +294,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * Writes until everything is as in the snapshot, but for keys that `isKept` names. Revisions go
-   * on, each change has one of its own, and feeds see the changes like any others: who follows the
-   * database needs not know of it.
+   * Writes until everything is as in the snapshot, except for keys that `isKept` names. Revisions
+   * continue, each change gets its own, and feeds see the changes like any others. A client that
+   * follows the database needs no special handling.
    */
   rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))
@@ -320,13 +329,13 @@ export class MemoryDatabase {
       current !== undefined &&
       (isSameObject(current.value, wanted.value) ??
         current.createRevision === wanted.createRevision)
-    // An object that has the name of another one does not replace it: that one is deleted first.
+    // An object must not replace another one with the same name: that one is deleted first.
     if (current !== undefined && !isSame) this.#delete([key])
     if (wanted !== undefined)
       this.#put(key, wanted.value, { current: isSame ? current : undefined, lease })
   }
 
-  /** The previous value may be compacted although the event is not. */
+  /** Adds the previous value, which may be compacted although the event is not. */
   #withPrevious(event: FeedEvent): FeedEvent {
     if (event.type === 'put' && event.createRevision === event.revision) return event
     const previous = this.get(event.key, event.revision - 1)
@@ -366,7 +375,7 @@ export class MemoryDatabase {
     )
   }
 
-  /** `replacedBytes`: values that were current until now. */
+  /** `replacedBytes` is the size of the values that were current until now. */
   #commit(events: readonly FeedEvent[], replacedBytes: number): void {
     const historyBytes = events.length * COMMIT_BYTES + replacedBytes
     const commit = { revision: ++this.#revision, events, historyBytes }
@@ -376,7 +385,7 @@ export class MemoryDatabase {
     if (this.#historyBytes > HISTORY_BYTES_MAX) this.#compactHalf()
   }
 
-  /** Half of it at once: a sweep visits every key. */
+  /** Compacts half of the history at once, because a sweep visits every key. */
   #compactHalf(): void {
     let left = this.#historyBytes
     let revision = this.#compacted
@@ -412,8 +421,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Starts again if there was another compaction or a restore meanwhile: another database has
-   * another history to keep.
+   * Frees compacted versions. Starts again if there was another compaction or a restore meanwhile,
+   * because another database has a different history to keep.
    */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
@@ -434,7 +443,7 @@ export class MemoryDatabase {
     this.#isSweeping = false
   }
 
-  /** Returns the key to go on from; undefined at the end. */
+  /** Sweeps one slice. Returns the key to continue from; undefined at the end. */
   #sweepSlice(from: Key, floor: Revision, slices: Slices): Key | undefined {
     const empty: Key[] = []
     const copied: KeyHistory[] = []

@@ -1,6 +1,6 @@
 /**
- * All kept versions of one key, oldest first. A version without a value is a deletion, as etcd's
- * tombstones are.
+ * All kept versions of one key, oldest first. A version without a value is a deletion, like etcd's
+ * tombstones.
  */
 import type { Key, Revision, VersionedValue } from '../engine.ts'
 
@@ -13,7 +13,7 @@ export type KeyVersion = {
 
 export class KeyHistory {
   readonly key: Key
-  /** Who may change it; all others copy it. */
+  /** The owner, which may change the history in place. All others copy it. */
   readonly owner: object
   #versions: KeyVersion[] = []
 
@@ -31,7 +31,7 @@ export class KeyHistory {
     this.#versions.push(version)
   }
 
-  /** The value at a revision; undefined if the key did not exist then. */
+  /** Returns the value at a revision; undefined if the key did not exist then. */
   at(revision: Revision): VersionedValue | undefined {
     const version = this.#versions[this.#after(revision) - 1]
     if (version?.value === undefined) return undefined
@@ -40,9 +40,10 @@ export class KeyHistory {
   }
 
   /**
-   * Without the versions that no read at this revision or later needs: itself, or a copy if others
-   * share it. A deletion at exactly this revision stays, so that a watch that has got everything
-   * before it can still get that event (etcd since 3.5.19). Undefined if no version is left.
+   * Drops the versions that no read at this revision or later needs. Returns this history, or a
+   * copy if `owner` does not own it. A deletion at exactly this revision stays, so that a watch
+   * that has received everything before it can still get that event (etcd since 3.5.19). Returns
+   * undefined if no version is left.
    */
   compacted(revision: Revision, owner: object): KeyHistory | undefined {
     const last = this.#after(revision) - 1
@@ -58,11 +59,11 @@ export class KeyHistory {
     return this
   }
 
-  /** How many versions are of this revision or an earlier one. */
+  /** Returns how many versions have this revision or an earlier one. */
   #after(revision: Revision): number {
     let low = 0
     let high = this.#versions.length
-    // Nearly every read wants the latest version.
+    // Nearly every read is for the latest version.
     if ((this.#versions[high - 1]?.revision ?? 0) <= revision) return high
     while (low < high) {
       const middle = (low + high) >> 1

@@ -1,8 +1,9 @@
 /**
- * An in-memory engine with etcd's rules: both pass test/contract. It is for tests and simulations,
- * which give it a clock of their own. Besides the Engine interface it has what an operator does to
- * etcd: compaction, pause, backup, restore; and what only memory can do: `fork` and `rewind`, whose
- * cost does not depend on how many objects there are, but on how many are changed.
+ * An in-memory engine with etcd's rules: both pass test/contract. It is for clusters in memory,
+ * tests and simulations, which give it their own clock. Besides the Engine interface, it has the
+ * operations that an operator applies to etcd: compaction, pause, backup and restore. It also has
+ * operations that only memory can offer: `state`, `from` and `rewind`. Their cost depends on the
+ * number of changed objects, not on the total.
  */
 import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {
@@ -28,18 +29,19 @@ import { MemoryDatabase, type RewindOptions, type Snapshot } from './database.ts
 export type MemoryEngineOptions = {
   readonly time?: Time
   /**
-   * Called for each revision, before its writer gets the answer: for a history that no compaction
-   * shortens.
+   * Called for each revision, before its writer gets the response. It allows a history that no
+   * compaction shortens.
    */
   readonly onCommit?: (commit: Commit) => void
 }
 
 /**
- * What an engine holds at one moment. Sharing it costs nothing: both sides copy what they change.
+ * The content of an engine at one moment. Sharing it costs nothing: both sides copy what they
+ * change.
  */
 export type EngineState = {
   readonly snapshot: Snapshot
-  /** How long each lease still lives. */
+  /** The remaining time of each lease. */
   readonly leftMs: ReadonlyMap<bigint, number>
   readonly lastLease: bigint
 }
@@ -55,7 +57,7 @@ export class MemoryEngine implements Engine {
   #leaseTicker: Timer | undefined
   #lastLease = 0n
   #isPaused = false
-  /** Incremented by a restore and at the end: calls that began before fail. */
+  /** Incremented by a restore and at the end: calls that began earlier fail. */
   #life = 0
   #isClosed = false
 
@@ -107,7 +109,9 @@ export class MemoryEngine implements Engine {
     })
   }
 
-  /** Fails like etcd when the revision is compacted already or has not happened yet. */
+  /**
+   * Compacts history. Fails like etcd if the revision is already compacted or has not happened yet.
+   */
   compact(revision: Revision): void {
     this.#database.compact(revision)
   }
@@ -118,7 +122,7 @@ export class MemoryEngine implements Engine {
     this.#database.revoke(id)
   }
 
-  /** The database stops answering, like a process that got SIGSTOP: calls and feeds hang. */
+  /** Stops responding, like a process that got SIGSTOP: calls and feeds hang. */
   pause(): void {
     this.#isPaused = true
   }
@@ -134,7 +138,7 @@ export class MemoryEngine implements Engine {
     return this.#database.snapshot()
   }
 
-  /** The state of now, for `start` of other engines and for `rewind`. */
+  /** Returns the current state, for `from` and `rewind`. */
   state(): EngineState {
     const now = this.#time.monotonicMs()
     const leftMs = new Map([...this.#deadlines].map(([id, deadline]) => [id, deadline - now]))
@@ -142,7 +146,8 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * An engine that begins with the state of another, at the same revision, and goes its own way.
+   * Creates an engine that begins with the state of another, at the same revision. Later changes of
+   * one are not visible in the other.
    */
   static from(
     { snapshot, leftMs, lastLease }: EngineState,
@@ -156,8 +161,8 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Writes until everything is as in that state again, but for keys that `isKept` names. Leases
-   * live as long as they would have from then on.
+   * Writes until everything is as in that state again, except for keys that `isKept` names. Leases
+   * get the remaining time that they had in that state.
    */
   rewind({ snapshot, leftMs }: EngineState, options: RewindOptions): void {
     for (const [id, ms] of leftMs) {
@@ -167,19 +172,19 @@ export class MemoryEngine implements Engine {
     this.#database.rewind(snapshot, options)
   }
 
-  /** One value, now or at a revision, without a turn of the event loop. */
+  /** Returns one value, now or at a revision, without a tick of the event loop. */
   peek(key: Key, revision?: Revision): VersionedValue | undefined {
     return this.#database.get(key, revision)
   }
 
-  /** The clock was moved: leases end now that would have ended meanwhile. */
+  /** Ends the leases that became due because the clock was moved. */
   endDueLeases(): void {
     this.#endLeases()
   }
 
   /**
-   * Becomes another database, like an etcd that is restored from a backup: feeds end, calls under
-   * way fail.
+   * Becomes another database, like an etcd that is restored from a backup: feeds end, and calls in
+   * progress fail.
    */
   restore(snapshot: Snapshot): void {
     this.#life++
@@ -212,9 +217,9 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Runs the call at once, or when the database is resumed. The answer comes later, but in the same
-   * turn of the event loop if it can: a small read would otherwise wait for the long work of two
-   * turns.
+   * Runs the call immediately, or when the database is resumed. The response comes later, but in
+   * the same tick of the event loop if possible: a small read would otherwise wait for the long
+   * work of two ticks.
    */
   async #call<T>(options: CallOptions, isWrite: boolean, act: () => T | Promise<T>): Promise<T> {
     const { signal } = options
@@ -226,7 +231,7 @@ export class MemoryEngine implements Engine {
     await new Promise<void>((resolve) => this.#time.defer(resolve, 'answer'))
     if (signal?.aborted) throw cancelled(signal, isWrite)
     if (life !== this.#life) {
-      throw new StorageError('unavailable', 'the database went away before it answered', {
+      throw new StorageError('unavailable', 'the database was restored or closed meanwhile', {
         ambiguous: isWrite,
       })
     }

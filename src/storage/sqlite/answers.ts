@@ -1,4 +1,4 @@
-/** What the thread answered, in the words of the engine's interface. */
+/** Converts the responses of the thread to the types of the engine's interface. */
 import type { FeedEvent, Outcome, Revision, VersionedValue } from '../engine.ts'
 import type { Commit } from '../local-feed-stream.ts'
 import type { Answer } from './messages.ts'
@@ -17,7 +17,10 @@ export function outcomeOf(answer: Answer, buffers: RowBuffers): Outcome | undefi
   }
 }
 
-/** Undefined commits: they are compacted. */
+/**
+ * Returns the commits of a response, or undefined if the response is of another kind. `commits` is
+ * undefined if they are compacted.
+ */
 export function commitsOf(
   answer: Answer,
   buffers: RowBuffers,
@@ -30,7 +33,7 @@ export function commitsOf(
   }
 }
 
-/** Puts the rows behind those of the slices before. */
+/** Appends the rows to those of earlier slices. */
 export function takeRows(into: VersionedValue[], rows: RowsOffset, buffers: RowBuffers): void {
   const reader = new RowReader(buffers, rows)
   for (let n = 0; n < rows.count; n++) into.push(versionedOf(reader.next()))
@@ -54,8 +57,8 @@ const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): Ve
 type CommitsQuery = { readonly upTo: Revision; readonly previous: boolean }
 
 /**
- * An empty commit at the end says how far the answer goes, if its last revisions have no events
- * left.
+ * Reads the commits of a response. An empty commit at the end shows how far the response goes if
+ * its last revisions have no events.
  */
 function commitsIn(
   reader: RowReader,

@@ -1,8 +1,8 @@
 /**
- * What the thread of the SQLite file does, and in which order. What came while the last commit was
- * written to the disk becomes the next one: a commit costs the same whether it holds one change or
- * a thousand. Long reads and compaction go on in slices between two messages, so that no writer
- * waits for their end.
+ * Runs calls on the thread of the SQLite file, and decides their order. All writes that arrive
+ * while a commit is written to disk form the next commit, because a commit costs the same with one
+ * change as with a thousand. Long reads and compaction proceed in slices between two messages, so
+ * that no writer waits until they end.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'
@@ -24,26 +24,26 @@ import { failureOf, isFull } from './sqlite-errors.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
 /**
- * How long writes are refused at once after one failed: a full disk would be asked thousands of
- * times a second.
+ * How long writes are refused without an attempt after one failed. Otherwise a full disk would be
+ * tried thousands of times a second.
  */
 const REFUSED_MS = 200
 
 /**
- * How long a range is read before messages are looked for; one step may take some milliseconds
- * more.
+ * How long a range is read before the thread checks for messages. A step may take some milliseconds
+ * longer.
  */
 const SLICE_MS = 2
 
 /**
- * What one commit takes of values: after a disk has hung, hundreds of megabytes may wait, and reads
- * would wait for all of them.
+ * Maximum size of the values in one commit. After a disk has hung, hundreds of megabytes may wait,
+ * and reads would wait for all of them.
  */
 const COMMIT_BYTES = 16 * 1024 * 1024
 
 type WriteCall = ChangeCall | GrantCall | RevokeCall
 type SentCall = { readonly call: Call; readonly bytes: Uint8Array }
-/** A range that is not at its end. */
+/** A range that has not been read to its end. */
 type OpenRange = { readonly id: number; readonly steps: ReturnType<SqliteDatabase['range']> }
 
 const isWrite = (call: Call): call is WriteCall =>
@@ -52,13 +52,13 @@ const isWrite = (call: Call): call is WriteCall =>
 export class DatabaseThread {
   readonly #database: SqliteDatabase
   readonly #port: MessagePort
-  /** In the order of their turns. */
+  /** Ranges in the order of their turns. */
   #readings: OpenRange[] = []
   #isTurnDue = false
   #isEnding = false
   #isSweepBroken = false
   readonly #logGrowth: LogGrowth
-  /** Why writes fail, and when the next one is tried. */
+  /** Why writes fail, and when the next one is attempted. */
   #fault: { readonly error: unknown; readonly retryMs: number } | undefined
 
   constructor(database: SqliteDatabase, port: MessagePort) {
@@ -67,7 +67,7 @@ export class DatabaseThread {
     this.#logGrowth = new LogGrowth(() => database.logBytes)
   }
 
-  /** Takes all that has come, up to the size of a commit. */
+  /** Handles this message and all that have arrived, up to the size of a commit. */
   take(message: Calls | End): void {
     const messages = [message]
     for (let length = lengthOf(message); length < COMMIT_BYTES; ) {
@@ -136,13 +136,13 @@ export class DatabaseThread {
       const { revision, current } = changed
       return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
-      // A refusal is the answer to one call; an error of SQLite is one to all of the commit.
+      // A StorageError refuses one call. An error of SQLite fails the whole commit.
       if (error instanceof StorageError) return failed(id, error, false)
       throw error
     }
   }
 
-  /** Whether what failed is certainly not there. */
+  /** Returns whether the failed commit certainly did not take effect. */
   #overwrites(): boolean {
     try {
       this.#database.overwriteFailedCommit()
@@ -204,7 +204,7 @@ export class DatabaseThread {
     return this.#slice({ id, steps }, packed)
   }
 
-  /** Steps are taken until time is up: most ranges are told whole. */
+  /** Reads until time is up, so that most ranges need only one response. */
   #slice(reading: OpenRange, packed: PackedRows): Answer {
     const { id, steps } = reading
     const endMs = performance.now() + SLICE_MS
@@ -227,7 +227,7 @@ export class DatabaseThread {
     this.#readings = this.#readings.filter(({ id }) => !ids.has(id))
   }
 
-  /** Messages that come meanwhile are taken before the next turn. */
+  /** Schedules the next slice. Messages that arrive meanwhile are handled first. */
   #goOn(): void {
     if (this.#isTurnDue || this.#isEnding) return
     if (this.#readings.length === 0 && !this.#isSweepable) return
@@ -264,8 +264,8 @@ export class DatabaseThread {
     try {
       this.#database.sweep()
     } catch {
-      // A full disk, for example. It is tried again when a write succeeds, and with the next
-      // compaction.
+      // The disk may be full, for example. The sweep is retried when a write succeeds, and with the
+      // next compaction.
       this.#isSweepBroken = true
     }
   }

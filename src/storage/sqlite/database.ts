@@ -1,6 +1,6 @@
 /**
- * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and belong
- * on a thread of their own (`sqlite-worker.ts`).
+ * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and must
+ * run on a separate thread (`sqlite-worker.ts`).
  */
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -23,21 +23,23 @@ import {
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
 /**
- * How many revisions the first slice of a compaction takes; the following ones as many as take
- * about SWEEP_MS.
+ * Number of revisions in the first slice of a sweep. Later slices have as many as take about
+ * SWEEP_MS.
  */
 const SWEPT_FIRST = 200
-/** Fewer would cost more flushes than they free. */
+/** Smaller slices would cost more in flushes than they free. */
 const SWEPT_MIN = 100
 const SWEPT_MAX = 10_000
-/** Without the flush, which may take longer than all of them. */
+/** Target duration of a slice, without the flush, which may take longer. */
 const SWEEP_MS = 3
-/** How many bytes of events, and how many rows, are read at once for a feed that catches up. */
+/** Maximum bytes of events, and maximum rows, that are read at once for a feed that catches up. */
 const COMMITS_BYTES_MAX = 1024 * 1024
 const COMMITS_ROWS_MAX = 5_000
 /** How long SQLite waits for the locks of other programs when it opens the file. */
 const OPENING_LOCKED_MS_MAX = 5_000
-/** And later, before a commit is refused: reads wait as long. */
+/**
+ * How long a commit waits for the locks of other programs before it is refused. Reads wait as long.
+ */
 const LOCKED_MS_MAX = 250
 
 export type ChangeResult =
@@ -56,13 +58,16 @@ export type StoredLease = {
 
 export type DatabaseOptions = {
   readonly file: string
-  /** False: what was acknowledged may be lost when the machine fails, not when the process does. */
+  /**
+   * Whether acknowledged writes survive a failure of the machine. They always survive a failure of
+   * the process.
+   */
   readonly isDurable: boolean
-  /** How many rows of a range are read in one piece; tests read few. */
+  /** Maximum number of rows of a range that are read at once; smaller in tests. */
   readonly sliceRows?: number
 }
 
-/** The commit itself failed: until a later one succeeds nobody knows whether it is in the log. */
+/** The commit itself failed. Until a later one succeeds, it is unknown whether it is in the log. */
 export class CommitError extends Error {}
 
 export class SqliteDatabase implements Disposable {
@@ -75,7 +80,7 @@ export class SqliteDatabase implements Disposable {
   #swept: Revision
   #sweptAtOnce = SWEPT_FIRST
   readonly #source: RangeSource
-  /** Revisions at which lists are being read: a sweep leaves what they need. */
+  /** Revisions at which lists are being read: a sweep keeps what they need. */
   readonly #reading: Revision[] = []
 
   constructor({ file, isDurable, sliceRows = SLICE_ROWS }: DatabaseOptions) {
@@ -114,8 +119,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Of SQLite's log on the disk; 0 if it is not found by its name any more, which SQLite does not
-   * need.
+   * Size of SQLite's log on disk. It is 0 if the log is no longer found under its name, which
+   * SQLite does not need.
    */
   get logBytes(): number {
     try {
@@ -132,8 +137,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * All that `act` writes is durable when this returns, or none of it, or it fails with a
-   * CommitError.
+   * Runs `act` in a transaction. When this returns, all writes are durable. If it throws a
+   * CommitError, the outcome is unknown. After any other error, nothing was written.
    */
   commit<T>(act: () => T): T {
     const before = this.#revision
@@ -150,14 +155,14 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * A commit of its own, after one that failed. Its place in SQLite's log is that of the failed
-   * one: when it is there, the other is not, and will not come back when the file is opened again.
+   * Makes a separate commit after one that failed. It is written over the failed commit in SQLite's
+   * log. Once it is there, the failed commit cannot reappear when the file is opened again.
    */
   overwriteFailedCommit(): void {
     this.commit(() => this.#sql.setMeta.run('failures', this.#meta('failures') + 1))
   }
 
-  /** Within `commit`. */
+  /** Changes one key. Must be called within `commit`. */
   change({
     key,
     expected,
@@ -186,14 +191,14 @@ export class SqliteDatabase implements Disposable {
     return { won: true, revision, created: since }
   }
 
-  /** Within `commit`. */
+  /** Grants a lease. Must be called within `commit`. */
   grant(ttlSeconds: number, expiresMs: number): bigint {
     return BigInt(this.#sql.grant.run(ttlSeconds, expiresMs).lastInsertRowid)
   }
 
   /**
-   * Within `commit`. Returns the keys that went with the lease, by revision: one, unless they are
-   * more than a revision can hold.
+   * Ends a lease. Must be called within `commit`. Returns the keys that were deleted, by revision:
+   * one revision, unless it cannot hold all keys.
    */
   revoke(lease: bigint): { readonly revision: Revision; readonly keys: readonly Key[] }[] {
     if (this.#sql.revoke.run(lease).changes === 0) throw leaseNotFound()
@@ -206,9 +211,7 @@ export class SqliteDatabase implements Disposable {
     }
   }
 
-  /**
-   * Yields rows slice by slice, all of one revision, which writes between two slices do not change.
-   */
+  /** Yields rows slice by slice, all at one revision, regardless of writes between two slices. */
   *range(
     asked: RowRangeQuery,
     revision: Revision,
@@ -223,8 +226,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Whole revisions after `after` with their events in the range; at least one revision if there is
-   * one; undefined if that revision is compacted.
+   * Returns whole revisions after `after` with their events in the range: at least one revision if
+   * there is one. Returns undefined if that revision is compacted.
    */
   commitsAfter({
     after,
@@ -253,7 +256,7 @@ export class SqliteDatabase implements Disposable {
     return { rows, upTo: Math.max(after, this.#revision) }
   }
 
-  /** From now on nothing older than this revision can be read; `sweep` frees the space. */
+  /** Makes all older revisions unreadable; `sweep` frees the space. */
   compact(revision: Revision): void {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
@@ -261,7 +264,7 @@ export class SqliteDatabase implements Disposable {
     this.#compacted = revision
   }
 
-  /** What `keepCompactionNote` wrote last, perhaps in another process. */
+  /** The note that `keepCompactionNote` saved last, perhaps in another process. */
   get compactionNote(): CompactionNote | undefined {
     const revision = this.#meta('noted')
     return revision === 0 ? undefined : { revision, wallMs: this.#meta('noted_ms') }
@@ -274,12 +277,12 @@ export class SqliteDatabase implements Disposable {
     })
   }
 
-  /** Whether there is something to free that no list needs. */
+  /** Whether there are versions to free that no list needs. */
   get isSweepDue(): boolean {
     return this.#swept < this.#sweepEnd()
   }
 
-  /** One slice of what is left to free. */
+  /** Frees one slice of the remaining versions. */
   sweep(): void {
     const upTo = Math.min(this.#sweepEnd(), this.#swept + this.#sweptAtOnce)
     const tookMs = this.commit(() => {
@@ -308,12 +311,12 @@ export class SqliteDatabase implements Disposable {
     }
   }
 
-  /** SQLite ends the transaction even where this fails. */
+  /** Rolls the transaction back. SQLite ends it even if this fails. */
   #rollBack(): void {
     try {
       if (this.#db.isTransaction) this.#sql.rollback.run()
     } catch {
-      // What made the transaction fail is told; this is the same disk.
+      // The error that failed the transaction is thrown. This error comes from the same disk.
     }
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from './folder-lock.ts'
 
-test('every folder that is made is flushed into its parent, and one that is there is not', (t) => {
+test('each folder that is created is flushed into its parent, and an existing folder is not', (t) => {
   const dir = fs.mkdtempSync(join(tmpdir(), 'keelson-folder-'))
   t.after(() => fs.rmSync(dir, { recursive: true }))
   const { openSync } = fs

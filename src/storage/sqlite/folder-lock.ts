@@ -1,6 +1,6 @@
 /**
- * One process at a time has a data folder. The lock is the kernel's: it goes with the process,
- * however that ends.
+ * Ensures that one process at a time uses a data folder. The lock is the kernel's: it is released
+ * with the process, however the process ends.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -10,24 +10,24 @@ import { makeFolders } from '../../lib/process/files.ts'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'
-/** Secrets are in the folder. */
+/** Permissions of files and folders, which contain secrets. */
 const MODE = 0o600
 const FOLDER_MODE = 0o700
-/** SQLite's result code. */
+/** SQLite's result code for a locked database. */
 const BUSY = 5
 
-/** The file of the store in its folder. */
+/** Returns the path of the store's file in its folder. */
 export const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
 
-/** SQLite's log, which is there while the file is open. */
+/** Returns the path of SQLite's log, which exists while the file is open. */
 export const logIn = (folder: string): string => `${fileIn(folder)}-wal`
 
 /** Whether the folder has ever been locked. */
 export const hasLock = (folder: string): boolean => existsSync(join(folder, lockFile))
 
 /**
- * A folder that is new is durable only when its parent was flushed: so are all that were made for
- * it.
+ * Creates a folder. A new folder is durable only once its parent is flushed, so this flushes the
+ * parents of all folders that it creates.
  */
 export function makeFolder(folder: string): void {
   const made = makeFolders(folder, FOLDER_MODE)
@@ -50,8 +50,8 @@ function flushFolder(path: string): void {
 }
 
 /**
- * Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an
- * empty database stands for the folder.
+ * Locks a folder. If another process has the lock, the error names that process. Node.js cannot
+ * lock files, but SQLite can: an empty database stands for the folder.
  */
 export function lockFolder(folder: string): Disposable {
   makeFile(join(folder, lockFile))
@@ -71,8 +71,8 @@ export function lockFolder(folder: string): Disposable {
 }
 
 /**
- * For its owner alone; SQLite gives its other files the same mode. A file that is there is not
- * opened: closing it would take the locks of this process from it.
+ * Creates a file that only its owner can access. SQLite gives its other files the same mode. An
+ * existing file is not opened, because closing it would release this process's locks on it.
  */
 export function makeFile(file: string): void {
   try {
@@ -91,8 +91,8 @@ function recordOwner(folder: string): void {
       mode: MODE,
     })
   } catch {
-    // A full disk, for example: what is stored can be served all the same. The name is for a
-    // message.
+    // The disk may be full, for example, but stored data can still be served. The name is only for
+    // an error message.
   }
 }
 

@@ -1,16 +1,16 @@
 /**
- * Watches over the length of SQLite's log (the write-ahead log beside the file). It is written back
- * every 8 MB; while another program reads the file it cannot be, and grows by all that is written,
- * until the disk is full.
+ * Watches the size of SQLite's write-ahead log. The log is written back every 8 MB. While another
+ * program reads the file, it cannot be written back and grows with every write, until the disk is
+ * full.
  */
 
-/** What the largest commits leave in it is half of this. */
+/** Size above which the log counts as long: twice what the largest commits leave in it. */
 export const LONG_LOG_BYTES = 64 * 1024 * 1024
 const LOOK_MS = 1_000
 
 export class LogGrowth {
   readonly #readBytes: () => number
-  /** 0: it is short. */
+  /** The size that was last reported; 0 if the log was short. */
   #reportedBytes = 0
   #lookedMs = -Infinity
 
@@ -19,8 +19,8 @@ export class LogGrowth {
   }
 
   /**
-   * Its length when it has become long, and whenever that has doubled; 0 when it is short again;
-   * undefined: nothing new.
+   * Returns the size when the log has become long, and each time that it has doubled. Returns 0
+   * when it is short again, and undefined if there is nothing to report.
    */
   check(nowMs: number): number | undefined {
     if (nowMs - this.#lookedMs < LOOK_MS) return undefined

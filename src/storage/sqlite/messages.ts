@@ -1,5 +1,5 @@
 /**
- * What the engine and its thread tell each other. Values to be stored travel together in one
+ * The messages between the engine and its thread. Values to be stored travel together in one
  * buffer, so that a message costs one copy.
  */
 import type { Revision } from '../engine.ts'
@@ -7,7 +7,7 @@ import type { StorageErrorCode } from '../errors.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
 import type { RowBuffers, RowsOffset } from './packed-rows.ts'
 
-/** Where a value stands in the buffer of its message. */
+/** Where a value is in the buffer of its message. */
 type ByteRange = { readonly start: number; readonly end: number }
 
 export type ChangeCall = {
@@ -15,7 +15,7 @@ export type ChangeCall = {
   readonly id: number
   readonly key: string
   readonly expected: Revision
-  /** Absent: the key is deleted. */
+  /** The new value. If absent, the key is deleted. */
   readonly put?: ByteRange
   readonly lease?: bigint
 }
@@ -36,7 +36,7 @@ export type CommitsCall = {
   readonly after: Revision
   readonly most: number
   readonly previous: boolean
-  /** Only events of these keys. */
+  /** The first key of the range. Events of keys outside the range are left out. */
   readonly from: string
   readonly to: string
 }
@@ -45,7 +45,10 @@ export type GrantCall = {
   readonly op: 'grant'
   readonly id: number
   readonly ttlSeconds: number
-  /** By the wall clock: a lease ends while no process has the folder, too. */
+  /**
+   * The end of the lease by the wall clock, because leases also end while no process has the
+   * folder.
+   */
   readonly expiresMs: number
 }
 export type RevokeCall = { readonly op: 'revoke'; readonly id: number; readonly lease: bigint }
@@ -68,7 +71,7 @@ export type Call =
 export type Calls = {
   readonly calls: readonly Call[]
   readonly bytes: Uint8Array
-  /** Ranges that nobody waits for any more. */
+  /** IDs of ranges that no caller waits for any more. */
   readonly cancelled: readonly number[]
 }
 
@@ -88,7 +91,7 @@ export type Answer =
       readonly revision: Revision
       readonly current: RowsOffset | undefined
     }
-  /** Rows of a range that is not at its end yet. */
+  /** Rows of a range that has not reached its end. */
   | { readonly op: 'rows'; readonly id: number; readonly rows: RowsOffset }
   | {
       readonly op: 'range'
@@ -101,7 +104,8 @@ export type Answer =
       readonly op: 'commits'
       readonly id: number
       /**
-       * Each is followed by the one before it, if that was asked for. Absent: they are compacted.
+       * The events, each followed by the previous version if that was requested. Undefined if they
+       * are compacted.
        */
       readonly rows: RowsOffset | undefined
       readonly upTo: Revision
@@ -134,10 +138,10 @@ export type OpenedMessage = {
   }[]
 }
 
-/** Writes fail, for this reason; undefined: they succeed again. */
+/** Reports why writes fail; undefined if they succeed again. */
 export type Health = { readonly kind: 'health'; readonly fault: string | undefined }
 
-/** SQLite's log has become long, or has doubled since that was told; 0: it is short again. */
+/** Reports that SQLite's log has become long or has doubled; 0 if it is short again. */
 export type LogLength = { readonly kind: 'log'; readonly bytes: number }
 
 export type FromThread =
@@ -147,5 +151,5 @@ export type FromThread =
   | LogLength
   | { readonly kind: 'refused'; readonly message: string }
 
-/** To the thread: it finishes what it has begun, closes the file, and ends. */
+/** Asks the thread to finish the work in progress, close the file, and end. */
 export type End = { readonly end: true }

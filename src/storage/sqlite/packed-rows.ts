@@ -1,17 +1,17 @@
 /**
- * Rows of a message, one behind the other in two buffers that change hands without a copy. As
- * objects, each row would be cloned into several small ones on the event loop, whose collection
- * holds it for longer than everything else that the store does there.
+ * The rows of a message, one after another in two buffers that are transferred without a copy. As
+ * objects, each row would be cloned into several small ones on the event loop. Their garbage
+ * collection would block it for longer than all other work of the store there.
  */
 import type { Key, Revision } from '../engine.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
-/** Revision, creation, length of the key, length of the value. */
+/** Numbers of a row: revision, create revision, length of the key, length of the value. */
 const ROW_NUMBERS = 4
-/** The length of a value that is not there. */
+/** The length of an absent value. */
 const NO_VALUE = -1
 
-/** Where rows stand in the buffers of their message. */
+/** Where rows are in the buffers of their message. */
 export type RowsOffset = {
   readonly count: number
   readonly firstNumber: number
@@ -24,12 +24,12 @@ export type RowBuffers = {
 }
 
 export class PackedRows {
-  /** Keys and values in turn. */
+  /** Keys and values, in turn. */
   readonly #parts: (Uint8Array | string)[] = []
   readonly #numbers: number[] = []
   #length = 0
 
-  /** Where rows begin that are added from now on. */
+  /** Returns the position of the next rows that are added. */
   here(): Omit<RowsOffset, 'count'> {
     return { firstNumber: this.#numbers.length, firstByte: this.#length }
   }
@@ -43,7 +43,7 @@ export class PackedRows {
     this.#length += value.length
   }
 
-  /** No row where there was none before. */
+  /** Adds the previous version, or an empty row if there was none. */
   addPrevious(previous: StoredVersion | undefined): void {
     if (previous !== undefined) this.add(previous)
     else this.#numbers.push(0, 0, 0, NO_VALUE)
@@ -63,7 +63,10 @@ export class PackedRows {
   }
 }
 
-/** `value` undefined: a deletion, or nothing before. A view of the message. */
+/**
+ * A row that is read as a view of the message. `value` is undefined for a deletion, or if there was
+ * no previous version.
+ */
 export type PackedRow = {
   readonly key: Key
   readonly revision: Revision
@@ -71,7 +74,7 @@ export type PackedRow = {
   readonly value: Buffer | undefined
 }
 
-/** Rows in the order in which they were added. */
+/** Reads rows in the order in which they were added. */
 export class RowReader {
   readonly #bytes: Buffer
   readonly #numbers: Float64Array

@@ -1,7 +1,7 @@
 /**
- * A range at one revision, read in slices: writers come between two slices, and what they changed
- * is followed back to the revision of the list (`versionAt`). Who reads says which revisions he
- * still needs, so that a sweep leaves them (`database.ts`).
+ * Reads a range at one revision, in slices. Writes happen between two slices, and a key that they
+ * changed is followed back to the revision of the list (`versionAt`). Each reader registers the
+ * revision that it needs, so that a sweep keeps it (`database.ts`).
  */
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -10,42 +10,47 @@ import type { PageCounts } from '../page-counts.ts'
 import { keyOf, nothing, type SqlRow, type StoredVersion, versionOf } from './stored.ts'
 import type { Statements } from './tables.ts'
 
-/** A slice ends with this many bytes or rows, whichever comes first: some milliseconds. */
+/** A slice ends at this many bytes or rows, whichever comes first, and takes some milliseconds. */
 const SLICE_BYTES = 512 * 1024
 export const SLICE_ROWS = 250
-/** Counting is the work of SQLite alone: so many keys for each row of a slice. */
+/**
+ * Number of keys that are counted in the time of one row, because counting is done by SQLite alone.
+ */
 const COUNTED_PER_ROW = 80
-/** What was changed since a revision is followed back, one key after the other. */
+/** Like COUNTED_PER_ROW, at an older revision: each key that changed since is followed back. */
 const COUNTED_PER_ROW_PAST = 8
 /**
- * Some of what is there now was not there at an older revision, so that more is looked at than was
- * asked for.
+ * Minimum number of rows to read at an older revision. Some present keys did not exist then, so
+ * more rows are read than were requested.
  */
 const PAST_ROWS_MIN = 20
-/** Of SQL. */
+/** No limit, in SQL. */
 const NO_LIMIT = -1
-/** Of one answer, as the etcd client has it: a caller that reads in pages makes them smaller. */
+/**
+ * Maximum size of one response, as in the etcd client. Callers that read in pages reduce the page
+ * size.
+ */
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 
 export type RowRangeQuery = {
   readonly from: Key
   readonly to: Key
-  /** 0: no limit. */
+  /** Maximum number of rows; 0 means no limit. */
   readonly limit: number
   readonly values: 'all' | 'none' | 'count'
 }
 
 export type RangeSource = {
   readonly sql: Statements
-  /** The latest revision, which moves between slices. */
+  /** The latest revision, which increases between slices. */
   readonly revision: Revision
-  /** Counts of lists that are paged through. */
+  /** Counts of lists that are being paged through. */
   readonly counts: PageCounts
-  /** Fewer in tests. */
+  /** Maximum number of rows in a slice; smaller in tests. */
   readonly sliceRows: number
 }
 
-/** Yields the rows of each slice; the result is how many keys the whole range has. */
+/** Yields the rows of each slice. Returns the number of keys in the whole range. */
 export function* readRange(
   source: RangeSource,
   asked: RowRangeQuery,
@@ -69,7 +74,7 @@ export function* readRange(
     if (bytes > ANSWER_BYTES_MAX) {
       throw new StorageError(
         'too-large',
-        `an answer of more than ${ANSWER_BYTES_MAX} bytes is longer than allowed`,
+        `the response exceeds the limit of ${ANSWER_BYTES_MAX} bytes`,
       )
     }
     yield slice.rows
@@ -102,7 +107,7 @@ function readSlice(source: RangeSource, asked: RowsQuery): Slice {
   return listed(source, start, end, most)
 }
 
-/** Rows with their values, as many as a slice has. */
+/** Reads the rows of one slice, with their values. */
 function listed({ sql }: RangeSource, start: Uint8Array, end: Uint8Array, most: number): Slice {
   const rows: StoredVersion[] = []
   let bytes = 0
@@ -120,10 +125,10 @@ function ended(rows: readonly StoredVersion[], most: number): Slice {
   return { rows, next: rows.length < most || last === undefined ? undefined : keyAfter(last.key) }
 }
 
-/** Keys of a part of the range: what is there now, and what was deleted since the revision. */
+/** A part of the range: the keys that exist now, and the keys deleted since the revision. */
 type Part = { readonly present: readonly StoredVersion[]; readonly deleted: readonly SqlRow[] }
 
-/** The part ends where either was cut off. */
+/** Reads a part of the range. It ends where either of the two lists was cut off. */
 function readPart(
   source: RangeSource,
   { from, to, at, values }: RowsQuery,
@@ -148,8 +153,8 @@ function readPart(
 }
 
 /**
- * The versions of a part at the revision, in the order of keys; those that are the latest still, as
- * the part has them.
+ * Yields the versions of a part at the revision, in key order. A version that is still the latest
+ * one is taken from the part.
  */
 function* versionsAt(
   { sql }: RangeSource,
@@ -179,7 +184,7 @@ function* versionsAt(
   for (const row of present) {
     yield* goneBefore(row.key)
     const one = gone[next]
-    // What was deleted and created again ended with the deletion.
+    // The key was deleted and created again: its older versions are found through the deletion.
     const isAnother = one?.key === row.key
     if (isAnother) next++
     if (row.revision <= at) yield row

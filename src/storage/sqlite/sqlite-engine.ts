@@ -1,7 +1,7 @@
 /**
  * The engine on a SQLite file in this process: etcd's rules without etcd, for development, tests
- * and small installations. The file belongs to a thread (`database-thread.ts`); here calls are
- * collected for it, and feeds are told what it has committed.
+ * and small installations. A thread owns the file (`database-thread.ts`). The engine collects calls
+ * for the thread, and notifies feeds of what it has committed.
  */
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
@@ -46,40 +46,43 @@ import type {
 import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
-/** One message to the thread has about so many bytes: copying them takes a millisecond. */
+/** Approximate size of a message to the thread. Copying this many bytes takes a millisecond. */
 const MESSAGE_BYTES = 4 * 1024 * 1024
 /**
- * Of values that the thread has not answered for: a disk that hangs for long must not fill the
- * memory.
+ * Maximum size of values that the thread has not responded to: a disk that hangs for long must not
+ * fill the memory.
  */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WAITING_CALLS_MAX = 50_000
-/** How long after the end of the thread another one is started. */
+/** Delay before another thread is started after one ended. */
 const REOPEN_MS = 1_000
 
 export type SqliteOptions = {
-  /** Made if it is not there. */
+  /** Folder of the store, which is created if it does not exist. */
   readonly folder: string
-  /** False: a failure of the machine, not of the process, may take the last writes. */
+  /**
+   * Whether the last writes survive a failure of the machine. They always survive a failure of the
+   * process.
+   */
   readonly isDurable?: boolean
   readonly time?: Time
   readonly log?: Log
-  /** Its thread, if that runs already. */
+  /** The thread of the store, if it is already running. */
   readonly thread?: Worker | undefined
 }
 
-/** Without the number, which is given when the call is sent. */
+/** A call without its ID, which is assigned when the call is sent. */
 type NewCall = Call extends infer C ? (C extends Call ? Omit<C, 'id'> : never) : never
 
 type PendingCall = {
   readonly call: NewCall
-  /** What is to be stored, if anything. */
+  /** The value to store, if any. */
   readonly put: Buffer | undefined
-  /** The slices of a range that have come. */
+  /** The rows of a range that have arrived. */
   readonly rows: VersionedValue[]
   readonly settle: (answer: Answer, buffers: RowBuffers) => void
   readonly fail: (error: StorageError) => void
-  /** Given when it is sent. */
+  /** Assigned when the call is sent. */
   id: number | undefined
 }
 
@@ -93,7 +96,7 @@ type SqliteEngineOptions = {
 
 export class SqliteEngine implements Engine, AsyncDisposable {
   readonly databaseId: string
-  /** As it was when the folder was opened. */
+  /** The note that was in the folder when it was opened. */
   readonly compactionNote: CompactionNote | undefined
   readonly #options: SqliteEngineOptions
   readonly #time: Time
@@ -104,9 +107,9 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #worker: Worker | undefined
   #exited: Promise<void> = Promise.resolve()
   #reopening: Timer | undefined
-  /** Calls that are sent together at the end of this turn. */
+  /** Calls that are sent together at the end of this tick. */
   #outgoing: PendingCall[] = []
-  /** Ranges whose callers have gone. */
+  /** IDs of ranges whose callers no longer wait. */
   #cancelled: number[] = []
   #isSendDue = false
   readonly #waiting = new Map<number, PendingCall>()
@@ -114,13 +117,13 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #calls = 0
   #revision: Revision
   #compacted: Revision
-  /** Why calls fail. */
+  /** The error with which calls fail, if the store is not usable. */
   #closed: StorageError | undefined
   #isDisposed = false
-  /** What feeds read; the same for all. */
+  /** The source that all feeds share. */
   readonly #source: FeedSource
 
-  /** Fails with what to do if the folder cannot be used. */
+  /** Opens the store in a folder. If the folder cannot be used, the error says what to do. */
   static async open(options: SqliteOptions): Promise<SqliteEngine> {
     const { folder, isDurable = true, time = systemTime, log = () => undefined, thread } = options
     makeFolder(folder)
@@ -173,13 +176,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   change({ key, expected, write }: ConditionalWrite, options: CallOptions = {}): Promise<Outcome> {
     const isPut = write !== 'delete'
     const lease = isPut ? write.lease : undefined
-    // The caller may reuse its buffer; feeds are told this one.
+    // The caller may reuse its buffer, and feeds get this one.
     const put = isPut ? Buffer.from(write.put) : undefined
     const call = { op: 'change', key, expected, ...(lease !== undefined && { lease }) } as const
     return this.#call(call, options, { put }, outcomeOf)
   }
 
-  /** What was acknowledged to anybody was acknowledged here. */
+  /**
+   * Returns the latest revision. No other process writes, so this needs no request to the thread.
+   */
   async latest({ signal }: CallOptions = {}): Promise<Revision> {
     if (signal?.aborted === true) throw cancelled(signal, false)
     if (this.#closed !== undefined) throw this.#closed
@@ -224,7 +229,9 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     )
   }
 
-  /** Fails like etcd when the revision is compacted already or has not happened yet. */
+  /**
+   * Compacts history. Fails like etcd if the revision is already compacted or has not happened yet.
+   */
   async compact(revision: Revision, options: CallOptions = {}): Promise<void> {
     const call = { op: 'compact', revision } as const
     await this.#call(call, options, {}, (answer) =>
@@ -232,21 +239,21 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     )
   }
 
-  /** For the process that opens the folder next. */
+  /** Saves the note for the process that opens the folder next. */
   async keepCompactionNote(note: CompactionNote, options: CallOptions = {}): Promise<void> {
     await this.#call({ op: 'note', note }, options, {}, (answer) =>
       answer.op === 'noted' ? answer : undefined,
     )
   }
 
-  /** Bytes on the disk, with SQLite's log. */
+  /** Returns the size on disk in bytes, including SQLite's log. */
   async size(): Promise<number> {
     const { folder } = this.#options
     const log = await stat(logIn(folder)).catch(() => undefined)
     return (await stat(fileIn(folder))).size + (log?.size ?? 0)
   }
 
-  /** Resolves when everything acknowledged stands in a closed file. */
+  /** Closes the store. Resolves when everything acknowledged is in a closed file. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isDisposed) {
       this.#isDisposed = true
@@ -282,14 +289,14 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * An error that nobody foresaw, or memory that was not there, ends the thread: another one reads
-   * from the file what is true.
+   * Handles the end of the thread, for example after an unexpected error or a lack of memory.
+   * Another thread reads the true state from the file.
    */
   #onExit(cause: unknown): void {
     this.#worker = undefined
     if (this.#isDisposed) return
     const why = cause instanceof Error ? cause.message : 'no reason given'
-    this.#options.log('error', 'the thread of the store ended and is started again', { error: why })
+    this.#options.log('error', 'the thread of the store ended; restarting it', { error: why })
     this.#lose(new StorageError('unavailable', `the thread of the store ended (${why})`, { cause }))
     this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
   }
@@ -303,13 +310,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
         started.worker.postMessage(end, [])
       } else this.#use(started)
     } catch (error) {
-      log('error', 'the store cannot be opened again', { error: String(error) })
+      log('error', 'the store cannot be reopened; retrying', { error: String(error) })
       if (!this.#isDisposed)
         this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
     }
   }
 
-  /** What was sent may have been written; what was not, was not. */
+  /**
+   * Fails all calls. A write that was sent may have taken effect; one that was not sent did not.
+   */
   #lose(error: StorageError): void {
     this.#closed ??= error
     for (const feed of this.#feeds) feed.end(error)
@@ -340,7 +349,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     const isAmbiguous = (): boolean => isWrite(call) && waiting.id !== undefined
     const onAbort = (): void => give(cancelled(signal, isAmbiguous()))
     const timer = this.#time.after(timeoutMs, () => {
-      const message = `the store has not answered within ${timeoutMs} ms: is its disk slow or gone?`
+      const message = `the store did not respond within ${timeoutMs} ms: is its disk slow or gone?`
       give(new StorageError('unavailable', message, { ambiguous: isAmbiguous() }))
     })
     const leave = (): void => {
@@ -351,7 +360,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       leave()
       reject(error)
     }
-    /** The caller does not wait any more. */
+    /** Fails a call whose caller no longer waits. */
     const give = (error: StorageError): void => {
       fail(error)
       this.#giveUp(waiting)
@@ -361,7 +370,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       leave()
       const result = read(answer, buffers)
       if (result === undefined)
-        reject(new StorageError('unavailable', `the store answered ${answer.op} to ${call.op}`))
+        reject(new StorageError('unavailable', `the store sent ${answer.op} for ${call.op}`))
       else resolve(result)
     }
     const waiting: PendingCall = { call, put, rows, settle, fail, id: undefined }
@@ -373,8 +382,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * What was not sent is not sent; a range that is being read is left. A write that was sent is
-   * waited for: feeds are told of it.
+   * Drops a call that was not sent, or stops a range that is being read. A write that was sent is
+   * still tracked, because feeds must be notified of it.
    */
   #giveUp(waiting: PendingCall): void {
     const { id, call, put } = waiting
@@ -397,7 +406,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     })
   }
 
-  /** One message for the calls of a turn, but for those that would make it too long. */
+  /** Sends the calls of a tick in one message, except those that would make it too long. */
   #send(): void {
     if (this.#worker === undefined || (this.#outgoing.length === 0 && this.#cancelled.length === 0))
       return
@@ -429,14 +438,14 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     if (message.kind !== 'health') return
     const { fault } = message
     if (fault === undefined) this.#options.log('info', 'the store can be written again')
-    else this.#options.log('error', 'the store cannot be written; reads go on', { error: fault })
+    else this.#options.log('error', 'the store cannot be written; reads continue', { error: fault })
   }
 
   #reportLog({ bytes }: LogLength): void {
     const { log, folder } = this.#options
     if (bytes === 0) return log('info', "SQLite's log is short again")
     const message =
-      "SQLite's log grows and cannot be written back: does another program read the file all the time?"
+      "SQLite's log keeps growing and cannot be written back: is another program reading the file all the time?"
     log('warn', message, { bytes, file: logIn(folder) })
   }
 
@@ -456,7 +465,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     }
   }
 
-  /** Feeds are told before the writer, whose next read may wait for them. */
+  /**
+   * Applies a response to the engine. Feeds are notified before the writer, whose next read may
+   * wait for them.
+   */
   #note(answer: Answer, { call, put }: PendingCall): void {
     if (answer.op === 'compacted') this.#compacted = answer.compacted
     if (answer.op === 'granted' && call.op === 'grant')
@@ -470,7 +482,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
         )
       }
     }
-    // A deletion of nothing is won without a new revision.
+    // Deleting an absent key succeeds without a new revision.
     if (answer.op !== 'won' || call.op !== 'change' || answer.revision <= this.#revision) return
     const { revision, created: createRevision } = answer
     const { key } = call
@@ -499,7 +511,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     )
   }
 
-  /** A wall clock that was set back does not make a lease longer than it was granted for. */
+  /**
+   * Starts leases. A wall clock that was set back does not make a lease longer than it was granted
+   * for.
+   */
   #startLeases(leases: OpenedMessage['leases']): void {
     const [wallMs, nowMs] = [this.#time.wallMs(), this.#time.monotonicMs()]
     for (const { id, ttlSeconds, expiresMs } of leases) {
@@ -511,7 +526,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => void this.#endLeases())
   }
 
-  /** One at a time: after a long stop thousands of keys may be due, and writers come between. */
+  /**
+   * Ends leases, one at a time: after a long stop, thousands of keys may be due, and other writers
+   * must get their turn.
+   */
   async #endLeases(): Promise<void> {
     if (this.#isEndingLeases) return
     this.#isEndingLeases = true
@@ -521,8 +539,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       try {
         await this.revokeLease(id)
       } catch (error) {
-        // One that is not there has ended. After any other failure it is tried again with the next
-        // look.
+        // A missing lease has already ended. After any other failure, it is retried at the next
+        // check.
         if (!isCode(error, 'missing')) break
         this.#deadlines.delete(id)
       }

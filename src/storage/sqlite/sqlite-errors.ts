@@ -1,4 +1,4 @@
-/** What SQLite's failures mean to those who call the store. */
+/** Maps SQLite's failures to storage errors. */
 import { messageOf } from '../../lib/errors.ts'
 import { StorageError, type StorageErrorCode } from '../errors.ts'
 
@@ -11,18 +11,18 @@ const FULL = 13
 const CANTOPEN = 14
 const NOTADB = 26
 
-/** Extended codes have the primary one in their lowest byte. */
+/** Returns the primary code of an error. Extended codes have it in their lowest byte. */
 const primaryCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) % 256 : 0
 
-/** `cause` of a failed commit has the code. */
+/** Returns the code of an error. A failed commit has it in its `cause`. */
 const codeIn = (error: unknown): number =>
   primaryCode(error) || (error instanceof Error ? primaryCode(error.cause) : 0)
 
 /**
- * A write to the log did not fit. The frame that would end the commit is the last one that is
- * written, so the commit is not there. (A disk that finds out only when it is flushed makes an
- * input/output error.)
+ * Whether a write to the log did not fit. The frame that completes a commit is written last, so the
+ * commit did not take effect. (A disk that runs out of space only when it is flushed reports an I/O
+ * error.)
  */
 export const isFull = (error: unknown): boolean => codeIn(error) === FULL
 
@@ -40,7 +40,7 @@ export function failureOf(error: unknown): Failure {
     case BUSY:
       return {
         code: 'unavailable',
-        message: `another program has locked the file of the store (${why}): end it`,
+        message: `another program has locked the file of the store (${why}): stop that program`,
       }
     case READONLY:
     case IOERR:
@@ -50,7 +50,7 @@ export function failureOf(error: unknown): Failure {
     case NOTADB:
       return {
         code: 'corrupt',
-        message: `the file of the store is damaged (${why}): restore a copy`,
+        message: `the file of the store is damaged (${why}): restore a backup`,
       }
     default:
       return { code: 'unavailable', message: why }

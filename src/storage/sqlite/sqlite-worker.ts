@@ -1,6 +1,6 @@
 /**
- * The thread that has the SQLite file (`database-thread.ts`). It may be started before the file is
- * known: its first message names that, from who has locked the folder.
+ * The thread that owns the SQLite file (`database-thread.ts`). It may be started before the file is
+ * known: its first message names the file, and is sent once the folder is locked.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
@@ -31,8 +31,8 @@ function open(options: DatabaseOptions, port: MessagePort): void {
   }
 }
 
-// It takes some milliseconds: in the package nothing is loaded before its first use, and by then
-// somebody waits.
+// Load the module before it is needed. This takes some milliseconds, and in the package nothing is
+// loaded before its first use, when a caller would wait for it.
 process.getBuiltinModule('node:sqlite')
 const port = parentPort
 port?.once('message', (options: DatabaseOptions) => open(options, port))

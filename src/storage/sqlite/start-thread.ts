@@ -1,4 +1,4 @@
-/** Starts the thread of a SQLite file. */
+/** Starts the thread that owns a SQLite file. */
 import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
 import { startOwnThread } from '../../lib/process/own-files.ts'
@@ -8,8 +8,8 @@ import type { FromThread, OpenedMessage } from './messages.ts'
 export type StartedThread = { readonly worker: Worker; readonly opened: OpenedMessage }
 
 /**
- * `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread
- * has ended.
+ * Starts the thread, or uses `early`, which is already running. If the file cannot be used, this
+ * fails with SQLite's reason, and the thread has ended.
  */
 export async function startThread(
   options: DatabaseOptions,
@@ -28,7 +28,7 @@ export async function startThread(
         new Error(
           message.kind === 'refused'
             ? message.message
-            : 'the thread of the store said something else',
+            : 'the thread of the store sent an unexpected message',
         ),
       )
   })

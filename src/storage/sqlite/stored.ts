@@ -1,4 +1,4 @@
-/** Rows of the tables as values of the program. */
+/** Converts rows of the tables to values. */
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { fromBytes } from '../keys.ts'
@@ -10,7 +10,7 @@ export type StoredVersion = {
   readonly value: Uint8Array
 }
 
-/** `value` undefined: a deletion. */
+/** A change of a key. `value` is undefined for a deletion. */
 export type StoredEvent = {
   readonly key: Key
   readonly revision: Revision
@@ -40,5 +40,5 @@ const toKey = (bytes: Uint8Array): Key =>
 
 export function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new StorageError('corrupt', 'the database has something else where bytes are expected')
+  throw new StorageError('corrupt', 'the database has a value that is not bytes')
 }

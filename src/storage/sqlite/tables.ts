@@ -1,32 +1,38 @@
 /**
  * The tables of the SQLite file and the statements on them.
  *
- * `versions` has every version since the last compaction in the order of revisions; each knows the
- * one before it, so that neither old reads nor compaction need an index by key and revision. Only
- * deletions have one: they end what the versions before them tell. `current` has for each key that
- * exists its latest version.
+ * `versions` has every version since the last compaction, in revision order. Each version refers to
+ * the previous version of its key, so that neither old reads nor compaction need an index by key
+ * and revision. Only deletions have an index: a deleted key is not in `current`, so its older
+ * versions are found through its deletion. `current` has the latest version of each key that
+ * exists.
  */
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** Raised when the tables change; older code refuses a newer format. */
+/** The version of the tables, incremented when they change. Older code refuses a newer format. */
 export const FORMAT = 2
-/** An object of 1 or 2 KB fits with others on a page. */
+/** The size of a page. Several objects of 1 or 2 KB fit on one. */
 const PAGE_BYTES = 8192
-/** Pages kept in memory: 16 MB for each connection. */
+/** Memory for cached pages: 16 MB for each connection. */
 const CACHE_KIB = 16_384
 /**
- * What stays of SQLite's log when it begins anew. It is written back every 1000 pages (8 MB); while
- * another program reads the file it cannot be, and grows by all that is written.
+ * Size of SQLite's log that remains when the log is restarted. The log is written back every 1000
+ * pages (8 MB). While another program reads the file, it cannot be written back and grows with
+ * every write.
  */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /**
- * An identifier is the revision and, below it, the number of the key in that revision: a lease may
- * delete many keys at once.
+ * Number of bits of an identifier for the index of a key within its revision. The revision is in
+ * the bits above them. One revision may have many keys, because a lease deletes all its keys at
+ * once.
  */
 const KEY_BITS = 20
 export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
-/** An identifier has 63 bits; the last one is left for what is written after an import. */
+/**
+ * The largest revision of an import. Identifiers have 63 bits; the last one is left for later
+ * writes.
+ */
 export const REVISION_MAX = 2 ** (62 - KEY_BITS)
 
 const tables = `
@@ -37,32 +43,32 @@ const tables = `
   CREATE TABLE leases (id INTEGER PRIMARY KEY AUTOINCREMENT, seconds INTEGER NOT NULL);
 `
 
-/** What makes a format of the one before it. */
+/** The statements that upgrade each format to the next one. */
 const steps: readonly string[] = [
   tables,
-  // 0: not known, so the lease begins anew.
+  // An expires_ms of 0 means that the end is not known, so the lease starts again.
   `CREATE INDEX deletions ON versions (key) WHERE value IS NULL;
    ALTER TABLE leases ADD COLUMN expires_ms INTEGER NOT NULL DEFAULT 0;`,
 ]
 
-/** Returns the identity of the database, which a new one gets here. */
+/** Sets up the database. Returns its ID, which a new database gets here. */
 export function setUp(db: DatabaseSync, isDurable: boolean): string {
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`)
   const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
-  // What is said about commits that fail (`database.ts`) is true of a log only.
+  // The guarantees for failed commits (`database.ts`) hold only with a write-ahead log.
   if (mode !== 'wal')
     throw new Error(
-      `its file system cannot have SQLite's log (the journal is ${String(mode)}): use a local disk`,
+      `its file system does not support SQLite's write-ahead log (the journal mode is ${String(mode)}): use a local disk`,
     )
   db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}; PRAGMA trusted_schema = OFF`)
-  // On macOS `fsync` alone leaves the bytes in the cache of the drive.
+  // On macOS, `fsync` alone leaves the bytes in the cache of the drive.
   if (isDurable)
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
   else db.exec('PRAGMA synchronous = OFF')
   const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (format > FORMAT)
     throw new Error(
-      `it was written by a newer Keelson (format ${format}): use that one, or export it there`,
+      `it was written by a newer Keelson (format ${format}): use that version, or export the store with it`,
     )
   if (format < FORMAT) {
     db.exec(`BEGIN IMMEDIATE; ${steps.slice(format).join('\n')}; PRAGMA user_version = ${FORMAT}`)
@@ -105,15 +111,15 @@ export function prepare(db: DatabaseSync) {
     changedSince: sql(
       `SELECT ${columns} FROM current WHERE id >= ${idOf('?1')} AND key >= ?2 AND key < ?3 ORDER BY key`,
     ),
-    /** The key that so many others of the range come before. */
+    /** Finds the key at an offset in a range. */
     skip: sql('SELECT key FROM current WHERE key >= ? AND key < ? ORDER BY key LIMIT 1 OFFSET ?'),
     count: sql('SELECT count(*) AS n FROM current WHERE key >= ? AND key < ?'),
-    /** Of each key the first deletion after a revision. */
+    /** Finds the first deletion of each key after a revision. */
     deletedSince:
       sql(`SELECT key, ${revisionOf('min(id)')} AS revision, min(id) & ${KEYS_OF_REVISION_MAX - 1} AS number
       FROM versions INDEXED BY deletions WHERE value IS NULL AND key >= ?2 AND key < ?3 AND id >= ${idOf('?1')}
       GROUP BY key ORDER BY key LIMIT ?4`),
-    /** From a version back to the one that was there at a revision. */
+    /** Follows a version back to the one that was current at a revision. */
     versionAt: sql(`WITH RECURSIVE back (id, previous) AS (
         SELECT id, previous FROM versions WHERE id = ${idOf('?1')} | ?2
         UNION ALL SELECT v.id, v.previous FROM back JOIN versions v ON v.id = back.previous WHERE back.id >= ${idOf('?3')})

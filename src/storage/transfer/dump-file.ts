@@ -1,5 +1,6 @@
 /**
- * Writes and reads the file of an export, a line at a time: memory does not grow with the cluster.
+ * Writes and reads the file of an export line by line, so that memory does not grow with the
+ * cluster.
  */
 import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -28,11 +29,11 @@ import {
 } from './dump-lines.ts'
 import { Digest, type Entry, type LeaseLeft, type Source, type Summary } from './entry.ts'
 
-/** A value of etcd's largest size, with every byte escaped. */
+/** Maximum length of a line: a value of etcd's largest size, with every byte escaped. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024
-/** Entries are handed on in pages of about so many bytes. */
+/** Approximate size of the pages in which entries are read. */
 const PAGE_BYTES = 1024 * 1024
-/** Secrets are in it. */
+/** Permissions of the file, which contains secrets. */
 const MODE = 0o600
 
 export type ToFile = {
@@ -41,14 +42,17 @@ export type ToFile = {
   readonly onProgress: (keys: number) => void
 }
 
-/** The file gets its name when it is whole and on the disk; one that exists is not replaced. */
+/**
+ * Writes an export. The file gets its name when it is complete and on disk. An existing file is not
+ * replaced.
+ */
 export async function writeDump(
   source: Source,
   file: string,
   { prefix, nowMs, onProgress }: ToFile,
 ): Promise<Summary> {
-  if (existsSync(file)) throw new Error(`${file} exists already: remove it, or choose another name`)
-  // A name of its own: what somebody else put there, or writes, is not written into.
+  if (existsSync(file)) throw new Error(`${file} already exists: remove it, or choose another name`)
+  // A unique name, so that a file of another process is never written into.
   const partial = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.partial`
   const out = createWriteStream(partial, { flags: 'wx', mode: MODE, flush: true })
   const failed = once(out, 'error').then(([error]: unknown[]) => {
@@ -74,10 +78,10 @@ export async function writeDump(
   }
 }
 
-/** Fails if the name was taken meanwhile. */
+/** Gives the file its name. Fails if the name was taken meanwhile. */
 function nameWhole(partial: string, file: string): void {
   if (tryLink(partial, file)) return rmSync(partial)
-  // The name is taken by an empty file, which only this process replaces.
+  // An empty file reserves the name; only this process replaces it.
   closeSync(openSync(file, 'wx', MODE))
   try {
     renameSync(partial, file)
@@ -87,7 +91,9 @@ function nameWhole(partial: string, file: string): void {
   }
 }
 
-/** False where the file system has no hard links, as exFAT. Fails if the name is taken. */
+/**
+ * Returns false if the file system has no hard links, such as exFAT. Fails if the name is taken.
+ */
 export function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to)
@@ -139,14 +145,14 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** An export that is whole: it is read to its end once before, and every line was checked. */
+/** A complete export. The file was read to its end once, and every line was checked. */
 export class DumpFile implements Source {
   readonly #file: string
   readonly #leases = new Map<bigint, LeaseLeft>()
   readonly head: DumpHead
   readonly summary: Summary
 
-  /** Fails if a line, the order of keys, their number or a hash is wrong. */
+  /** Opens an export. Fails if a line, the order of keys, their number or a hash is wrong. */
   static async open(file: string): Promise<DumpFile> {
     const reading = new Checking()
     for await (const { line, before } of linesOf(file)) {
@@ -154,7 +160,7 @@ export class DumpFile implements Source {
       if (fault !== undefined) throw damaged(file, fault)
     }
     const { head, summary } = reading.end()
-    if (head === undefined) throw damaged(file, 'it does not begin as an export does')
+    if (head === undefined) throw damaged(file, 'it does not begin like an export')
     if (summary === undefined) throw damaged(file, 'its end is missing')
     return new DumpFile(file, head, summary)
   }
@@ -185,7 +191,7 @@ export class DumpFile implements Source {
     if (page.length > 0) yield page
   }
 
-  /** A lease stands before the first key that has it. */
+  /** Returns a lease, whose line comes before that of the first key that has it. */
   async readLease(id: bigint): Promise<LeaseLeft> {
     const found = this.#leases.get(id)
     if (found === undefined) throw damaged(this.#file, `lease ${id} is missing`)
@@ -196,8 +202,8 @@ export class DumpFile implements Source {
 }
 
 /**
- * An export as its lines come: the first one is the head, the last one the end, and every key is
- * one that a store can take.
+ * Checks the lines of an export as they are read. The head must come first and the end last, and a
+ * store must be able to hold every key.
  */
 class Checking {
   readonly #digest = new Digest()
@@ -205,18 +211,18 @@ class Checking {
   #end: Summary | undefined
   #last = ''
 
-  /** Returns what is wrong. */
+  /** Checks the next line. Returns what is wrong, if anything. */
   take(line: DumpLine, before: string): string | undefined {
-    if (this.#end !== undefined) return 'something follows its end'
+    if (this.#end !== undefined) return 'there is data after its end'
     if ((line.kind === 'head') !== (this.#head === undefined))
-      return 'it does not begin as an export does'
+      return 'it does not begin like an export'
     if (line.kind === 'head') this.#head = line
     if (line.kind === 'entry') return this.#takeEntry(line)
     if (line.kind !== 'end') return undefined
     const found = this.#digest.end()
-    if (line.lines !== before) return 'its lines are not those of its hash'
+    if (line.lines !== before) return 'its lines do not match its hash'
     if (found.sha256 !== line.sha256 || found.keys !== line.keys)
-      return 'keys and values are not those of its hash'
+      return 'its keys and values do not match its hash'
     this.#end = found
     return undefined
   }
@@ -228,16 +234,16 @@ class Checking {
   #takeEntry({ key, value, revision, created }: Entry): string | undefined {
     const { prefix = '', revision: newest = 0 } = this.#head ?? {}
     if (!key.startsWith(prefix)) return 'a key is not below its prefix'
-    if (key <= this.#last) return 'a key is not in its order'
+    if (key <= this.#last) return 'its keys are not in order'
     if (created < 1 || created > revision || revision > newest)
-      return 'a key has revisions that no store gives'
+      return 'a key has impossible revisions'
     this.#last = key
     this.#digest.add(key, value)
     return undefined
   }
 }
 
-/** `before`: with the end, the hash of all lines before it. */
+/** A line of the file. For the end, `before` is the hash of all lines before it. */
 type LineRead = { readonly line: DumpLine; readonly before: string }
 
 async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {
@@ -268,7 +274,7 @@ async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {
     parts.push(bytes.subarray(start))
     length += bytes.length - start
     if (length > LINE_BYTES_MAX)
-      throw damaged(file, `line ${number + 1} is longer than any of an export`)
+      throw damaged(file, `line ${number + 1} is longer than any line of an export`)
   }
   if (length > 0) throw damaged(file, 'its last line is cut off')
 }
@@ -276,4 +282,4 @@ async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {
 const NEWLINE = 0x0a
 
 const damaged = (file: string, why: string): Error =>
-  new Error(`${file} is no whole export: ${why}`)
+  new Error(`${file} is not a complete export: ${why}`)

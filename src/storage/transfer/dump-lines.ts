@@ -1,7 +1,7 @@
 /**
- * The file of an export: a JSON document a line. The first says what it is, then follow leases and
- * keys, a lease before the first key that has it, keys in their order; the last line has their
- * number and hash. docs/storage.md has the fields.
+ * The file of an export, with one JSON document per line. The first line describes the export.
+ * Leases and keys follow: a lease comes before the first key that has it, and keys are in order.
+ * The last line has the number of keys and the hashes. docs/storage.md describes the fields.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Key, Revision } from '../engine.ts'
@@ -13,7 +13,7 @@ const FORMAT = 1
 
 export type DumpHead = { readonly prefix: Key; readonly revision: Revision }
 
-/** `lines`: the hash of all lines before this one. */
+/** The last line. `lines` is the hash of all lines before it. */
 export type DumpEnd = Summary & { readonly lines: string }
 
 export type DumpLine =
@@ -50,7 +50,7 @@ export const printEnd = (end: DumpEnd): string => line({ end })
 
 const line = (document: object): string => `${JSON.stringify(document)}\n`
 
-/** Fails with what is wrong with the line. */
+/** Parses a line. The error says what is wrong with it. */
 export function readLine(text: string): DumpLine {
   const fields = parse(text)
   if ('keelson' in fields) return readHead(fields)
@@ -65,23 +65,25 @@ export function readLine(text: string): DumpLine {
       leftSeconds: ttlOf(left, 'left'),
     }
   }
-  throw new Error('it is none of an export')
+  throw new Error('it is not a line of an export')
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
 function parse(text: string): Fields {
   const document = parseJson(text)
-  if (!isFields(document)) throw new Error('it is no JSON object')
+  if (!isFields(document)) throw new Error('it is not a JSON object')
   return document
 }
 
-/** What the parser says has parts of the line, which may be a Secret. */
+/**
+ * Parses JSON. The message of JSON.parse quotes the text, which may be a Secret, so it is dropped.
+ */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error('it is no JSON')
+    throw new Error('it is not JSON')
   }
 }
 
@@ -89,18 +91,18 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function readHead({ keelson, format, prefix, revision }: Fields): DumpLine {
-  if (keelson !== 'store') throw new Error('it is no export of a store')
+  if (keelson !== 'store') throw new Error('it is not an export of a store')
   if (format !== FORMAT)
-    throw new Error(`format ${String(format)} is not known here: use the Keelson that wrote it`)
+    throw new Error(`format ${String(format)} is not supported: use the Keelson that wrote it`)
   const folder = toKey(textOf(prefix, 'prefix'))
-  // An import replaces what is below it.
+  // An import replaces everything below the prefix.
   if (!folder.startsWith('/') || !folder.endsWith('/'))
-    throw new Error('prefix is no folder of keys')
+    throw new Error('prefix must begin and end with a slash')
   return { kind: 'head', prefix: folder, revision: countOf(revision, 'revision') }
 }
 
 function readEnd(end: unknown): DumpLine {
-  if (!isFields(end)) throw new Error('end is no object')
+  if (!isFields(end)) throw new Error('end is not an object')
   const { keys, sha256, lines } = end
   return {
     kind: 'end',
@@ -128,25 +130,25 @@ function readEntry({ key, keyBase64, value, base64, revision, created, lease }: 
 }
 
 function textOf(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw new Error(`${field} is no text`)
+  if (typeof value !== 'string') throw new Error(`${field} is not a string`)
   return value
 }
 
 function countOf(value: unknown, field: string): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw new Error(`${field} is no whole number`)
+    throw new Error(`${field} is not a whole number`)
   return value
 }
 
-/** Seconds. When a longer one ends is no time that a store can hold. */
+/** Reads a time to live in seconds. No store can hold the end of a longer one. */
 function ttlOf(value: unknown, field: string): number {
   const seconds = countOf(value, field)
-  if (seconds > TTL_SECONDS_MAX) throw new Error(`${field} is more than etcd grants`)
+  if (seconds > TTL_SECONDS_MAX) throw new Error(`${field} is longer than any lease of etcd`)
   return seconds
 }
 
 function idOf(value: unknown): bigint {
   const text = textOf(value, 'lease')
-  if (!/^\d{1,19}$/.test(text)) throw new Error('lease is no number')
+  if (!/^\d{1,19}$/.test(text)) throw new Error('lease is not a number')
   return BigInt(text)
 }

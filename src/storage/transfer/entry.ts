@@ -1,4 +1,4 @@
-/** What moves between stores: the keys of a cluster at one revision. */
+/** The data that moves between stores: the keys of a cluster at one revision. */
 import { createHash } from 'node:crypto'
 import type { Key, Revision } from '../engine.ts'
 import { toBytes } from '../keys.ts'
@@ -6,10 +6,10 @@ import { toBytes } from '../keys.ts'
 export type Entry = {
   readonly key: Key
   readonly value: Uint8Array
-  /** Of its last change; a store whose counter is its own gives another one. */
+  /** The revision of the last change. A store with its own counter assigns another one. */
   readonly revision: Revision
   readonly created: Revision
-  /** 0n: none. */
+  /** The ID of the lease; 0n means no lease. */
   readonly lease: bigint
 }
 
@@ -22,17 +22,17 @@ export type LeaseLeft = {
 /** A cluster at one revision. */
 export interface Source extends AsyncDisposable {
   readonly revision: Revision
-  /** In the order of keys; a page is some megabytes at the most. */
+  /** Yields entries in key order. A page has at most some megabytes. */
   pages(): AsyncIterable<readonly Entry[]>
-  /** Leases that have ended meanwhile have no time left. */
+  /** Returns a lease. A lease that has ended meanwhile has no time left. */
   readLease(id: bigint): Promise<LeaseLeft>
 }
 
 export type Summary = { readonly keys: number; readonly sha256: string }
 
 /**
- * Of keys and values, not of revisions and leases: it is the same in every store that has the same
- * objects.
+ * A hash of keys and values, but not of revisions and leases: it is the same in every store that
+ * has the same objects.
  */
 export class Digest {
   readonly #hash = createHash('sha256')
@@ -61,6 +61,6 @@ export async function summarize(source: Source): Promise<Summary> {
 export function compareSummaries(found: Summary, expected: Summary): void {
   if (found.sha256 === expected.sha256 && found.keys === expected.keys) return
   throw new Error(
-    `what was stored is not what was read: ${found.keys} keys with sha256 ${found.sha256}, not ${expected.keys} with ${expected.sha256}`,
+    `the stored data differs from the export: ${found.keys} keys with sha256 ${found.sha256}, not ${expected.keys} with ${expected.sha256}`,
   )
 }

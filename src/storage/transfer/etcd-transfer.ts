@@ -1,4 +1,4 @@
-/** A cluster in etcd as the source and the target of a move. */
+/** A cluster in etcd, as the source or the target of a move. */
 import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
 import type { Op } from '../etcd/codec/kv-request.ts'
 import type { Key, Revision } from '../engine.ts'
@@ -8,23 +8,29 @@ import type { DumpFile } from './dump-file.ts'
 import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
 import { type ImportOptions, notEmpty, type Target } from './target.ts'
 
-/** etcd's default of --max-txn-ops is 128, that of --max-request-bytes 1.5 MiB. */
+/**
+ * Limits of a transaction. etcd's default of --max-txn-ops is 128, that of --max-request-bytes 1.5
+ * MiB.
+ */
 const TXN_OPS_MAX = 100
 const TXN_BYTES_MAX = 1024 * 1024
-/** Of one transaction: three times the key and what surrounds them. */
+/** Estimated size of a put and its compare, besides their keys and the value. */
 const OP_BYTES_AROUND = 128
-/** Revisions that are used up side by side while the counter is raised. */
+/** Number of concurrent writes while the counter is raised. */
 const RAISED_AT_ONCE = 128
 /**
- * Some minutes of writes. Beyond it etcd itself is quicker: etcdutl snapshot restore
- * --bump-revision.
+ * Maximum number of revisions to raise the counter by, which takes some minutes of writes. Beyond
+ * it, etcd itself is quicker: etcdutl snapshot restore --bump-revision.
  */
 const RAISED_MAX = 5_000_000
-/** Keys that ended before the import does would make its check fail. */
+/**
+ * Minimum time to live of a lease. Keys that expire before the import ends would make its check
+ * fail.
+ */
 const LEASE_SECONDS_MIN = 15 * 60
 /**
- * Says which import is under way: the same one goes on where it ended. No server starts while it is
- * there (`open-engine.ts`).
+ * Key that names the import in progress, so that the same import continues where it ended. No
+ * server starts while the key exists (`open-engine.ts`).
  */
 const markerKey = toBytes(importMarker)
 
@@ -87,10 +93,10 @@ export class EtcdSource implements Source {
 }
 
 /**
- * etcd counts its revisions itself, so the counter is raised by writes of a key of our own before
- * the first object comes: no revision of an object or a list is one that clients of the source have
- * seen. At the end history is compacted: watches that resume from a revision of the source, or of
- * what was replaced, are answered 410.
+ * Imports into etcd. etcd counts its revisions itself, so writes to a key of our own raise the
+ * counter before the first object is stored. No object or list then has a revision that clients of
+ * the source have seen. At the end, history is compacted: watches that resume from a revision of
+ * the source, or of the replaced content, get 410.
  */
 export class EtcdTarget implements Target {
   readonly #etcd: EtcdOptions
@@ -108,7 +114,7 @@ export class EtcdTarget implements Target {
     await putAll(client, dump, options)
     const { revision: stored } = await client.kv.head(markerKey)
     compareSummaries(await summarize(new EtcdSource(client, range, stored)), dump.summary)
-    // A server can start once the marker is gone: nobody may watch from before the import by then.
+    // A server can start once the marker is gone. By then, no watch may start before the import.
     const { revision } = await client.kv.put({
       key: markerKey,
       value: Buffer.from(dump.summary.sha256),
@@ -134,7 +140,8 @@ async function prepare(
   if (isResumed) return
   const { count } = await client.kv.range({ key: from, rangeEnd: to, countOnly: true })
   if (count > 0 && !options.replaces) throw notEmpty('etcd')
-  // In one step: with the marker it is known that what is there is replaced, and by what.
+  // One transaction, so that the marker shows that the content is being replaced, and by which
+  // export.
   const marked: Op = { type: 'put', key: markerKey, value: Buffer.from(dump.summary.sha256) }
   await client.kv.txn({
     compare: [],
@@ -143,7 +150,7 @@ async function prepare(
   })
 }
 
-/** Before anything is written. */
+/** Checks how far the counter must be raised, before anything is written. */
 async function checkDistance(
   client: EtcdClient,
   dump: DumpFile,
@@ -152,8 +159,8 @@ async function checkDistance(
   const { revision } = await client.kv.head(markerKey)
   if (dump.revision + revisionsAhead - revision <= RAISED_MAX) return
   throw new Error(
-    `etcd is at revision ${revision}, the export at ${dump.revision}: more than ${RAISED_MAX} are missing. Clients must not see older revisions than before: ` +
-      'begin with an etcd whose counter was raised (etcdutl snapshot restore --bump-revision --mark-compacted)',
+    `etcd is at revision ${revision} and the export at ${dump.revision}: the counter would have to be raised by more than ${RAISED_MAX}. Clients must not see older revisions than before: ` +
+      'start with an etcd whose counter was raised (etcdutl snapshot restore --bump-revision --mark-compacted)',
   )
 }
 
@@ -201,7 +208,10 @@ async function putAll(
   }
 }
 
-/** What an earlier attempt has stored stays: the hash at the end shows that it is the same. */
+/**
+ * Stores the keys that do not exist yet. The hash at the end proves that those of an earlier
+ * attempt are the same.
+ */
 async function putNew(
   client: EtcdClient,
   batch: readonly Entry[],

@@ -1,4 +1,4 @@
-/** A cluster in a data folder as the source and the target of a move. */
+/** A cluster in a data folder, as the source or the target of a move. */
 import {
   closeSync,
   constants,
@@ -23,11 +23,15 @@ import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } 
 import { type ImportOptions, notEmpty, type Target } from './target.ts'
 
 const PAGE_BYTES = 1024 * 1024
-/** Pages kept in memory while keys come in another order than their revisions. */
+/**
+ * Memory for cached pages during an import, in which keys come in another order than their
+ * revisions.
+ */
 const IMPORT_CACHE_KIB = 65_536
 
 /**
- * Reads beside a server that has the folder: SQLite shows it the state at the moment when it began.
+ * Reads a store, which a server may be using: SQLite shows the state at the moment when the read
+ * began.
  */
 export class SqliteSource implements Source {
   readonly revision: Revision
@@ -90,7 +94,7 @@ export class SqliteSource implements Source {
   }
 }
 
-/** Fails if there is no store in the folder. */
+/** Opens the store in a folder. Fails if there is none. */
 export function existingSource(
   folder: string,
   options: { readonly prefix: Key; readonly nowMs: number },
@@ -100,7 +104,7 @@ export function existingSource(
   try {
     return new SqliteSource(file, options)
   } catch (cause) {
-    // Beside a log SQLite writes an index, for readers too.
+    // If there is a log, SQLite writes an index for it, even for readers.
     const why = messageOf(cause)
     throw new Error(
       `${file} cannot be read (${why}): it must be a store in a folder that you can write to`,
@@ -109,15 +113,16 @@ export function existingSource(
   }
 }
 
-/** Of `keelson dev`, whose store is in a folder of its own. */
+/** Returns a hint for the folder of `keelson dev`, whose store is in a subfolder. */
 function hintOf(folder: string): string {
   const store = join(folder, 'store')
   return existsSync(fileIn(store)) ? `, but in ${store}` : ''
 }
 
 /**
- * Objects keep the revisions that they had. The file is made beside the one of the store, and takes
- * its place when it is whole and its hash is right: an import that ends early has changed nothing.
+ * Imports into a data folder. Objects keep their revisions. A new file is written beside that of
+ * the store, and replaces it when it is complete and its hash is right. An import that ends early
+ * has changed nothing.
  */
 export class SqliteTarget implements Target {
   readonly #folder: string
@@ -135,11 +140,11 @@ export class SqliteTarget implements Target {
     const file = fileIn(this.#folder)
     const old = existsSync(file) ? settle(file) : 0
     if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
-    // History begins after the last revision that clients of the replaced store have seen: none of
-    // their watches continues.
+    // History begins after the last revision that clients of the replaced store have seen, so that
+    // none of their watches continues.
     const revision = Math.max(dump.revision, old + 1) + options.revisionsAhead
     if (revision > REVISION_MAX)
-      throw new Error(`revision ${revision} is beyond what a folder can hold`)
+      throw new Error(`revision ${revision} is too large for a data folder`)
     const made = `${file}.import`
     removeFiles(made, ['', ...besides])
     createTables(made)
@@ -153,14 +158,14 @@ export class SqliteTarget implements Target {
   }
 }
 
-/** SQLite's log and its index, which must not be found beside another file. */
+/** Endings of SQLite's log and its index, which must not be left beside another file. */
 const besides = ['-wal', '-shm']
 
 function removeFiles(file: string, endings: readonly string[]): void {
   for (const ending of endings) rmSync(file + ending, { force: true })
 }
 
-/** Under its name the old file is there until the new one is. */
+/** Keeps the old file under another name. Its own name remains until the new file takes it. */
 function keepOld(file: string, kept: string): void {
   if (tryLink(file, kept)) return
   copyFileSync(file, kept, constants.COPYFILE_EXCL)
@@ -176,17 +181,14 @@ function flush(file: string): void {
   }
 }
 
-/**
- * Returns the revision of a store. Its log is in the file afterwards, so that the file alone is the
- * store.
- */
+/** Writes the log of a store back, so that the file alone is the store. Returns the revision. */
 function settle(file: string): Revision {
   const revision = revisionIn(file)
   const db = new DatabaseSync(file)
   try {
     const done = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
     if (Number(done?.['busy']) !== 0)
-      throw new Error(`${file} is being read by another program: end that first`)
+      throw new Error(`${file} is being read by another program: stop that program first`)
   } finally {
     db.close()
   }
@@ -203,7 +205,7 @@ function createTables(file: string): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
 }
 
-/** Without `fsync` until the end: nobody has the file before that. */
+/** Fills the file, without `fsync` until the end, because no other process uses it before that. */
 async function fill(
   file: string,
   dump: DumpFile,
@@ -229,8 +231,8 @@ async function fill(
       keys += page.length
       onProgress('keys', keys)
     }
-    // Nothing older can be read or watched: a client that has seen a revision of the source since
-    // the export begins anew.
+    // No older revision can be read or watched: a client that has seen a revision of the source
+    // since the export lists again.
     const meta = db.prepare('INSERT INTO meta VALUES (?, ?)')
     for (const name of ['compacted', 'swept']) meta.run(name, revision)
     db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
@@ -245,7 +247,7 @@ class VersionWriter {
   readonly #current: StatementSync
   readonly #grant: StatementSync
   readonly #nowMs: number
-  /** Their numbers here. */
+  /** IDs of leases in this file, by their IDs in the export. */
   readonly #leases = new Map<bigint, number | bigint>()
 
   constructor(db: DatabaseSync, nowMs: number) {
@@ -253,7 +255,7 @@ class VersionWriter {
     this.#version = db.prepare(`INSERT INTO versions (id, key, created, previous, value) SELECT
       coalesce(max(id) + 1, ?1 * ${KEYS_OF_REVISION_MAX}), ?2, ?3, NULL, ?4
       FROM versions WHERE id >= ?1 * ${KEYS_OF_REVISION_MAX} AND id < (?1 + 1) * ${KEYS_OF_REVISION_MAX}`)
-    // Identifiers have more bits than a number.
+    // Identifiers have more bits than a JavaScript number can hold.
     this.#version.setReadBigInts(true)
     this.#current = db.prepare('INSERT INTO current (key, id, created, lease) VALUES (?, ?, ?, ?)')
     this.#grant = db.prepare('INSERT INTO leases (seconds, expires_ms) VALUES (?, ?)')

@@ -74,7 +74,7 @@ test('a server starts if one member can be used, and else says what to do', asyn
   const logged: string[] = []
   await rejects(
     checkVersions({ endpoints: [old.url] }, (_, message) => logged.push(message)),
-    /etcd at .* is of version 3\.5\.12, .*: upgrade it to 3\.5\.13 or newer/,
+    /etcd at .* has version 3\.5\.12, .*: upgrade it to 3\.5\.13 or newer/,
   )
   equal(logged.length, 1)
   await checkVersions({ endpoints: [old.url, etcd.clientUrl] }, silent)

@@ -57,7 +57,7 @@ test('another program locks the file: writes are refused with the reason, reads 
     )
   }
   assert.deepEqual(lines, [
-    'error the store cannot be written; reads go on',
+    'error the store cannot be written; reads continue',
     'info the store can be written again',
   ])
 })
@@ -107,7 +107,7 @@ test('a log that grows since another program reads is told of, and that it is sh
   }
   await until(() => write().then(() => reported.length === 2), 'it is told')
   const long =
-    "warn SQLite's log grows and cannot be written back: does another program read the file all the time?"
+    "warn SQLite's log keeps growing and cannot be written back: is another program reading the file all the time?"
   assert.deepEqual(reported, [long, "info SQLite's log is short again"])
 })
 

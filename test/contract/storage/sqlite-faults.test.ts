@@ -164,7 +164,7 @@ for (const [how, code, message] of [
     )
     assert.deepEqual(await store.keys(), ['/f/a', '/f/d'])
     assert.deepEqual(await store.log(), [
-      'error the store cannot be written; reads go on',
+      'error the store cannot be written; reads continue',
       'info the store can be written again',
     ])
     await store.kill()

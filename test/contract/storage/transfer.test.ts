@@ -159,17 +159,17 @@ test('lines, revisions and hashes that no export has', async () => {
   const cases: [string, RegExp][] = [
     [
       text.replace('"revision":2,"created":2', '"revision":3,"created":2'),
-      /lines are not those of its hash/,
+      /lines do not match its hash/,
     ],
     [
       text.replace('"revision":2,"created":2', '"revision":2,"created":0'),
-      /revisions that no store gives/,
+      /a key has impossible revisions/,
     ],
     [[head, text].join('\n'), /does not begin/],
-    [text + text, /something follows its end/],
+    [text + text, /there is data after its end/],
     [rest.join('\n'), /does not begin/],
     [`${head}\n{"key":"/registry/x/0","value":"secret`, /cut off/],
-    [`${head}\n{"key":"/registry/x/0","value":secret}\n`, /line 2: it is no JSON$/],
+    [`${head}\n{"key":"/registry/x/0","value":secret}\n`, /line 2: it is not JSON$/],
   ]
   for (const [content, message] of cases) {
     writeFileSync(at('bad'), content)
@@ -181,7 +181,7 @@ test('lines, revisions and hashes that no export has', async () => {
     `--file=${at('small.dump')}`,
     `--revisions-ahead=${2 ** 43}`,
   ]
-  await assert.rejects(run(...far), /beyond what a folder can hold/)
+  await assert.rejects(run(...far), /too large for a data folder/)
 })
 
 /** What somebody else may have written, with hashes that are right. */
@@ -202,11 +202,11 @@ test('what no store could hold is refused before anything is stored', async () =
   ]
   const cases: [string, RegExp][] = [
     // A folder with such a lease could not be opened again.
-    [printDump({}, leased(1e13, 1e13)), /line 2: ttl is more than etcd grants/],
-    [printDump({}, leased(1, 1e13)), /line 2: left is more than etcd grants/],
-    [printDump({ prefix: '' }, [key]), /line 1: prefix is no folder of keys/],
+    [printDump({}, leased(1e13, 1e13)), /line 2: ttl is longer than any lease of etcd/],
+    [printDump({}, leased(1, 1e13)), /line 2: left is longer than any lease of etcd/],
+    [printDump({ prefix: '' }, [key]), /line 1: prefix must begin and end/],
     // With --replace, keys of others would be removed.
-    [printDump({ prefix: '/reg' }, [key]), /line 1: prefix is no folder of keys/],
+    [printDump({ prefix: '/reg' }, [key]), /line 1: prefix must begin and end/],
   ]
   for (const [content, message] of cases) {
     writeFileSync(at('odd'), content)
@@ -221,7 +221,7 @@ test('an export takes no name that is taken, and leaves nothing behind', async (
   writeFileSync(at('taken'), 'mine')
   await assert.rejects(
     run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`),
-    /exists already/,
+    /already exists/,
   )
   assert.equal(readFileSync(at('taken'), 'utf8'), 'mine')
   assert.equal(statSync(at('small.dump')).mode & 0o777, 0o600)
@@ -312,7 +312,7 @@ test('etcd: nothing is deleted for an import that cannot be done, and one that e
     { store, compactionMs: 0 },
     { clock: systemClock, log: () => undefined },
   )
-  await assert.rejects(opening, /an import into this etcd has not ended/)
+  await assert.rejects(opening, /an import into this etcd is incomplete/)
   await run('import', servers, `--file=${at('small.dump')}`, '--revisions-ahead=100')
   const { count, revision } = await client.kv.range({
     key: Buffer.from('/registry/'),

@@ -1,8 +1,8 @@
 /**
- * A source of data encryption keys of KMS v2: a seed, of which keys are derived (HKDF-Expand with
- * 32 random bytes that stand before the value), or, in values of older servers, the key itself.
- * Upstream derives a key for each value; here some values in a row share one, since to derive it
- * takes longer than to encrypt. Each has a nonce of its own all the same.
+ * A source of data encryption keys of KMS v2. It is a seed from which keys are derived (HKDF-Expand
+ * with 32 random bytes, which are stored before the value) or, in values of older servers, the key
+ * itself. kube-apiserver derives a key for each value. Here, consecutive values share a key,
+ * because deriving it takes longer than encryption. Each value still has its own nonce.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LruCache } from '../../../lib/cache/lru-cache.ts'
@@ -13,17 +13,21 @@ import type { RandomPool } from '../../../lib/bytes/random-pool.ts'
 
 const INFO_BYTES = 32
 export const SEED_BYTES = 32
-/** RFC 5869, section 2.3: the first block ends in the number 1, and is as long as the key. */
+/**
+ * The end of the input for HKDF-Expand's first block (RFC 5869, section 2.3). One block is as long
+ * as the key.
+ */
 const FIRST_BLOCK = Buffer.from([1])
 
 /**
- * Values that are written with one derived key. Random nonces of 96 bits allow 2^32 (NIST SP
- * 800-38D, section 8.3); so few of them meet with a probability of 2^-77, and derivation is already
- * no part of the cost.
+ * Number of values that are written with one derived key. Random nonces of 96 bits allow 2^32 (NIST
+ * SP 800-38D, section 8.3). Among this few, two are equal with a probability of 2^-77, and the cost
+ * of derivation is already negligible.
  */
 const VALUES_PER_KEY = 1024
 /**
- * Derived keys that are kept for reading: those of a million values that this kind of server wrote.
+ * Maximum number of derived keys that are cached for reading: enough for a million values that
+ * Keelson wrote.
  */
 const KEPT_KEYS_MAX = 1024
 
@@ -36,7 +40,7 @@ export interface DekSource {
 export class Seed implements DekSource {
   readonly #seed: KeyObject
   readonly #nonces: RandomPool
-  /** By what they are derived with. */
+  /** Derived keys by the bytes that they are derived with. */
   readonly #derived = new LruCache<AesGcm>(KEPT_KEYS_MAX)
   #writing: WritingKey | undefined
 
@@ -46,8 +50,8 @@ export class Seed implements DekSource {
   }
 
   /**
-   * Writes into `target` from `at` on, which must have SEED_OVERHEAD_BYTES more than the value.
-   * Returns where it ends.
+   * Writes the encrypted value into `target`, beginning at `at`. `target` must have room for the
+   * value and SEED_OVERHEAD_BYTES more. Returns the index after the last byte written.
    */
   sealInto(target: Buffer, at: number, plain: Buffer, key: Key): number {
     const { info, cipher } = this.#writingKey()
@@ -84,18 +88,20 @@ export class Seed implements DekSource {
 
   #derive(info: Buffer): AesGcm {
     const bytes = createHmac('sha256', this.#seed).update(info).update(FIRST_BLOCK).digest()
-    // A cipher takes a KeyObject in a third of the time that it takes for bytes; and it is not in
-    // the heap.
+    // A KeyObject makes ciphers cheaper than bytes do, and keeps the key out of the heap.
     const secret = createSecretKey(bytes)
     bytes.fill(0)
     return new AesGcm(secret, this.#nonces)
   }
 }
 
-/** `info`: what the key is derived with, which stands before the value. */
+/**
+ * The key for the next values. `info` is what it is derived with, which is stored before each
+ * value.
+ */
 type WritingKey = { readonly info: Buffer; readonly cipher: AesGcm; values: number }
 
-/** Fails with a StorageError 'corrupt' if the plugin gave something else than a seed. */
+/** Creates a seed. Fails with a StorageError 'corrupt' if the plugin returned something else. */
 export function seedOf(bytes: Buffer, nonces: RandomPool): Seed {
   if (bytes.length < SEED_BYTES)
     throw unreadable(`invalid seed length ${bytes.length} used for key generation`)

@@ -1,6 +1,6 @@
 /**
- * A value of KMS v2 as it is stored: protobuf with the encrypted data first, and behind it all that
- * identifies the source of its key, which is the same for many values.
+ * A value of KMS v2 as it is stored: protobuf with the encrypted data first. The fields behind it
+ * identify the source of its key, and are the same for many values.
  */
 import {
   bytesTag,
@@ -23,7 +23,7 @@ const KEY_ID_BYTES_MAX = 1024
 const SOURCE_BYTES_MAX = 1024
 const ANNOTATIONS_BYTES_MAX = 32 << 10
 
-/** As in the protobuf: how the key of a value comes of its source. */
+/** How the key of a value comes from its source, numbered as in the protobuf. */
 export const sourceTypes = { key: 0, seed: 1 } as const
 export type SourceType = (typeof sourceTypes)[keyof typeof sourceTypes]
 
@@ -32,7 +32,7 @@ export type SealedSource = EncryptResponse & { readonly type: SourceType }
 
 export type EncryptedObject = { readonly data: Buffer; readonly source: SealedSource }
 
-/** Everything behind the data. */
+/** Encodes all fields behind the data. */
 export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSource): Buffer {
   const writer = new WireWriter(ciphertext.length + keyId.length)
   writer.number(5, type)
@@ -45,14 +45,14 @@ export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSou
 const FRAME_HEAD_BYTES = 5
 const DATA_TAG = bytesTag(1)
 
-/** How long the tag and the length of the data are. */
+/** Returns the length of the data's tag and length. */
 export function dataHeadBytes(bytes: number): number {
   let count = 2
   for (let rest = bytes; rest >= 0x80; rest = Math.floor(rest / 0x80)) count++
   return count
 }
 
-/** Writes the tag and the length of the data at this place. */
+/** Writes the tag and the length of the data, beginning at `from`. */
 export function writeDataHead(target: Buffer, from: number, bytes: number): void {
   let at = from
   target[at++] = DATA_TAG
@@ -62,8 +62,8 @@ export function writeDataHead(target: Buffer, from: number, bytes: number): void
 }
 
 /**
- * The data and what follows it, if the data comes first, as in all that servers write; undefined:
- * the object must be parsed.
+ * Splits a value into the data and the bytes behind it, if the data comes first, as in all values
+ * that servers write. Returns undefined if the value must be parsed instead.
  */
 export function splitData(
   value: Buffer,
@@ -83,7 +83,7 @@ export function splitData(
   return undefined
 }
 
-/** Fails with a StorageError 'corrupt'. */
+/** Decodes a stored value. Fails with a StorageError 'corrupt'. */
 export function decodeObject(value: Buffer): EncryptedObject {
   const object = parse(value)
   const fault = object.data.length === 0 ? 'encrypted data is empty' : sourceFault(object.source)
@@ -121,7 +121,7 @@ function read(reader: WireReader): EncryptedObject {
   return { data, source: { ciphertext, keyId, annotations, type } }
 }
 
-/** Why a source may not be stored, or is not one; undefined: it is valid. */
+/** Returns why a source is invalid and may not be stored; undefined if it is valid. */
 export function sourceFault({
   ciphertext,
   keyId,
@@ -150,7 +150,7 @@ export function keyIdFault(
 const tooLong = (bytes: number, max: number): string =>
   `${bytes} bytes, which exceeds the max size of ${max}`
 
-/** A name is a domain of at least two labels. */
+/** The name of an annotation is a domain of at least two labels. */
 const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+\.?$/
 
 function annotationsFault(annotations: Annotations): string | undefined {
@@ -165,6 +165,6 @@ function annotationsFault(annotations: Annotations): string | undefined {
   return `total size of annotations is ${bytes}, which exceeds the max size of ${ANNOTATIONS_BYTES_MAX}`
 }
 
-/** The same for equal sources: servers write annotations in any order. */
+/** Returns the same key for equal sources, because servers write annotations in any order. */
 export const sourceKey = (source: SealedSource): string =>
   encodeSource({ ...source, annotations: new Map(sorted(source.annotations)) }).toString('latin1')

@@ -1,15 +1,18 @@
 /**
- * The result of a check of a plugin, kept for a while: health endpoints are asked more often than a
- * plugin should be.
+ * The result of a plugin's health check, cached for a while, because health endpoints are polled
+ * more often than a plugin should be.
  */
 import { messageOf } from '../../../lib/errors.ts'
 import type { Time } from '../../../lib/time/timers.ts'
 
-/** As upstream. */
+/** How long results are cached, as in kube-apiserver. */
 const HEALTHY_MS = 20_000
 const UNHEALTHY_MS = 3_000
 
-/** As upstream: who made the check is told which step of it failed, and who asks later only why. */
+/**
+ * The error of one step of a check. As in kube-apiserver, only the caller that starts the check
+ * learns which step failed. Later callers get only the cause.
+ */
 export class FailedStep extends Error {
   readonly why: string
 
@@ -34,7 +37,8 @@ export class KeptCheck {
   }
 
   /**
-   * What is wrong; undefined: nothing. Never fails. Who asks at the same time gets the same answer.
+   * Returns what is wrong, or undefined if the plugin is healthy. Never rejects. Concurrent callers
+   * share one check.
    */
   async fault(): Promise<string | undefined> {
     if (this.#last !== undefined && this.#time.monotonicMs() < this.#last.untilMs)

@@ -1,10 +1,10 @@
 /**
- * KMS v2: the server has a random seed, which the plugin encrypted once, and derives a key of it
- * for each value. So a write needs no call, and a read only the first time that a seed is seen, as
- * after a start. The plugin is asked every minute for the id of its key; when that has changed,
- * there is a new seed. Values of another id are stale.
+ * KMS v2: the server has a random seed, which the plugin encrypts once, and derives the keys of
+ * values from it. So a write needs no call. A read needs one only the first time that a seed is
+ * seen, for example after a start. The plugin is polled every minute for the ID of its key. When
+ * that ID changes, a new seed is created. Values of another key ID are stale.
  *
- * If the plugin fails, reads go on with all seeds that are known, and writes for three minutes
+ * If the plugin fails, reads continue with all known seeds, and writes continue for three minutes
  * (KEP-3299).
  */
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
@@ -51,19 +51,23 @@ import {
   readStatus,
 } from './v2-messages.ts'
 
-/** As upstream. */
+/** Poll intervals, as in kube-apiserver. */
 const POLL_MS = 60_000
 const POLL_FAILED_MS = 10_000
 /**
- * How long values are still written with a seed after the plugin last said that its key is current.
+ * How long values are still written with a seed after the plugin last confirmed that its key is
+ * current.
  */
 const WRITE_MS_MAX = 3 * 60_000
 /**
- * As upstream: a source is asked for again once a day, but for the one that values are written
- * with.
+ * How long a source is cached, as in kube-apiserver. The source that values are written with does
+ * not expire.
  */
 const SOURCE_MS_MAX = 24 * 60 * 60_000
-/** Servers times restarts and changes of the key since all values were last written. */
+/**
+ * Maximum number of cached sources: servers times restarts and key changes since all values were
+ * last written.
+ */
 const SOURCES_MAX = 10_000
 
 const service = '/v2.KeyManagementService'
@@ -79,7 +83,7 @@ export type KmsV2Options = {
   readonly log: Log
 }
 
-/** A source of keys that can be used. */
+/** A decrypted source of keys. */
 type OpenSource = {
   readonly keyId: string
   readonly type: SealedSource['type']
@@ -91,9 +95,9 @@ type OpenSource = {
 type WriteSeed = {
   readonly keyId: string
   readonly seed: Seed
-  /** What stands behind the data of every value. */
+  /** The encoded fields behind the data of every value. */
   readonly tail: Buffer
-  /** Its `sourceKey`. */
+  /** The `sourceKey` of the source. */
   readonly name: string
   readonly opened: OpenSource
   readonly onWrite: KeyIdUse
@@ -105,7 +109,7 @@ export class KmsV2 implements Disposable {
   readonly health: KeptCheck
   readonly #options: KmsV2Options
   readonly #prefix: Buffer
-  /** By what stands behind the data of a value, as stored, and by `sourceKey`. */
+  /** Sources by the bytes behind the data of a value, as stored, and by `sourceKey`. */
   readonly #sources: TtlCache<OpenSource>
   readonly #asked = new Map<string, Promise<OpenSource>>()
   readonly #ended = new AbortController()
@@ -125,7 +129,8 @@ export class KmsV2 implements Disposable {
   }
 
   /**
-   * Resolves after the first check, whatever its result: a plugin may start later than the server.
+   * Starts to poll the plugin. Resolves after the first check, whatever its result: a plugin may
+   * start later than the server.
    */
   async start(): Promise<void> {
     const fault = await this.health.fault()
@@ -145,7 +150,7 @@ export class KmsV2 implements Disposable {
       try {
         await sleep(this.#options.time, fault === undefined ? POLL_MS : POLL_FAILED_MS, signal)
       } catch {
-        // It was disposed of.
+        // The provider was disposed of.
         return
       }
       fault = await this.health.fault()
@@ -198,11 +203,12 @@ export class KmsV2 implements Disposable {
   }
 
   /**
-   * Keeps the seed for longer if the plugin still has the key, else makes a new one. Returns why
-   * that failed.
+   * Keeps the seed for longer if the plugin still has its key; otherwise creates a new seed. If
+   * that fails, returns why.
    */
   async #renew(keyId: string): Promise<string | undefined> {
-    // Before the call: this is the longest that a seed may be used after its key was replaced.
+    // Taken before the call: this is the longest that a seed may be used after its key was
+    // replaced.
     const untilMs = this.#options.time.monotonicMs() + WRITE_MS_MAX
     if (this.#writing?.keyId === keyId) {
       this.#writing.untilMs = untilMs
@@ -251,7 +257,7 @@ export class KmsV2 implements Disposable {
     }
   }
 
-  /** Again with each check, so that it never expires while it is in use. */
+  /** Caches the source again with each check, so that it never expires while it is in use. */
   #keepWriting({ tail, name, opened }: WriteSeed): void {
     this.#keep(tail.toString('latin1'), opened)
     this.#keep(name, opened)
@@ -291,7 +297,7 @@ export class KmsV2 implements Disposable {
   #open(key: Key, sealed: Buffer): Plain | Promise<Plain> {
     const split = splitData(sealed)
     const known = split && this.#sources.get(split.rest.toString('latin1'))
-    // Without a current key nobody can tell what is stale.
+    // Without a current key, it is unknown which values are stale.
     const writing = this.#current()
     if (split !== undefined && known !== undefined)
       return openBy(known, split.data, { key, writing })
@@ -307,7 +313,7 @@ export class KmsV2 implements Disposable {
     )
   }
 
-  /** Asks the plugin once for all who need the source at the same time. */
+  /** Decrypts a source, with one call for all concurrent callers. */
   #ask(name: string, source: SealedSource): Promise<OpenSource> {
     const asked = this.#asked.get(name)
     if (asked !== undefined) return asked

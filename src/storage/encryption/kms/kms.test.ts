@@ -23,7 +23,7 @@ const log = (): void => undefined
 const key = '/registry/secrets/default/a'
 const plain = Buffer.from('a value that nobody is to see')
 
-/** A clock that a test can move on. */
+/** A clock that a test can move forward. */
 function movable(): { readonly time: Time; readonly moveOn: (ms: number) => void } {
   let offsetMs = 0
   const time = {
@@ -54,7 +54,7 @@ const isSealed = (error: unknown): boolean =>
   isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
 describe('KMS v2', () => {
-  test('one call to write any number of values, one to read those of another server', async () => {
+  test('writing any number of values takes one call, and reading those of another server takes one', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using first = new KmsV2(partsOf(server.path))
@@ -85,7 +85,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('a derived key is shared by some values, each with a nonce of its own', async () => {
+  test('several values share a derived key, each with its own nonce', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV2(partsOf(server.path))
@@ -120,7 +120,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('a new id of the key makes a new seed, and values of the old one stale', async () => {
+  test('a new key ID creates a new seed and makes values of the old ID stale', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
@@ -137,7 +137,7 @@ describe('KMS v2', () => {
     assert.deepEqual(list.fromStorage(key, renewed), { value: plain, stale: false })
   })
 
-  test('without the plugin reads go on, writes for three minutes', async () => {
+  test('without the plugin, reads continue, and writes continue for three minutes', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
@@ -153,7 +153,7 @@ describe('KMS v2', () => {
     assert.match(
       (await kms.health.fault()) ?? '',
       /^rpc error: code = /,
-      'who asks again is told only why',
+      'a later caller gets only the cause',
     )
     assert.ok((await list.toStorage(key, plain)).length > 0)
     moveOn(3 * 60_000)
@@ -168,7 +168,7 @@ describe('KMS v2', () => {
     })
   })
 
-  test('a plugin that was never there, or is not well', async () => {
+  test('a plugin that never responded blocks reads and writes, and an unhealthy one reports why', async () => {
     const path = socket()
     using kms = new KmsV2(partsOf(path, systemTime, 200))
     await kms.start()
@@ -204,7 +204,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('a key that the plugin has lost', async () => {
+  test('a value whose key the plugin has lost is corrupt', async () => {
     const keys = new PluginKeys()
     await using server = new KmsPluginServer(socket(), keys)
     await server.start()
@@ -226,7 +226,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('values that are none', async () => {
+  test('a malformed value is refused with the reason', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV2(partsOf(server.path))
@@ -246,7 +246,7 @@ describe('KMS v2', () => {
 })
 
 describe('KMS v1', () => {
-  test('a key for each value; those that are kept need no call', async () => {
+  test('each value has its own key, and cached keys need no call', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV1({ ...partsOf(server.path), keysMax: 2 })
@@ -272,7 +272,7 @@ describe('KMS v1', () => {
     }
   })
 
-  test('without the plugin nothing is written', async () => {
+  test('without the plugin, nothing is written', async () => {
     using kms = new KmsV1({ ...partsOf(socket(), systemTime, 200), keysMax: 10 })
     await assert.rejects(
       async () => kms.provider.seal(key, plain),

@@ -1,4 +1,6 @@
-/** The metrics of encryption with KMS plugins, as upstream. Ids of keys appear as hashes only. */
+/**
+ * The metrics of encryption with KMS plugins, as in kube-apiserver. Key IDs appear only as hashes.
+ */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../lib/time/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/telemetry/metrics.ts'
@@ -10,11 +12,13 @@ const powersOfTwo = (first: number, count: number): number[] =>
 
 export type Transformation = 'from_storage' | 'to_storage'
 
-/** `sha256:` and the digest; empty if the text is. */
+/** Returns `sha256:` and the digest, or an empty string for an empty text. */
 export const hashOf = (text: string): string =>
   text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`
 
-/** Uses of an id of a key. Kept by frequent users, so that counting needs no look-up. */
+/**
+ * Records a use of a key ID. Frequent users keep this function, so that recording needs no lookup.
+ */
 export type KeyIdUse = () => void
 
 export class KmsMetrics {
@@ -113,7 +117,7 @@ export class KmsMetrics {
     this.#sources.with(provider).value = count
   }
 
-  /** From 0 to 1. */
+  /** Sets how full the key cache is, from 0 to 1. */
   keysKept(share: number): void {
     this.#fill.with().value = share
   }

@@ -1,5 +1,6 @@
 /**
- * A KMS plugin behind a Unix domain socket: calls with a deadline, and errors in upstream's words.
+ * A KMS plugin behind a Unix domain socket: calls with a timeout, and errors in kube-apiserver's
+ * words.
  */
 import { Channel, type Method } from '../../../net/grpc/channel.ts'
 import { Endpoints } from '../../../net/grpc/endpoints.ts'
@@ -12,7 +13,7 @@ import type { KmsMetrics } from './metrics.ts'
 
 export type PluginOptions = {
   readonly name: string
-  /** Of the socket; `@name`: in the abstract namespace. */
+  /** Path of the socket; `@name` is in the abstract namespace. */
   readonly path: string
   readonly timeoutMs: number
 }
@@ -45,7 +46,8 @@ export class KmsPlugin implements Disposable {
   }
 
   /**
-   * Fails with a StorageError: 'sealed' if there was no answer, 'corrupt' if the plugin refused.
+   * Calls the plugin. Fails with a StorageError: 'sealed' if there was no response, or 'corrupt' if
+   * the plugin refused.
    */
   async call<T>(method: Method<T>, frame: Buffer): Promise<T> {
     const done = this.#metrics.measureCall(this.name, method.path)
@@ -72,10 +74,10 @@ export class KmsPlugin implements Disposable {
   }
 }
 
-/** gRPC in Go has one l less. */
+/** Returns the code as Go spells it: Canceled has one l. */
 const goCodeOf = (code: GrpcCode): string => (code === 'Cancelled' ? 'Canceled' : code)
 
-/** The plugin cannot be reached, or is too slow, or too busy: the same call may succeed later. */
+/** Codes of a plugin that is unreachable, too slow or too busy: the same call may succeed later. */
 const withoutAnswer: ReadonlySet<GrpcCode> = new Set([
   'Unavailable',
   'DeadlineExceeded',
@@ -84,7 +86,10 @@ const withoutAnswer: ReadonlySet<GrpcCode> = new Set([
   'Aborted',
 ])
 
-/** A plugin answers the same question twice without harm, so every call may be repeated. */
+/**
+ * Defines a call. A plugin may get the same request twice without harm, so every call may be
+ * retried.
+ */
 export const kmsMethod = <T>(path: string, read: Method<T>['read']): Method<T> => ({
   path,
   read,

@@ -1,5 +1,5 @@
 /**
- * Requests and answers of KMS plugins in their first version (k8s.io/kms, v1beta1
+ * Requests and responses of KMS plugins in their first version (k8s.io/kms, v1beta1
  * KeyManagementService), in protobuf.
  */
 import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
@@ -14,7 +14,7 @@ export function encodeVersion(): Buffer {
   return writer.frame()
 }
 
-/** Of Encrypt and of Decrypt: they have the same form. */
+/** Encodes a request of Encrypt or of Decrypt, which have the same fields. */
 export function encodeV1Bytes(bytes: Buffer): Buffer {
   const writer = new WireWriter(bytes.length)
   writer.bytes(2, bytes)
@@ -24,7 +24,7 @@ export function encodeV1Bytes(bytes: Buffer): Buffer {
 
 export const readVersion = (reader: WireReader): string => readFirst(reader).toString('utf8')
 
-/** The bytes of the first field, which is all that an answer has. They are the caller's. */
+/** Reads the bytes of the first field, the only one of a response. The caller owns them. */
 export function readFirst(reader: WireReader): Buffer {
   let bytes = Buffer.alloc(0)
   while (reader.more()) {

@@ -1,4 +1,4 @@
-/** Requests and answers of KMS plugins (k8s.io/kms, v2 KeyManagementService), in protobuf. */
+/** Requests and responses of KMS plugins (k8s.io/kms, v2 KeyManagementService), in protobuf. */
 import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
@@ -8,7 +8,7 @@ export type PluginStatus = {
   readonly keyId: string
 }
 
-/** What the plugin wants to see again when it decrypts. */
+/** Data that the plugin wants to get back when it decrypts. */
 export type Annotations = ReadonlyMap<string, Buffer>
 
 export type EncryptResponse = {
@@ -62,7 +62,7 @@ export function encodeDecrypt(
   return writer.frame()
 }
 
-/** An entry of a map is a message with the key as field 1 and the value as field 2. */
+/** Reads an entry of a map: a message with the key as field 1 and the value as field 2. */
 export function readAnnotation(reader: WireReader, annotations: Map<string, Buffer>): void {
   const outer = reader.enter()
   let name = ''

@@ -1,4 +1,4 @@
-/** Requests and answers of etcd's Auth service. */
+/** The requests and responses of etcd's Auth service. */
 import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
@@ -14,7 +14,7 @@ const permissionTypes: Readonly<Record<Permission['type'], number>> = {
   readwrite: 2,
 }
 
-/** A request of one or two strings: name and password, user and role, or a name alone. */
+/** Encodes a request of one or two strings: name and password, user and role, or only a name. */
 export function encodeNames(first: string, second = ''): Buffer {
   const writer = new WireWriter(first.length + second.length)
   writer.string(2, second)

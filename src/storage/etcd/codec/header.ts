@@ -2,8 +2,8 @@ import { bytesTag, type WireReader, varintTag } from '../../../net/grpc/codec/re
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 /**
- * Reads only the revision of a response header: IDs and the raft term are not needed on the hot
- * path.
+ * Reads only the revision of a response header: the hot path does not need the IDs and the raft
+ * term.
  */
 export function readHeaderRevision(reader: WireReader): number {
   const outer = reader.enter()
@@ -19,7 +19,7 @@ export function readHeaderRevision(reader: WireReader): number {
 
 export type Header = { readonly revision: number; readonly clusterId: bigint }
 
-/** The revision and the cluster ID of a response; nothing else of it is needed. */
+/** Reads the revision and the cluster ID of a response, and skips everything else. */
 export function readClusterHeader(reader: WireReader): Header {
   let header: Header = { revision: 0, clusterId: 0n }
   while (reader.more()) {
@@ -55,7 +55,7 @@ export function readHeaderOnly(reader: WireReader): { readonly revision: number 
   return { revision }
 }
 
-/** A request without fields. */
+/** Encodes a request without fields. */
 export function emptyRequest(): Buffer {
   return new WireWriter(0).frame()
 }

@@ -1,7 +1,7 @@
 /**
- * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto; fields are
- * written in descending order, see writer.ts. Zero and absent are the same to etcd in all fields
- * here, compare targets included.
+ * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto. Fields are
+ * written in descending order, see writer.ts. In all fields here, compare targets included, etcd
+ * treats zero and absent alike.
  */
 import { GrpcError } from '../../../net/grpc/errors.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
@@ -11,16 +11,16 @@ export type SortTarget = 'key' | 'version' | 'create' | 'mod' | 'value'
 export type RangeRequest = {
   readonly key: Uint8Array
   /**
-   * Absent: only `key`. Else all keys from `key` to before this; a single zero byte means "to the
-   * end".
+   * End of the range (exclusive); a single zero byte means "to the end". If absent, the request is
+   * for `key` alone.
    */
   readonly rangeEnd?: Uint8Array | undefined
-  /** 0 or absent: no limit. */
+  /** Maximum number of keys; 0 or absent means no limit. */
   readonly limit?: number | undefined
-  /** The state at this revision; 0 or absent: the latest. */
+  /** Reads the state at this revision; 0 or absent means the latest state. */
   readonly revision?: number | undefined
   readonly sort?: { readonly by: SortTarget; readonly descending?: boolean } | undefined
-  /** The member answers from its own state, which may be stale, without a quorum. */
+  /** Lets the member respond from its own state, without a quorum. That state may be stale. */
   readonly serializable?: boolean | undefined
   readonly keysOnly?: boolean | undefined
   readonly countOnly?: boolean | undefined
@@ -35,9 +35,9 @@ export type PutRequest = {
   readonly value: Uint8Array
   readonly lease?: bigint | undefined
   readonly prevKv?: boolean | undefined
-  /** Keep the value and change only the lease. */
+  /** Keeps the value and changes only the lease. */
   readonly ignoreValue?: boolean | undefined
-  /** Keep the lease and change only the value. */
+  /** Keeps the lease and changes only the value. */
   readonly ignoreLease?: boolean | undefined
 }
 
@@ -72,11 +72,16 @@ export type TxnRequest = {
 
 export type CompactRequest = {
   readonly revision: number
-  /** Answer only when the space has been freed, not already when the history is unreadable. */
+  /**
+   * Delays the response until the space is freed. Otherwise it comes once the history is
+   * unreadable.
+   */
   readonly physical?: boolean | undefined
 }
 
-/** Deeper nested transactions are refused here: etcd would recurse, and no caller needs them. */
+/**
+ * Maximum nesting of transactions. etcd would recurse into deeper ones, and no caller needs them.
+ */
 const TXN_DEPTH_MAX = 8
 
 export function encodeRange(request: RangeRequest): Buffer {
@@ -220,8 +225,8 @@ function writeCompare(writer: WireWriter, compare: Compare): void {
 }
 
 /**
- * An estimate of the bytes that an op or a compare has besides its key and value: tags, lengths,
- * some numbers. The writer can grow.
+ * Estimated size of an op or a compare besides its key and value: tags, lengths and some numbers.
+ * The writer can grow.
  */
 const OP_SPARE_BYTES = 48
 

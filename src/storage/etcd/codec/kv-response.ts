@@ -1,4 +1,4 @@
-/** The answers of etcd's KV service, and the key-value itself. */
+/** The responses of etcd's KV service, and the key-value itself. */
 import { readHeaderOnly, readHeaderRevision } from './header.ts'
 import {
   bytesTag,
@@ -9,25 +9,25 @@ import {
 
 export type KeyValue = {
   /**
-   * Key and value are borrowed: views of the received bytes. Copy them to keep them, else they keep
-   * the whole response in memory.
+   * Key and value are borrowed: views of the received bytes. Copy them to keep them, because a view
+   * keeps the whole response in memory.
    */
   readonly key: Buffer
   readonly value: Buffer
   readonly createRevision: number
   readonly modRevision: number
-  /** How many times the key was written since it was created. */
+  /** Number of writes of the key since it was created. */
   readonly version: number
-  /** 0n: no lease. */
+  /** The attached lease; 0n means no lease. */
   readonly lease: bigint
 }
 
 export type RangeResponse = {
-  /** The revision of etcd at the time of the answer. */
+  /** The revision of etcd when it responded. */
   readonly revision: number
   readonly kvs: readonly KeyValue[]
   readonly more: boolean
-  /** How many keys the range holds, whatever the limit. */
+  /** Number of keys in the whole range, regardless of the limit. */
   readonly count: number
 }
 
@@ -51,7 +51,10 @@ export type TxnResponse = {
   readonly responses: readonly OpResponse[]
 }
 
-/** Bounds the recursion below: a response nested deeper than any request can be is malformed. */
+/**
+ * Maximum nesting of responses, which bounds the recursion below. No request can be nested this
+ * deeply, so a deeper response is malformed.
+ */
 const TXN_DEPTH_MAX = 16
 
 const noBytes: Buffer = Buffer.alloc(0)
@@ -105,7 +108,7 @@ export function readTxn(reader: WireReader): TxnResponse {
 }
 
 function readTxnAt(reader: WireReader, depth: number): TxnResponse {
-  if (depth > TXN_DEPTH_MAX) throw new MalformedMessage('the answer to a txn is nested too deep')
+  if (depth > TXN_DEPTH_MAX) throw new MalformedMessage('the response to a txn is nested too deep')
   let revision = 0
   let succeeded = false
   const responses: OpResponse[] = []
@@ -137,7 +140,7 @@ function readOp(reader: WireReader, depth: number): OpResponse {
     else response = { type: 'txn', ...readTxnAt(reader, depth + 1) }
     reader.leave(outer)
   }
-  if (response === undefined) throw new MalformedMessage('an op without an answer')
+  if (response === undefined) throw new MalformedMessage('an op without a response')
   return response
 }
 

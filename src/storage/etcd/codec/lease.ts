@@ -1,18 +1,19 @@
-/** Requests and answers of etcd's Lease service. */
+/** The requests and responses of etcd's Lease service. */
 import { bytesTag, type WireReader, varintTag } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 export type Lease = {
   readonly id: bigint
   /**
-   * The remaining seconds. Below 0, or 0 in the answer to a keep-alive: the lease does not exist.
+   * The remaining seconds. The lease does not exist if the value is negative, or if it is 0 in the
+   * response to a keep-alive.
    */
   readonly ttlSeconds: number
 }
 
 export type LeaseStatus = Lease & {
   readonly grantedTtlSeconds: number
-  /** The attached keys, if they were requested. Borrowed. */
+  /** The attached keys, if they were requested. Borrowed: copy them to keep them. */
   readonly keys: readonly Buffer[]
 }
 
@@ -23,7 +24,7 @@ export function encodeLeaseGrant(ttlSeconds: number, id: bigint | undefined): Bu
   return writer.frame()
 }
 
-/** The request of both a revoke and a keep-alive: an ID. */
+/** Encodes a request that has only a lease ID: a revocation or a keep-alive. */
 export function encodeLeaseId(id: bigint): Buffer {
   const writer = new WireWriter(0)
   writer.id(1, id)
@@ -37,7 +38,7 @@ export function encodeLeaseTimeToLive(id: bigint, withKeys: boolean): Buffer {
   return writer.frame()
 }
 
-/** Grants and keep-alives have responses with the same fields. */
+/** Reads the response to a grant or a keep-alive, which have the same fields. */
 export function readLease(reader: WireReader): Lease {
   let id = 0n
   let ttlSeconds = 0

@@ -1,4 +1,4 @@
-/** Requests and answers of etcd's Maintenance and Cluster services. */
+/** The requests and responses of etcd's Maintenance and Cluster services. */
 import { bytesTag, type WireReader, varintTag } from '../../../net/grpc/codec/reader.ts'
 import { readHeaderRevision } from './header.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
@@ -9,14 +9,14 @@ export type MemberStatus = {
   readonly dbSizeBytes: number
   /** The size that a defragmentation would leave. */
   readonly dbSizeInUseBytes: number
-  /** 0n: the member knows no leader. */
+  /** ID of the leader; 0n if the member knows no leader. */
   readonly leader: bigint
   readonly memberId: bigint
   readonly raftTerm: number
   readonly raftIndex: number
   readonly raftAppliedIndex: number
   readonly isLearner: boolean
-  /** Such as 'memberID:… alarm:NOSPACE'. */
+  /** Problems of the member, such as 'memberID:… alarm:NOSPACE'. */
   readonly errors: readonly string[]
 }
 

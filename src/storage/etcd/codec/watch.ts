@@ -1,4 +1,4 @@
-/** Requests and answers on a watch stream. */
+/** The requests and responses on a watch stream. */
 import { readHeaderRevision } from './header.ts'
 import { type KeyValue, readKeyValue } from './kv-response.ts'
 import {
@@ -12,24 +12,26 @@ import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 export type WatchCreate = {
   readonly key: Uint8Array
   readonly rangeEnd?: Uint8Array | undefined
-  /** The first revision whose events are delivered; 0 or absent: events from now on. */
+  /**
+   * The first revision whose events are delivered. If 0 or absent, delivery begins with new events.
+   */
   readonly startRevision?: number | undefined
-  /** Events carry the key-value before the change, if it is not compacted. */
+  /** Includes the key-value before the change in each event, if it is not compacted. */
   readonly prevKv?: boolean | undefined
   /**
-   * Requests a progress notification now and then (every 10 minutes unless configured) while there
-   * are no events.
+   * Requests a progress notification from time to time (every 10 minutes unless configured) while
+   * there are no events.
    */
   readonly progressNotify?: boolean | undefined
-  /** Lets etcd split a response beyond its request limit into fragments, which are joined here. */
+  /** Lets etcd split a response that exceeds its request limit. The fragments are joined here. */
   readonly fragment?: boolean | undefined
-  /** Events that are filtered out. */
+  /** Type of events that etcd filters out. */
   readonly without?: 'put' | 'delete' | undefined
 }
 
 export type EtcdEvent = {
   readonly type: 'put' | 'delete'
-  /** For a delete: only the key and the revision of the deletion. */
+  /** The new key-value. For a delete, it has only the key and the revision of the deletion. */
   readonly kv: KeyValue
   readonly prevKv?: KeyValue
 }
