@@ -242,7 +242,7 @@ describe('headers', () => {
     // Less than the limit of who names none.
     assert.equal(await client.goawayCode(20_000), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, [
-      'ENHANCE_YOUR_CALM a field block did not come in time',
+      'ENHANCE_YOUR_CALM a field block did not arrive in time',
     ])
   })
 

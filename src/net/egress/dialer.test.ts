@@ -136,7 +136,7 @@ for (const [name, start] of Object.entries(kinds)) {
       for (const socket of near) socket.destroy()
     })
 
-    test('bytes go both ways, and where to was said', async () => {
+    test('bytes pass in both directions, and the proxy receives the target', async () => {
       const socket = await dial(to)
       socket.write('hello')
       const [chunk] = await once(socket, 'data')
@@ -146,7 +146,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await until(() => server.openTunnels() === 0, 'the proxy has no tunnel left')
     })
 
-    test('much data arrives as it was sent, while the reader is slow', async () => {
+    test('much data arrives unchanged while the reader is slow', async () => {
       const socket = await dial(to)
       const sent = randomBytes(6 << 20)
       const hash = createHash('sha256')
@@ -165,7 +165,7 @@ for (const [name, start] of Object.entries(kinds)) {
       socket.destroy()
     })
 
-    test('a reader that does not read holds the far end back', async () => {
+    test('a reader that does not read stops the far end from sending', async () => {
       let written = 0
       const firehose = createServer((socket) => {
         socket.on('error', () => socket.destroy())
@@ -182,13 +182,13 @@ for (const [name, start] of Object.entries(kinds)) {
       await once(firehose, 'listening')
       const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
-      // It stands still when it wrote nothing for a while: a machine that is busy makes the while
-      // longer, not the outcome another.
+      // The far end stands still once it has written nothing for a while. A busy machine only makes
+      // this take longer.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
         last = written
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
-      assert.ok(written < 64 << 20, `${written} bytes were taken that nobody reads`)
+      assert.ok(written < 64 << 20, `${written} bytes were accepted but not read`)
       socket.destroy()
       firehose.close()
     })
@@ -207,7 +207,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await closed
     })
 
-    test('a tunnel that is cut is an error or an end, never silence', async () => {
+    test('a tunnel that is cut fails or ends, and is never silent', async () => {
       const socket = await dial(to)
       socket.on('error', () => undefined)
       socket.resume()
@@ -216,7 +216,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await closed
     })
 
-    test('TLS and HTTP on it', async () => {
+    test('a tunnel carries TLS and HTTP', async () => {
       const { certificatePem: cert, keyPem: key } = createSelfSigned(
         'hook',
         ['hook.default.svc'],
@@ -256,7 +256,7 @@ for (const [name, start] of Object.entries(kinds)) {
       hook.close()
     })
 
-    test('an address that nobody listens at is an error of the proxy', async () => {
+    test('an address without a listener is an error of the proxy', async () => {
       const free = createServer().listen(0, '127.0.0.1')
       await once(free, 'listening')
       const port = portOf(free)
@@ -269,14 +269,14 @@ for (const [name, start] of Object.entries(kinds)) {
       )
     })
 
-    test('who gives up does not wait', async () => {
+    test('a dial ends immediately when its caller gives up', async () => {
       const given = new AbortController()
       const opening = dial(to, given.signal)
       given.abort()
       await assert.rejects(opening)
     })
 
-    test('what was dialed is counted', async () => {
+    test('dials are counted', async () => {
       const text = metrics.print()
       assert.match(
         text,
@@ -300,14 +300,14 @@ const rejected = async (proxy: EgressProxy, signal?: AbortSignal): Promise<strin
   return error.message
 }
 
-describe('a proxy that is not there', () => {
-  test('at a Unix domain socket', async () => {
+describe('a proxy that cannot be reached', () => {
+  test('fails a dial at a Unix domain socket', async () => {
     const path = newPath()
     const error = await rejected({ protocol: 'http-connect', transport: 'uds', path })
     assert.equal(error, `dial unix ${path}: connect: no such file or directory`)
   })
 
-  test('at a port', async () => {
+  test('fails a dial at a port', async () => {
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
     const address = `127.0.0.1:${portOf(free)}`
@@ -317,7 +317,7 @@ describe('a proxy that is not there', () => {
     assert.equal(error, `dial tcp ${address}: connect: connection refused`)
   })
 
-  test('at a port, with a certificate of somebody else', async () => {
+  test('fails a dial if another authority issued its certificate', async () => {
     await using server = await (kinds['HTTP CONNECT over TLS'] ?? assert.fail())()
     const { proxy } = server
     assert.ok(proxy.transport === 'tcp')
@@ -326,13 +326,13 @@ describe('a proxy that is not there', () => {
     assert.deepEqual(server.dialed, [])
   })
 
-  test('over gRPC it is waited for, and found when it comes', async () => {
+  test('is waited for over gRPC, and found when it starts', async () => {
     const path = newPath()
     const proxy = { protocol: 'grpc', transport: 'uds', path } as const
     const expected =
       /^context deadline exceeded: connection error: desc = "transport: Error while dialing: dial unix .*: connect: no such file or directory"$/
     let reported = ''
-    // A machine that stands still may end it before the first attempt has failed.
+    // On a machine that stalls, the dial may end before the first attempt has failed.
     for (let ms = 50; !expected.test(reported) && ms < 30_000; ms *= 2) {
       const gone = new AbortController()
       setTimeout(() => gone.abort(), ms)
@@ -350,7 +350,7 @@ describe('a proxy that is not there', () => {
   })
 })
 
-test('a proxy that refuses says so', async () => {
+test('a proxy that refuses fails the dial with its status', async () => {
   const path = newPath()
   await using server = await startConnectProxy({ path, refusal: 503 })
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
@@ -360,7 +360,7 @@ test('a proxy that refuses says so', async () => {
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
-test('a proxy that opens the tunnel and then says that it cannot', async () => {
+test('a proxy that opens the tunnel and then reports an error fails the dial', async () => {
   const path = newPath()
   const proxy = createServer((socket) => {
     socket.once('data', () =>
@@ -375,7 +375,7 @@ test('a proxy that opens the tunnel and then says that it cannot', async () => {
   proxy.close()
 })
 
-test('what the far end says first is not lost', async () => {
+test('the first bytes of the far end are not lost', async () => {
   const path = newPath()
   const proxy = createServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nhello'))
@@ -386,7 +386,7 @@ test('what the far end says first is not lost', async () => {
   proxy.close()
 })
 
-test('the words of konnectivity are passed on', async () => {
+test('the error messages of konnectivity are passed on', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'No agent available' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
@@ -398,27 +398,27 @@ test('the words of konnectivity are passed on', async () => {
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
-test('a dial that konnectivity does not answer ends when its caller gives up', async () => {
+test('a dial without a response from konnectivity ends when its caller gives up', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'silence' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
   const given = new AbortController()
   const opening = dial({ host: '127.0.0.1', port: 443 }, given.signal)
-  await until(() => server.dialed.length === 1, 'the proxy was asked')
+  await until(() => server.dialed.length === 1, 'the proxy has the request')
   given.abort()
   await assert.rejects(opening, { name: 'AbortError' })
-  await until(() => server.packets.includes(5), 'the proxy was told that the dial is given up')
+  await until(() => server.packets.includes(5), 'the proxy was notified that the dial is abandoned')
   assert.match(metrics.print(), /dial_failure_total{reason="context"} 1/)
 })
 
-test('what was written before the end arrives, although the proxy has no room for the end yet', async () => {
+test('data written before the end arrives, although the proxy has no room for the end yet', async () => {
   const path = newPath()
   const sent = randomBytes(1_000)
   let held: ServerHttp2Stream | undefined
   await using server = await startGrpcProxy({
     path,
     onDialed: (stream, bytes) => {
-      // Room for what is written, and not a byte more, until it is read.
+      // Leaves room for the written data, and not a byte more until it is read.
       stream.session?.settings({ initialWindowSize: bytes + dataPacket(8n, sent).length })
       held = stream.pause()
     },
@@ -437,18 +437,18 @@ test('what was written before the end arrives, although the proxy has no room fo
   held?.resume()
   await closed
   assert.deepEqual(Buffer.concat(got), sent)
-  assert.ok(server.packets.includes(2), 'the proxy was told of the end')
+  assert.ok(server.packets.includes(2), 'the proxy was notified of the end')
   far.close()
 })
 
-test('a proxy that closes the connection at once is connected to again', async () => {
+test('a proxy that closes the connection immediately is connected to again', async () => {
   const [path, real] = [newPath(), newPath()]
   await using server = await startGrpcProxy({ path: real })
   let connected = 0
   const opened: Socket[] = []
   const between = createServer((socket) => {
     opened.push(socket.on('error', () => socket.destroy()))
-    // SETTINGS and GOAWAY; it stays open.
+    // SETTINGS and GOAWAY. The connection stays open.
     if (++connected === 1)
       socket
         .resume()
@@ -474,6 +474,6 @@ test('an address with a line break in it is refused before it is sent', async ()
   await using server = await startConnectProxy({ path })
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
   await assert.rejects(dial({ host: 'a\r\nHost: b', port: 443 }), /invalid host/)
-  assert.equal(server.connections(), 0, 'the proxy was not connected to')
+  assert.equal(server.connections(), 0, 'there is no connection to the proxy')
   assert.deepEqual(server.dialed, [])
 })

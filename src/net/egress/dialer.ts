@@ -1,6 +1,7 @@
 /**
- * Opens connections through a proxy: what a selection of `--egress-selector-config-file` says.
- * Every connection is a tunnel of its own, which ends when either side ends.
+ * Opens connections through a proxy, according to the selections in
+ * `--egress-selector-config-file`. Every connection has its own tunnel, which ends when either side
+ * ends.
  */
 import type { Duplex } from 'node:stream'
 import type { Address } from '../../lib/net/hosts.ts'
@@ -15,12 +16,12 @@ import { openProxy } from './http-connect.ts'
 import { DialerMetrics, type DialStage } from './metrics.ts'
 
 /**
- * From the first packet to the proxy until the tunnel is open: as long as Go's client takes to
- * connect.
+ * Time limit from the first packet to the proxy until the tunnel is open. Go's client has the same
+ * limit for connecting.
  */
 const DIAL_MS_MAX = 30_000
 
-/** By the name of the selection. Absent: connections go straight. */
+/** The dialers by the name of their selection. If one is absent, its connections are direct. */
 export type Egress = { readonly [name in EgressName]?: Dial }
 
 export function createEgress(config: EgressConfig, metrics: Metrics, clock: Clock): Egress {
@@ -35,7 +36,7 @@ export function createEgress(config: EgressConfig, metrics: Metrics, clock: Cloc
 export function createDialer(proxy: EgressProxy, metrics: DialerMetrics): Dial {
   const dials = metrics.of(proxy)
   return async (host, port, signal) => {
-    // A line break in it would be a second request to the proxy.
+    // A line break in the host would be a second request to the proxy.
     if (/[\s\0]/.test(host)) throw new DialError(`address ${JSON.stringify(host)}: invalid host`)
     const onOpen = dials.start()
     let stage: DialStage = 'connect'
@@ -75,7 +76,7 @@ async function open(proxy: EgressProxy, to: Address, options: OpenOptions): Prom
   })
 }
 
-/** The caller's signal, and the limit of time. */
+/** Combines the caller's signal with the time limit. */
 function limited(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const abort = (): void => controller.abort(dialAborted())

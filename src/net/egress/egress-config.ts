@@ -1,16 +1,17 @@
 /**
- * Through which proxies the server connects to others. `--egress-selector-config-file` fills it.
+ * The proxies through which the server connects to others. `--egress-selector-config-file` fills
+ * this configuration.
  */
 
 /**
- * `cluster`: nodes, pods and Services; `controlplane`: webhooks that are given by URL, and
- * collectors of traces.
+ * Names of selections. `cluster` is for nodes, pods and Services; `controlplane` is for webhooks
+ * given by a URL, and for trace collectors.
  */
 export const egressNames = ['cluster', 'controlplane', 'etcd'] as const
 
 export type EgressName = (typeof egressNames)[number]
 
-/** The files are read again for every connection. */
+/** Paths of the TLS files. They are read again for every connection. */
 export type ProxyTls = {
   readonly caPath: string | null
   readonly certificatePath: string
@@ -21,12 +22,12 @@ export type EgressProxy =
   | {
       readonly protocol: 'http-connect'
       readonly transport: 'tcp'
-      /** The port may be missing. */
+      /** The host, with an optional port. */
       readonly address: string
-      /** Null: without TLS. */
+      /** Null if the proxy is reached without TLS. */
       readonly tls: ProxyTls | null
     }
   | { readonly protocol: 'http-connect' | 'grpc'; readonly transport: 'uds'; readonly path: string }
 
-/** Absent or null: connections go straight. */
+/** If a selection is absent or null, its connections are direct. */
 export type EgressConfig = { readonly [name in EgressName]?: EgressProxy | null }

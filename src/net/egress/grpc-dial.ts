@@ -7,14 +7,16 @@ import { openSocket } from './http-connect.ts'
 import type { DialerMetrics } from './metrics.ts'
 import { Tunnel } from './tunnel.ts'
 
-/** gRPC's back-off between attempts to connect, without its jitter: the proxy may be starting. */
+/**
+ * gRPC's backoff between attempts to connect, without its jitter. The proxy may still be starting.
+ */
 const RETRY_FIRST_MS = 1_000
 const RETRY_FACTOR = 1.6
 
 export type TunnelOptions = {
-  /** Ends at the limit of time, or when the caller gives up. */
+  /** Aborted at the time limit, or when the caller gives up. */
   readonly signal: AbortSignal
-  /** Called when the proxy answers. */
+  /** Called when the proxy responds. */
   readonly onConnected: () => void
   readonly metrics: DialerMetrics
 }
@@ -30,7 +32,10 @@ export async function openTunnel(
   return tunnel
 }
 
-/** As upstream, which waits for a proxy that is away until the time is over: it may come back. */
+/**
+ * Connects to the proxy. Waits for a missing one until the time is over, as kube-apiserver does,
+ * because it may come back.
+ */
 async function connectPatiently(
   path: string,
   signal: AbortSignal,
@@ -61,8 +66,8 @@ async function connectOnce(
   signal.addEventListener('abort', abort, { once: true })
   try {
     await tunnel.ready
-    // Nobody would answer a dial on it.
-    if (tunnel.isLeaving) throw new DialError('the proxy takes no streams')
+    // The proxy would not respond to a dial on this connection.
+    if (tunnel.isLeaving) throw new DialError('the proxy accepts no streams')
     return tunnel
   } catch (error) {
     tunnel.destroy()
@@ -72,7 +77,7 @@ async function connectOnce(
   }
 }
 
-/** False: the signal came first. */
+/** Waits for this time. Returns false if the signal is aborted first. */
 function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (isWhole: boolean): void => {
@@ -81,7 +86,7 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
       resolve(isWhole)
     }
     const onAbort = (): void => end(false)
-    // Nobody has to wait for it: a server that stops gives it up.
+    // The timer does not keep the process alive, so a server that stops need not wait for it.
     const timer = setTimeout(() => end(true), ms).unref()
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

@@ -1,6 +1,6 @@
 /**
- * A tunnel through an HTTP proxy: the method CONNECT, over TCP, TLS with a client certificate, or a
- * Unix domain socket.
+ * A tunnel through an HTTP proxy with the method CONNECT. The proxy is reached over TCP, over TLS
+ * with a client certificate, or at a Unix domain socket.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -16,7 +16,7 @@ const HTTPS_PORT = 443
 type ConnectProxy = Extract<EgressProxy, { readonly protocol: 'http-connect' }> | UnixProxy
 type UnixProxy = Extract<EgressProxy, { readonly transport: 'uds' }>
 
-/** An open connection to the proxy, with TLS if it has it. */
+/** Opens a connection to the proxy, with TLS if the proxy is configured for it. */
 export async function openProxy(proxy: ConnectProxy, signal: AbortSignal): Promise<Socket> {
   if (proxy.transport === 'uds')
     return openSocket(connectPlain({ path: proxy.path }), 'connect', signal, ['unix', proxy.path])
@@ -38,7 +38,7 @@ function splitAddress(address: string, defaultPort: number): Address {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort }
 }
 
-/** Resolves when `event` comes. Fails with Go's words. */
+/** Resolves when `event` is emitted. Rejects with Go's error message. */
 export async function openSocket(
   socket: Socket,
   event: 'connect' | 'secureConnect',

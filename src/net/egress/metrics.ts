@@ -1,4 +1,4 @@
-/** What is counted of connections through proxies, with upstream's names and buckets. */
+/** Metrics of connections through proxies, with kube-apiserver's names and buckets. */
 import type { EgressProxy } from './egress-config.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
@@ -8,10 +8,13 @@ const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]
 
 const protocols = { 'http-connect': 'http_connect', grpc: 'grpc' } as const
 
-/** `connect`: the proxy itself was not reached. `proxy`: it did not open the tunnel. */
+/**
+ * The stage at which a dial failed. `connect`: the proxy was not reached. `proxy`: the proxy did
+ * not open the tunnel.
+ */
 export type DialStage = 'connect' | 'proxy'
 
-/** Konnectivity's words for why a dial over gRPC failed. */
+/** Konnectivity's names for the reasons why a dial over gRPC failed. */
 export type DialFailureReason =
   | 'unknown'
   | 'timeout'
@@ -23,7 +26,7 @@ export type DialFailureReason =
 export type TunnelStatus = 'created' | 'dialing' | 'ok' | 'closing'
 
 export type MeasuredDials = {
-  /** The returned function is called when the tunnel is open. */
+  /** Counts a dial. The returned function must be called when the tunnel is open. */
   readonly start: () => () => void
   readonly failed: (stage: DialStage) => void
 }
@@ -103,7 +106,10 @@ export class DialerMetrics {
     this.#packets.with(type, segment).add()
   }
 
-  /** Undefined: it did not exist before, or does not any more. */
+  /**
+   * Moves a tunnel between statuses. `from` is undefined for a new tunnel, and `to` for a tunnel
+   * that has ended.
+   */
   tunnelMoved(from: TunnelStatus | undefined, to: TunnelStatus | undefined): void {
     if (from !== undefined) this.#tunnels.with(from).add(-1)
     if (to !== undefined) this.#tunnels.with(to).add()

@@ -5,7 +5,9 @@
 import { bytesTag, varintTag, WireReader } from '../grpc/codec/reader.ts'
 import { WireWriter } from '../grpc/codec/writer.ts'
 
-/** PacketType. The number of a packet's payload in the message is fixed, too. */
+/**
+ * Values of the protocol's PacketType. The field number of each payload is also fixed (`payloads`).
+ */
 const packetTypes = {
   DIAL_REQ: 0,
   DIAL_RSP: 1,
@@ -38,15 +40,15 @@ const payloads = {
   DRAIN: 8,
 } as const
 
-/** What comes from the proxy. Fields that a packet does not have are empty. */
+/** A packet from the proxy. Fields that a packet does not have are empty. */
 export type Packet = {
-  /** Undefined: of a newer protocol. */
+  /** Undefined for a packet type of a newer protocol. */
   readonly type: PacketType | undefined
   readonly error: string
   readonly connectId: bigint
-  /** Which dial a packet belongs to, chosen by us. */
+  /** Identifies the dial that a packet belongs to. This client chooses the number. */
   readonly random: bigint
-  /** Borrowed: valid until the next packet is read. */
+  /** A view, valid until the next packet is read. */
   readonly data: Buffer
 }
 
@@ -69,7 +71,7 @@ export function dataPacket(connectId: bigint, data: Buffer): Buffer {
 
 export const closeRequest = (connectId: bigint): Buffer => idPacket('CLOSE_REQ', connectId)
 
-/** Gives a dial up that is not answered. */
+/** Returns the packet that abandons a dial without a response. */
 export const closeDial = (random: bigint): Buffer => idPacket('DIAL_CLS', random)
 
 function idPacket(type: PacketType, id: bigint): Buffer {
@@ -85,7 +87,7 @@ function framed(writer: WireWriter, type: PacketType, mark: number): Buffer {
   return writer.frame()
 }
 
-/** Fails if the message is malformed. */
+/** Reads a packet. Throws if the message is malformed. */
 export function readPacket(message: Buffer): Packet {
   const reader = new WireReader(message)
   let type: PacketType | undefined = 'DIAL_REQ'
@@ -106,7 +108,7 @@ type Payload = Omit<Packet, 'type'>
 
 const nothing: Payload = { error: '', connectId: 0n, random: 0n, data: Buffer.alloc(0) }
 
-/** Field numbers of a payload; 0: it does not have the field. */
+/** Field numbers of a payload. 0 means that the payload does not have the field. */
 type Numbers = {
   readonly error: number
   readonly connectId: number

@@ -1,8 +1,8 @@
 /**
- * A connection through konnectivity's proxy: one gRPC stream, on an HTTP/2 connection of its own,
- * that carries the bytes of one TCP connection. It looks like a socket of Node's. Data that nobody
- * reads stays with the proxy, by the stream's window; a writer waits until the proxy has taken what
- * it wrote.
+ * A connection through konnectivity's proxy: one gRPC stream, on its own HTTP/2 connection, that
+ * carries the bytes of one TCP connection. It behaves like a Node.js socket. Because of the
+ * stream's window, unread data stays with the proxy. A writer waits until the proxy has taken its
+ * data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -29,20 +29,21 @@ import {
 } from './packets.ts'
 
 /**
- * What the proxy may send that is not read yet: enough for a watch of etcd, and all that a stalled
- * reader holds.
+ * Amount of unread data that the proxy may send: enough for a watch of etcd, and the most that a
+ * stalled reader holds.
  */
 const WINDOW_BYTES = 1 << 20
-/** gRPC's own limit, which the proxy keeps. */
+/** gRPC's default limit, which the proxy keeps. */
 const MESSAGE_BYTES_MAX = 4 << 20
 /**
- * Of the bytes in one packet: a large write is cut, so that it does not fill the proxy's queues.
+ * Maximum number of payload bytes in one packet. Large writes are split, so that they do not fill
+ * the proxy's queues.
  */
 const PACKET_BYTES = 32 << 10
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
-/** How long the proxy has to end what we closed; as konnectivity's client. */
+/** Time that the proxy has to end a tunnel that we closed, as in konnectivity's client. */
 const CLOSE_MS_MAX = 10_000
-/** After which a dial that the proxy has taken is given up; as konnectivity's client. */
+/** Time limit for a dial that the proxy has accepted, as in konnectivity's client. */
 const DIAL_MS_MAX = 30_000
 
 const HEADERS = [
@@ -70,11 +71,11 @@ export class Tunnel extends Duplex {
   readonly #settings = Promise.withResolvers<void>()
   readonly #dialed = Promise.withResolvers<void>()
   #stream: ClientStream | undefined
-  /** Chosen at random, as the protocol wants it: an id of the dial, of 63 bits. */
+  /** Identifies the dial. The protocol requires a random number of 63 bits. */
   readonly #random = randomBytes(8).readBigUInt64BE() >> 1n
   #connectId: bigint | undefined
   #status: TunnelStatus | undefined
-  /** The proxy has said that the far end is closed, or the stream has ended. */
+  /** Whether the proxy has reported that the far end is closed, or the stream has ended. */
   #isRemoteClosed = false
   /** Why the proxy ended the stream. */
   #failure: Error | undefined
@@ -83,12 +84,13 @@ export class Tunnel extends Duplex {
   #idleMs = 0
   #idle: NodeJS.Timeout | undefined
 
-  /** `socket`: open, to the proxy. */
+  /** `socket` is an open connection to the proxy. */
   constructor(socket: Socket, metrics: DialerMetrics) {
     super({ allowHalfOpen: false })
     this.#socket = socket
     this.#metrics = metrics
-    // Who does not wait for them learns of the failure as any reader of a stream does.
+    // Without a caller that waits for them, the rejections must not count as unhandled. The reader
+    // of the stream gets the failure.
     this.#settings.promise.catch(() => undefined)
     this.#dialed.promise.catch(() => undefined)
     this.#move('created')
@@ -96,8 +98,8 @@ export class Tunnel extends Duplex {
       this.#failure ??= error
     })
     socket.on('close', () => this.#onLost())
-    // Whoever reads it hears of its end; until then, and below TLS, an error must not end the
-    // process.
+    // The reader of the tunnel handles its errors. Before there is a reader, and below TLS, an
+    // error must not end the process.
     this.on('error', () => undefined)
     this.#connection = new ClientConnection({
       socket,
@@ -122,21 +124,21 @@ export class Tunnel extends Duplex {
   }
 
   /**
-   * Fulfilled when the proxy speaks HTTP/2: the kernel accepts connections for a process that is
-   * stopped.
+   * Resolves when the proxy has sent SETTINGS. An open connection is not enough, because the kernel
+   * accepts connections even for a stopped process.
    */
   get ready(): Promise<void> {
     return this.#settings.promise
   }
 
-  /** The proxy takes no more streams on this connection. */
+  /** Whether the proxy accepts no more streams on this connection. */
   get isLeaving(): boolean {
     return this.#isLeaving
   }
 
   /**
-   * Opens the tunnel. Once, when it is ready. Fails with what the proxy says; the tunnel is then
-   * closed.
+   * Opens the tunnel. Must be called once, after `ready` has resolved. Rejects with the proxy's
+   * error, and the tunnel is then closed.
    */
   async dial(address: string, signal: AbortSignal): Promise<void> {
     const fail = (why: string, reason: DialFailureReason): void => {
@@ -188,12 +190,13 @@ export class Tunnel extends Duplex {
   }
 
   /**
-   * The protocol cannot close one direction alone. The proxy drops what it has not read yet if the
-   * stream is cut off, so that the end waits for its turn.
+   * Sends the end of the data. The protocol cannot close only one direction. If the stream were cut
+   * off, the proxy would drop the data that it has not read yet, so the end is queued behind the
+   * data.
    */
   override _final(done: (error?: Error | null) => void): void {
     if (this.#connectId === undefined || !this.#isOpen) return done()
-    // A proxy that takes nothing more is given up.
+    // A proxy that takes no more data is disconnected.
     const late = setTimeout(() => this.#socket.destroy(), CLOSE_MS_MAX).unref()
     const onTaken = (): void => {
       clearTimeout(late)
@@ -207,13 +210,13 @@ export class Tunnel extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#idle)
     this.#close()
-    // What was held back for a reader is not wanted any more.
+    // Data that was held back for the reader is no longer needed.
     this.#stream?.resume()
     this.#failDial(error ?? new DialError('tunnel closed'), 'tunnelclosed')
     done(error)
   }
 
-  /** These are what Node's HTTP client calls on a socket. */
+  /** Node's HTTP client calls this method and the following ones on a socket. */
   setTimeout(ms: number, onTimeout?: () => void): this {
     this.#idleMs = ms
     if (onTimeout !== undefined) this.once('timeout', onTimeout)
@@ -247,7 +250,8 @@ export class Tunnel extends Duplex {
   }
 
   #send(frame: Buffer, type: 'DIAL_REQ' | 'DIAL_CLS' | 'CLOSE_REQ'): void {
-    // While a write waits for the proxy nothing can be said: the end of the stream says it, too.
+    // No packet can be sent while a write waits for the proxy. The end of the stream has the same
+    // effect.
     if (this.#stream === undefined || this.#stream.isClosed || this.#stream.leftBytes > 0) return
     this.#metrics.packet(type, 'from_client')
     this.#stream.write([frame], () => undefined)
@@ -281,7 +285,7 @@ export class Tunnel extends Duplex {
         this.#isRemoteClosed
       )
         return
-      // A copy: the bytes are the connection's.
+      // A copy, because the memory belongs to the connection.
       if (data.length > 0 && !this.push(Buffer.from(data))) this.#stream?.pause()
     } else if (type === 'DIAL_RSP' && random === this.#random) {
       if (error !== '') return this.#failDial(new DialError(error), 'endpoint')
@@ -294,7 +298,7 @@ export class Tunnel extends Duplex {
     else if (type === 'CLOSE_RSP' && connectId === this.#connectId) this.#end()
   }
 
-  /** The far end has closed: what has come until now may still be read. */
+  /** Called when the far end has closed. The data received so far can still be read. */
   #end(): void {
     if (this.#isRemoteClosed) return
     this.#isRemoteClosed = true
@@ -302,7 +306,7 @@ export class Tunnel extends Duplex {
     if (!this.destroyed) this.push(null)
   }
 
-  /** The stream or the connection to the proxy has ended, in good order or not. */
+  /** Called when the stream or the connection to the proxy has ended, cleanly or not. */
   #onLost(): void {
     const error = this.#failure ?? new DialError('tunnel closed')
     this.#settings.reject(error)
@@ -313,7 +317,7 @@ export class Tunnel extends Duplex {
     this.#release()
     this.#move(undefined)
     if (this.destroyed) return
-    // As a connection that is reset: some of what was sent may not have arrived.
+    // Fails like a connection that is reset, because some of the sent data may not have arrived.
     this.destroy(
       Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }),
     )
@@ -339,14 +343,17 @@ export class Tunnel extends Duplex {
     return !this.#isRemoteClosed && this.#status === 'ok'
   }
 
-  /** Tells the proxy that we are done. */
+  /** Informs the proxy that we are done. */
   #close(): void {
     if (this.#connectId === undefined || !this.#isOpen) return
     this.#send(closeRequest(this.#connectId), 'CLOSE_REQ')
     this.#release()
   }
 
-  /** The proxy ends the stream, and we the connection; one that does not is cut off. */
+  /**
+   * Ends our side. The proxy should then end the stream, and we the connection. If the proxy does
+   * not, the connection is cut off.
+   */
   #release(): void {
     if (this.#status === 'closing' || this.#status === undefined) return
     this.#move('closing')

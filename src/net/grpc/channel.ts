@@ -1,16 +1,16 @@
 /**
  * A gRPC client: makes a call by method name, with an endpoint, a token, a deadline, and retries
- * where they are safe. Reads are retried whenever the endpoint could not serve them; writes only if
- * the failure is not ambiguous (errors.ts), so that nothing is written twice.
+ * where they are safe. Reads are retried whenever the endpoint could not serve them. Writes are
+ * retried only if the failure is not ambiguous (errors.ts), so that nothing is written twice.
  *
  * channel.ts      this file: calls and streams by method name
- * endpoints.ts    which endpoint is used, and when another one is
+ * endpoints.ts    which endpoint is used, and when to switch to another
  * connection.ts   one HTTP/2 connection: opening, stream limit, pings, GOAWAY
- * unary.ts        one request, one answer
- * duplex.ts       many of both; stream-handle.ts: the same before it is connected
+ * unary.ts        one request with one response
+ * duplex.ts       a bidirectional stream; stream-handle.ts buffers it until it is connected
  * codec/          protobuf and gRPC frames
- * status.ts       how an answer says that it failed
- * errors.ts       GrpcError, and which failures leave a write in doubt
+ * status.ts       how a response reports a failure
+ * errors.ts       GrpcError, and which failures leave the outcome of a write open
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import type { WireReader } from './codec/reader.ts'
@@ -27,41 +27,41 @@ export type Method<T> = {
   /** Service and method, such as '/etcdserverpb.KV/Range'. */
   readonly path: string
   readonly read: (reader: WireReader) => T
-  /** Reads change nothing and may be sent twice. */
+  /** Whether the method changes nothing, so that a call may be sent twice. */
   readonly isRead: boolean
   /**
-   * A member without a leader then fails the call at once, and the call is retried on another
-   * member.
+   * Whether a member without a leader fails the call immediately. The call is then retried on
+   * another member.
    */
   readonly requireLeader: boolean
-  /** The call that fetches a token, which carries none. */
+  /** Whether the call carries no token, such as the call that fetches the token. */
   readonly isTokenless?: boolean
 }
 
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined
-  /** The deadline of the whole call, including connecting and retries. */
+  /** Deadline of the whole call, including connecting and retries. */
   readonly timeoutMs?: number | undefined
-  /** Sent in addition to those of every call. */
+  /** Headers sent in addition to those of every call. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The token to send, and what to do when the server refuses it. */
+/** Supplies the token to send, and renews it if the server refuses it. */
 export type TokenSource = {
   readonly current: () => string | undefined
   /** Whether a token must be fetched before the next call. */
   readonly isNeeded: () => boolean
   readonly renew: () => Promise<void>
-  /** Forgets the token, so that one is needed. */
+  /** Discards the token, so that a new one is needed. */
   readonly drop: () => void
   readonly isRefusal: (message: string) => boolean
 }
 
-/** Checks a connection before it is used by a stream with `needsCheck`. */
+/** Checks a connection before a stream with `needsCheck` uses it. */
 export type ConnectionCheck = {
   /** The method that `check` calls. */
   readonly method: { readonly path: string; readonly requireLeader: boolean }
-  /** Fails if the connection cannot be used. */
+  /** Rejects if the connection cannot be used. */
   readonly check: (
     connection: GrpcConnection,
     headers: readonly string[],
@@ -77,13 +77,13 @@ export type ChannelOptions = {
 }
 
 /**
- * How often all endpoints are tried, with pauses of 50, 100, 200 ms between the rounds, before a
- * call gives up.
+ * How many times a call tries all endpoints before it fails. The pauses between the rounds are 50,
+ * 100 and 200 ms.
  */
 const ROUNDS_MAX = 4
 const ROUND_PAUSE_FIRST_MS = 50
 /**
- * The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers hold more.
+ * The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers allow more.
  */
 const TIMEOUT_MS_MAX = 99_999_999
 
@@ -105,8 +105,7 @@ export class Channel {
   readonly #endpoints: Endpoints
   readonly #clock: Clock
   readonly #timeoutMs: number
-  // The headers of the last call of each method, which are nearly always those of the next one,
-  // too.
+  // The headers of each method's last call, which are nearly always those of its next call.
   readonly #headers = new Map<object, CachedHeaders>()
   readonly #connectionCheck: ConnectionCheck | undefined
   #tokens: TokenSource | undefined
@@ -120,14 +119,14 @@ export class Channel {
   }
 
   /**
-   * Called with the reason for which etcd ended a watch: if it refused the token, the next stream
-   * needs a new one.
+   * Called with the reason for which etcd ended a watch. If etcd refused the token, the next stream
+   * gets a new one.
    */
   recordReason(reason: string): void {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
   }
 
-  /** From now on calls carry a token. */
+  /** Makes all later calls carry a token. */
   authenticateWith(tokens: TokenSource): void {
     this.#tokens = tokens
   }
@@ -157,8 +156,8 @@ export class Channel {
   }
 
   /**
-   * Opens a stream. Messages sent before there is a connection wait for it; a failure to connect is
-   * reported by `onEnd`. Streams are not reopened here: only their reader knows where to continue.
+   * Opens a stream. Messages sent before it is connected wait; a failure to connect is reported to
+   * `onEnd`. Streams are not reopened here, because only the caller knows where to continue.
    */
   stream(options: StreamOptions): StreamHandle {
     return new StreamHandle(options, () => this.#openStream(options))
@@ -182,7 +181,7 @@ export class Channel {
           onEnd: options.onEnd,
         })
       } catch (error) {
-        // Nothing has been sent, so each endpoint is tried once.
+        // Nothing has been sent, so each endpoint may be tried once.
         if (
           !(error instanceof GrpcError && error.isUnavailable) ||
           attempt >= this.#endpoints.count
@@ -193,8 +192,8 @@ export class Channel {
   }
 
   /**
-   * The caller has acquired a stream of the connection, which is released if the connection cannot
-   * be used.
+   * Checks a connection of which the caller has acquired a stream. Releases the stream if the
+   * connection cannot be used.
    */
   async #check(connection: GrpcConnection): Promise<void> {
     const { method, check } = this.#connectionCheck ?? {}
@@ -230,7 +229,7 @@ export class Channel {
     return callUnary(connection, { headers, frame, read: method.read, timeoutMs: leftMs, signal })
   }
 
-  /** An open connection with a stream acquired, and a token if one is needed. */
+  /** Returns an open connection with an acquired stream. Fetches a token first if one is needed. */
   async #connect(options: ConnectOptions): Promise<GrpcConnection> {
     const { timeoutMs, signal } = options
     const startedMs = this.#clock.monotonicMs()
@@ -256,7 +255,7 @@ export class Channel {
     return headers
   }
 
-  /** Undefined: the call must not be retried. */
+  /** Returns the pause before the next attempt, or undefined if the call must not be retried. */
   #pauseBeforeRetry(error: GrpcError, isRead: boolean, attempt: number): number | undefined {
     if (!error.isUnavailable) return undefined
     this.#endpoints.reportFailure(error.endpoint)
@@ -268,7 +267,7 @@ export class Channel {
 }
 
 const noOptions: CallOptions = {}
-/** A socket of this machine has no host of its own. */
+/** A Unix domain socket has no host name. */
 const local = { protocol: 'http:', host: 'localhost' }
 const done = Promise.resolve()
 

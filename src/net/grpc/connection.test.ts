@@ -5,10 +5,13 @@ import { systemClock } from '../../lib/time/clock.ts'
 import { silent } from '../../lib/telemetry/log.ts'
 import { Endpoints } from './endpoints.ts'
 
-/** TCP has no groups of receivers: the kernel refuses at once, before anything else runs. */
+/**
+ * A multicast address. TCP cannot connect to it, so the kernel refuses it before anything else
+ * runs.
+ */
 const REFUSED_AT_ONCE = 'http://224.0.0.1:2379'
 
-test('a connection that fails at once is a failure, not the end of the process', async (context) => {
+test('a connection that fails immediately does not end the process', async (context) => {
   const uncaught: unknown[] = []
   const note = (error: unknown): void => void uncaught.push(error)
   process.on('uncaughtException', note)
@@ -25,7 +28,7 @@ test('a connection that fails at once is a failure, not the end of the process',
   endpoints.close()
 })
 
-test('a tunnel that breaks at once is a failure, too', async (context) => {
+test('a tunnel that breaks immediately does not end the process', async (context) => {
   const uncaught: unknown[] = []
   const note = (error: unknown): void => void uncaught.push(error)
   process.on('uncaughtException', note)
@@ -43,7 +46,7 @@ test('a tunnel that breaks at once is a failure, too', async (context) => {
   endpoints.close()
 })
 
-/** From a timer: what is started within a promise is handled before the socket's own error. */
+/** Connects from a timer, so that the socket emits its error before promise callbacks run. */
 const failureOf = (endpoints: Endpoints): Promise<unknown> =>
   new Promise((resolve) => {
     setTimeout(() => void endpoints.connect().catch(resolve), 1)
@@ -51,7 +54,7 @@ const failureOf = (endpoints: Endpoints): Promise<unknown> =>
 
 async function brokenTunnel(): Promise<PassThrough> {
   const tunnel = new PassThrough()
-  // As those of the dialers: its error alone ends nothing.
+  // The dialers' sockets also have a listener, so that an error alone does not end the process.
   tunnel.on('error', () => undefined)
   process.nextTick(() => tunnel.destroy(new Error('broken')))
   return tunnel

@@ -1,9 +1,9 @@
 /**
- * One HTTP/2 session to one endpoint: opens it, counts its streams, detects that it is dead.
+ * One HTTP/2 session to one endpoint: opens it, limits its streams, and detects that it is dead.
  *
- * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a
- * stopped process, while a SETTINGS frame proves that the process runs. Once it is open, a silent
- * connection is probed with PING.
+ * The session is open only after the peer's SETTINGS have arrived. The kernel accepts connections
+ * even for a stopped process, while a SETTINGS frame proves that the process runs. Once the session
+ * is open, a silent peer is probed with PING.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -24,49 +24,55 @@ import { socketPath, unixScheme } from './unix-socket.ts'
 import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
 /**
- * With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of
- * 20,000).
+ * Receive window of a stream. With the default of 64 KB a client falls behind a live watch: it
+ * received 8,000 of 20,000 events per second.
  */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
-/** For several streams at once: a list must not delay the watches on the same connection. */
+/**
+ * Several times the window of a stream, so that a list does not delay the watches on its
+ * connection.
+ */
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
-/** etcd's answers have a handful of short headers. */
+/** Far more than needed: etcd's responses have a handful of short headers. */
 const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
-/** How long opening may take, from the first SYN to the peer's SETTINGS. */
+/** Time limit for opening a session, from the first SYN to the peer's SETTINGS. */
 const OPEN_TIMEOUT_MS = 3000
-/** How long a proxy may take to connect to the endpoint; as upstream. */
+/** Time limit for a proxy to connect to the endpoint, as in kube-apiserver. */
 const DIAL_TIMEOUT_MS = 20_000
-/** How often the connection is checked for silence. */
+/** Interval between checks for silence. */
 const TICK_MS = 500
-/** After so long a silence, while an answer is awaited, a PING is sent. */
+/** After this much silence while a response is awaited, a PING is sent. */
 const QUIET_MS = 2000
-/** After so long a silence, a call that times out makes the endpoint suspect. */
+/** After this much silence, a call that times out makes the endpoint suspect. */
 const SUSPECT_QUIET_MS = 1000
 /**
- * etcd ends connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time) or
- * that ping without an open stream, so neither is done.
+ * etcd closes connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time)
+ * or without an open stream. This client does neither.
  */
 const PING_INTERVAL_MS = 5500
-/** If a PING is not answered for so long, the peer is gone or stopped. */
+/** A peer that does not answer a PING within this time is gone or stopped. */
 const PING_TIMEOUT_MS = 3000
 /**
- * How many calls may wait for a free stream. More means that the server is far behind; then it is
- * better to fail at once.
+ * Maximum number of calls that wait for a free stream. More means that the server is far behind, so
+ * further calls fail immediately.
  */
 const WAITING_MAX = 10_000
 
 export type ConnectionOptions = {
   readonly endpoint: string
   readonly tls: TlsOptions | undefined
-  /** Undefined: it is connected to straight. */
+  /** Opens the transport to the endpoint. If undefined, the endpoint is connected to directly. */
   readonly dial?: Dial | undefined
   readonly log: Log
-  /** By default the status alone decides. */
+  /** Creates the error of a failed call. By default only the status code decides. */
   readonly statusError?: StatusError | undefined
-  /** For tests: a connection is replaced after its last stream ID, which takes a billion calls. */
+  /**
+   * The ID of the first stream, for tests. A connection is replaced after its last stream ID, which
+   * takes a billion calls.
+   */
   readonly firstStreamId?: number | undefined
   /**
-   * An open connection was ended by the peer or does not answer: other endpoints are to be
+   * Called when the peer ends an open connection or stops responding, so that other endpoints are
    * preferred.
    */
   readonly onTrouble: () => void
@@ -76,9 +82,9 @@ export type ConnectionOptions = {
 
 export class GrpcConnection {
   readonly endpoint: string
-  /** Fulfilled when open; rejected with a GrpcError that is not ambiguous. */
+  /** Resolves when the connection is open. Rejects with a GrpcError that is not ambiguous. */
   readonly opened: Promise<void>
-  /** Set when anything is received on a stream: the peer is alive. */
+  /** Set when anything is received on a stream, which proves that the peer is alive. */
   heard = false
 
   readonly #log: Log
@@ -108,8 +114,8 @@ export class GrpcConnection {
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
-    // Callers that await `opened` get the failure; there may be none, which must not be an
-    // unhandled rejection.
+    // Callers that await `opened` get the failure. Without such a caller, the rejection must not
+    // count as unhandled.
     this.opened.catch(() => undefined)
   }
 
@@ -117,12 +123,14 @@ export class GrpcConnection {
     return this.#state === 'open'
   }
 
-  /** Open, or being opened. */
+  /** Whether the connection is open or being opened. */
   get isUsable(): boolean {
     return this.#state === 'open' || this.#state === 'opening'
   }
 
-  /** Acquires a stream if one is free now. Every acquired stream is given back with `release`. */
+  /**
+   * Acquires a stream if one is free now. Every acquired stream must be released with `release`.
+   */
   tryAcquire(): boolean {
     if (this.#streams >= this.#streamsMax) return false
     this.#streams++
@@ -130,8 +138,8 @@ export class GrpcConnection {
   }
 
   /**
-   * Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the
-   * queue.
+   * Waits for a free stream, which is acquired when `onFree` is called. Returns a function that
+   * leaves the queue.
    */
   waitForStream(onFree: () => void): () => void {
     if (this.#waiting.length >= WAITING_MAX) {
@@ -160,36 +168,37 @@ export class GrpcConnection {
     }
   }
 
-  /** Opens a stream; a failure here means that nothing was sent. */
+  /** Opens a stream. If this throws, nothing was sent. */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const session = this.#session
     if (this.#state !== 'open' || session === undefined || session.isSpent) {
-      // The session may have ended before its socket is closed.
+      // The session may have ended before its socket closes.
       this.drain()
       throw this.#lost(false)
     }
     const stream = session.request(headers, listener)
-    // That was the last stream id (RFC 9113, 5.1.1): the next call needs another connection.
+    // That was the last stream ID (RFC 9113, 5.1.1), so the next call needs another connection.
     if (session.isSpent) this.drain()
     return stream
   }
 
-  /** The failure in the trailers of an answer, if any. */
+  /** Returns the failure in the trailers of a response, if any. */
   statusFailure(fields: readonly HeaderField[]): GrpcError | undefined {
     return statusFailure(fields, this.endpoint, this.#statusError)
   }
 
   /**
-   * The error of a stream that ended without an answer. Ambiguous unless the peer said that it did
-   * not process the stream.
+   * Returns the error of a stream that ended without a response. It is ambiguous unless the peer
+   * said that it did not process the stream.
    */
   streamLost({ id }: ClientStream, refused: boolean): GrpcError {
     return this.#lost(!refused && id <= this.#lastProcessedId)
   }
 
   /**
-   * Calls the listener of a long-lived stream when the server sends GOAWAY. Unary calls run to
-   * their end; a stream without an end would delay the member's shutdown and be cut off by it.
+   * Registers a listener of a long-lived stream, which is called when the server sends GOAWAY.
+   * Unary calls run to their end. A stream that never ends would delay the member's shutdown and
+   * then be cut off by it.
    */
   onLeave(listener: (error: GrpcError) => void): () => void {
     this.#leaveListeners.add(listener)
@@ -197,21 +206,21 @@ export class GrpcConnection {
   }
 
   /**
-   * A call timed out here. If the connection is silent the peer may be stopped, and there is no
-   * need to wait for the PING.
+   * Called when a call times out. If the connection is silent, the peer may be stopped, so there is
+   * no need to wait for the PING.
    */
   suspect(): void {
     if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
   }
 
-  /** No new calls; ends when the running ones have. */
+  /** Accepts no new calls, and closes the connection when the running calls have ended. */
   drain(): void {
     if (this.#state !== 'open') return
     this.#state = 'draining'
     if (this.#streams === 0) this.#session?.close()
   }
 
-  /** Ends it now; running calls fail. */
+  /** Closes the connection immediately. Running calls fail. */
   destroy(cause?: Error): void {
     if (cause !== undefined) this.#failure ??= cause
     this.#close()
@@ -223,12 +232,13 @@ export class GrpcConnection {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
       if (dial === undefined || this.endpoint.startsWith(unixScheme)) {
-        // In one turn: a socket that fails at once tells it before a promise goes on, and who does
-        // not listen then ends the process.
+        // Listen to the socket in the tick that creates it: a socket that fails immediately emits
+        // its error before a promise continues, and an error without a listener ends the process.
         await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
       } else {
         const socket = await dialSocket(this.endpoint, material, dial)
-        // It was closed while a proxy was asked, or the tunnel has ended already.
+        // While the proxy was dialing, this connection may have been closed or the tunnel may have
+        // ended.
         if (this.#state !== 'opening' || socket.destroyed) {
           socket.destroy()
           throw new Error(socket.errored?.message ?? 'connection closed')
@@ -287,10 +297,10 @@ export class GrpcConnection {
         this.heard = true
       },
       onGoaway: (code, lastStreamId) => {
-        // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a
-        // second GOAWAY.
+        // RFC 9113, 6.8: streams above the last ID were not processed. A second GOAWAY may lower
+        // the ID.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
-        this.#log('info', 'the server asks to leave the connection', {
+        this.#log('info', 'the server sent GOAWAY, new calls use another connection', {
           endpoint: this.endpoint,
           code,
         })
@@ -306,7 +316,7 @@ export class GrpcConnection {
     }
   }
 
-  /** The peer is probed only while an answer is awaited. */
+  /** Probes the peer, but only while a response is awaited. */
   #tick(): void {
     this.#sincePingMs += TICK_MS
     if (this.heard || this.#streams === 0) {
@@ -317,11 +327,11 @@ export class GrpcConnection {
     this.#quietMs += TICK_MS
     if (this.#isPinging) {
       if (this.#sincePingMs >= PING_TIMEOUT_MS) {
-        this.#log('warn', 'the server does not answer, leaving the connection', {
+        this.#log('warn', 'the server does not respond, closing the connection', {
           endpoint: this.endpoint,
         })
         this.#onTrouble()
-        this.destroy(new Error(`no sign of life for ${this.#quietMs} ms`))
+        this.destroy(new Error(`no response for ${this.#quietMs} ms`))
       }
     } else if (this.#quietMs >= QUIET_MS && this.#sincePingMs >= PING_INTERVAL_MS) this.#ping()
   }
@@ -339,7 +349,7 @@ export class GrpcConnection {
     clearTimeout(this.#openTimer)
     clearInterval(this.#ticker)
     this.#onClosed()
-    // Waiting calls find the connection closed and use another endpoint.
+    // The waiting calls find the connection closed and use another endpoint.
     for (const onFree of this.#waiting.splice(0)) {
       this.#streams++
       onFree()
@@ -358,7 +368,7 @@ export class GrpcConnection {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-/** It is still connecting. */
+/** Returns a socket that is still connecting. */
 function openSocket(endpoint: string, material: TlsMaterial): Socket {
   if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
   const { isTls, host, port } = addressOf(endpoint)
@@ -367,7 +377,7 @@ function openSocket(endpoint: string, material: TlsMaterial): Socket {
     : connectPlain({ host, port, noDelay: true })
 }
 
-/** It is connected, by what the dial has opened. */
+/** Returns a connected stream from the dialer, with TLS if the endpoint needs it. */
 async function dialSocket(endpoint: string, material: TlsMaterial, dial: Dial): Promise<Duplex> {
   const { isTls, host, port } = addressOf(endpoint)
   const dialed = dial(host, port, AbortSignal.timeout(DIAL_TIMEOUT_MS))
@@ -396,7 +406,10 @@ const tlsOptions = (host: string, port: number, material: TlsMaterial): TlsConne
   ALPNProtocols: ['h2'],
 })
 
-/** If several addresses of the host failed, the reasons are in the parts of the AggregateError. */
+/**
+ * Returns the reason for a failure. If several addresses of the host failed, the AggregateError
+ * lists the reasons.
+ */
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError && error.message === '')
     return error.errors.map(String).join('; ')

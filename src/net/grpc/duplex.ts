@@ -1,6 +1,6 @@
 /**
- * A call with many messages in both directions on an open connection. Messages are delivered
- * synchronously, in order; `onEnd` is called exactly once.
+ * A bidirectional streaming call on an open connection. Messages are delivered synchronously and in
+ * order; `onEnd` is called exactly once.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -12,15 +12,18 @@ import { hasStatus, isHttpOk, notGrpc, unreadable } from './status.ts'
 
 export type DuplexOptions = {
   readonly headers: readonly string[]
-  /** May throw: the call then ends with that as its error. */
+  /** May throw. The call then ends with an error whose cause is the thrown one. */
   readonly onMessage: (message: Buffer) => void
-  /** Without an error: the server ended the call with status OK, or we closed it. */
+  /**
+   * Called without an error if the server ended the call with status OK, or if the caller closed
+   * it.
+   */
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 /**
- * Limit of the bytes that the stream has not taken: beyond it the peer does not read, and the call
- * is given up.
+ * Maximum number of bytes that wait for the stream. Beyond it the peer is evidently not reading,
+ * and the call is abandoned.
  */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -30,20 +33,20 @@ export class Duplex implements AnswerListener {
   readonly #stream: ClientStream
   readonly #frames: MessageFrames
   readonly #stopListening: () => void
-  /** Frames that wait until the stream has taken the ones before. */
+  /** Frames that wait until the stream has taken the previous ones. */
   #unsent: Buffer[] = []
   #unsentBytes = 0
   #isFinishing = false
   #isEnded = false
 
   /**
-   * The connection's stream must have been acquired; it is released when the stream has ended.
-   * Throws as `request` does.
+   * The caller must have acquired a stream of the connection, which is released when the call's
+   * stream has ended. Throws as `GrpcConnection.request` does.
    */
   constructor(connection: GrpcConnection, options: DuplexOptions) {
     this.#connection = connection
     this.#options = options
-    // Several messages can be in one chunk, and the first may be the reason to close.
+    // One chunk can contain several messages, and the first may make the caller close the call.
     this.#frames = new MessageFrames((message) => {
       if (!this.#isEnded) options.onMessage(message)
     })
@@ -62,12 +65,12 @@ export class Duplex implements AnswerListener {
     this.#unsentBytes += frame.length
     if (this.#unsentBytes > UNSENT_BYTES_MAX) {
       this.#giveUp(
-        this.#error('ResourceExhausted', `${this.#connection.endpoint} does not read what is sent`),
+        this.#error('ResourceExhausted', `${this.#connection.endpoint} does not read its messages`),
       )
     } else this.#sendOn()
   }
 
-  /** Nothing more is sent; answers may still come. */
+  /** Sends nothing more. Responses may still arrive. */
   finish(): void {
     this.#isFinishing = true
     this.#sendOn()
@@ -82,19 +85,19 @@ export class Duplex implements AnswerListener {
     if (isTaken && this.#isFinishing) this.#stream.end()
   }
 
-  /** Ends the call now, without an error. */
+  /** Ends the call immediately, without an error. */
   close(): void {
     this.#giveUp(undefined)
   }
 
-  /** Ends the call now, without `onEnd`. */
+  /** Ends the call immediately, without calling `onEnd`. */
   abandon(): void {
     this.#isEnded = true
     this.#stopListening()
     this.#stream.cancel(CODE.CANCEL)
   }
 
-  /** Receiving stops until `resume`; the flow-control window then holds the server back. */
+  /** Stops receiving until `resume`. Flow control then stops the server from sending. */
   pause(): void {
     this.#stream.pause()
   }
@@ -121,7 +124,7 @@ export class Duplex implements AnswerListener {
 
   #status: GrpcError | 'ok' | undefined
 
-  /** `onEnd` is called when the stream is closed. */
+  /** Records the status. `onEnd` is called when the stream closes. */
   onTrailers(fields: readonly HeaderField[]): void {
     this.#status = this.#connection.statusFailure(fields) ?? 'ok'
   }
@@ -129,7 +132,7 @@ export class Duplex implements AnswerListener {
   onClose(code: number): void {
     this.#connection.release()
     if (this.#status === 'ok' && this.#frames.isPartial)
-      this.#end(this.#error('Internal', 'a message is cut off'))
+      this.#end(this.#error('Internal', 'the stream ended in the middle of a message'))
     else if (this.#status === 'ok') this.#end(undefined)
     else
       this.#end(

@@ -1,7 +1,7 @@
 /**
- * The endpoints of one server or cluster, with one connection to each that is in use. All calls go
- * to one healthy endpoint until it fails; then the next healthy one is used. A failed endpoint is
- * avoided for a while, unless it is the only one: then calls wait until it may be tried again.
+ * The endpoints of one server or cluster, with one connection to each endpoint in use. All calls go
+ * to one healthy endpoint until it fails, and then to the next healthy one. A failed endpoint is
+ * avoided for a while. If it is the only one, calls wait until it may be tried again.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -13,17 +13,17 @@ import { unixScheme } from './unix-socket.ts'
 import type { TlsOptions } from './tls.ts'
 
 const BACKOFF_FIRST_MS = 50
-/** Short, since it is also how long an endpoint that has recovered may go unnoticed. */
+/** Kept short, because an endpoint that has recovered may go unnoticed for this long. */
 const BACKOFF_MS_MAX = 1000
 
 export type EndpointsOptions = {
   readonly urls: readonly string[]
   readonly tls: TlsOptions | undefined
-  /** Undefined: they are connected to straight. */
+  /** Opens the transport to an endpoint. If undefined, endpoints are connected to directly. */
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
-  /** By default the status alone decides. */
+  /** Creates the error of a failed call. By default only the status code decides. */
   readonly statusError?: StatusError | undefined
   readonly firstStreamId?: number | undefined
 }
@@ -43,9 +43,9 @@ export class Endpoints {
   readonly #log: Log
   readonly #statusError: StatusError | undefined
   readonly #firstStreamId: number | undefined
-  // All connections that are not closed, including those that only finish their last calls.
+  // All connections that are not closed, including those that are draining.
   readonly #connections = new Set<GrpcConnection>()
-  /** Runs something as if no call had needed it. */
+  /** Runs a function outside the async context of the call that needs it. */
   readonly #outside = AsyncLocalStorage.snapshot()
   #current: Endpoint
   #isClosed = false
@@ -72,7 +72,9 @@ export class Endpoints {
     return this.#endpoints.length
   }
 
-  /** The open connection that calls go to, if there is one: the fast path, without a promise. */
+  /**
+   * The open connection that calls use, if there is one. This is the fast path, without a promise.
+   */
   current(): GrpcConnection | undefined {
     const { connection, avoidUntilMs } = this.#current
     if (connection === undefined || !connection.isOpen) return undefined
@@ -82,8 +84,8 @@ export class Endpoints {
   }
 
   /**
-   * An open connection to the endpoint that looks best now. `away`: not this endpoint, if there is
-   * another that has not failed lately. Fails with a GrpcError that is not ambiguous; the next
+   * Returns an open connection to the endpoint that looks best now. Avoids the endpoint `away` if
+   * another one has not failed recently. Fails with a GrpcError that is not ambiguous; the next
    * attempt then uses another endpoint.
    */
   async connect(away?: string): Promise<GrpcConnection> {
@@ -109,7 +111,7 @@ export class Endpoints {
     return connection
   }
 
-  /** The endpoint failed a call: others are preferred for a while. */
+  /** Records that a call to the endpoint failed, so that others are preferred for a while. */
   reportFailure(url: string | undefined): void {
     const endpoint = this.#endpoints.find((one) => one.url === url)
     if (endpoint !== undefined && endpoint.avoidUntilMs <= this.#clock.monotonicMs())
@@ -117,8 +119,8 @@ export class Endpoints {
   }
 
   /**
-   * New calls get new connections, with the certificates as they are now; running calls end on the
-   * old ones.
+   * Makes new calls use new connections, which read the certificates again. Running calls finish on
+   * the old connections.
    */
   reload(): void {
     for (const endpoint of this.#endpoints) {
@@ -157,8 +159,8 @@ export class Endpoints {
   }
 
   /**
-   * The first endpoint, from the current one on, that is not to be avoided; else the one that may
-   * be tried again soonest.
+   * Returns the first endpoint, starting with the current one, that need not be avoided. If there
+   * is none, returns the endpoint that may be retried soonest.
    */
   #best(away: string | undefined): Endpoint {
     const nowMs = this.#clock.monotonicMs()

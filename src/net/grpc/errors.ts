@@ -1,24 +1,23 @@
 /**
  * The errors of a gRPC call, and whether a failed write may have been applied.
  *
- * Not ambiguous, the write has certainly not been applied:
- * - there was no connection, or the call ended while it waited for one or for a free stream;
- * - the peer refused the stream (RST_STREAM REFUSED_STREAM), or sent GOAWAY with a last stream
- *   below
- *   ours (RFC 9113, 6.8: such streams were not processed);
- * - the server answered with a verdict: any status that is not listed below.
+ * A failure is not ambiguous if the write has certainly not been applied:
+ * - there was no connection, or the call ended while it waited for a connection or a free stream;
+ * - the peer refused the stream (RST_STREAM with REFUSED_STREAM), or sent GOAWAY with a last stream
+ *   below ours (RFC 9113, 6.8: such streams were not processed);
+ * - the server returned a definite status: any that is not listed below.
  *
- * Ambiguous, the write may have been applied:
- * - the request was sent on a live connection and no complete answer came: the connection broke or
- *   was declared dead, the stream was reset, the answer could not be read, our deadline passed, the
- *   caller cancelled;
- * - the server answered that it does not know: Unavailable, DeadlineExceeded, Cancelled, Unknown,
- *   Internal, DataLoss, Aborted.
+ * A failure is ambiguous if the write may have been applied:
+ * - the request was sent on a live connection but no complete response arrived: the connection
+ *   broke or was declared dead, the stream was reset, the response was unreadable, the deadline
+ *   passed, or the caller cancelled;
+ * - the server returned a status that leaves the outcome open: Unavailable, DeadlineExceeded,
+ *   Cancelled, Unknown, Internal, DataLoss, Aborted.
  *
- * A server whose messages say more than its statuses, as etcd's do, has its own `StatusError`.
+ * A server whose messages say more than its statuses, such as etcd, has its own `StatusError`.
  */
 
-/** The 17 gRPC status names; a status is the index. */
+/** The 17 gRPC status names. A status is an index into this list. */
 export const statusNames = [
   'OK',
   'Cancelled',
@@ -52,9 +51,9 @@ export class GrpcError extends Error {
   readonly code: GrpcCode
   /** Whether the request may have been applied although it failed. */
   readonly ambiguous: boolean
-  /** Whether the endpoint cannot serve calls at the moment while another may. */
+  /** Whether the endpoint cannot serve calls at the moment, although another may. */
   readonly isUnavailable: boolean
-  /** The endpoint of the call; undefined when the call never got as far as an endpoint. */
+  /** Endpoint of the call. Undefined if the call failed before an endpoint was chosen. */
   readonly endpoint: string | undefined
 
   constructor(code: GrpcCode, message: string, options: GrpcErrorOptions = {}) {
@@ -67,10 +66,10 @@ export class GrpcError extends Error {
   }
 }
 
-/** Makes the error for a status other than OK that the server answered with. */
+/** Creates the error for a response with a status other than OK. */
 export type StatusError = (code: GrpcCode, message: string, endpoint: string) => GrpcError
 
-/** The usual `StatusError`: the status alone decides. */
+/** The default `StatusError`, for which only the status code decides. */
 export const statusError: StatusError = (code, message, endpoint) =>
   new GrpcError(code, message, { ambiguous: ambiguousCodes.has(code), endpoint })
 
@@ -85,7 +84,7 @@ const ambiguousCodes: ReadonlySet<GrpcCode> = new Set([
 ])
 
 /**
- * The status of an answer that is not gRPC at all, such as one of a proxy in between
+ * Maps the HTTP status of a response that is not gRPC, for example from a proxy, to a gRPC code
  * (gRPC's document http-grpc-status-mapping.md).
  */
 export function codeOfHttpStatus(status: number): GrpcCode {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createField } from '../http2/field.ts'
 import { statusFailure } from './status.ts'
 
-test('a status beyond the list is unknown', () => {
+test('a status that gRPC does not define becomes Unknown', () => {
   for (const value of ['99', 'x']) {
     equal(statusFailure([createField('grpc-status', value)], 'http://a')?.code, 'Unknown')
   }

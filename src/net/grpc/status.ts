@@ -1,6 +1,6 @@
 /**
- * How a call fails: by the status in its trailers, by its HTTP status, or because its answer is
- * unreadable.
+ * Determines how a call failed: by the status in its trailers, by its HTTP status, or because its
+ * response is unreadable.
  */
 import { messageOf } from '../../lib/errors.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -8,13 +8,14 @@ import { NumberTooLarge } from './codec/reader.ts'
 import { codeOfHttpStatus, GrpcError, statusError, statusNames } from './errors.ts'
 
 /**
- * Whether these headers carry the gRPC status. They do so in a response without a message
- * (trailers-only).
+ * Whether these headers carry the gRPC status, as in a response without a message (trailers-only).
  */
 export const hasStatus = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, 'grpc-status') !== undefined
 
-/** The failure in the trailers, if any. A status beyond the list of gRPC is Unknown. */
+/**
+ * Returns the failure in the trailers, if any. A status that gRPC does not define becomes Unknown.
+ */
 export function statusFailure(
   fields: readonly HeaderField[],
   endpoint: string,
@@ -30,7 +31,8 @@ export const isHttpOk = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, ':status') === '200'
 
 /**
- * The response is not gRPC: a proxy sent it, and the request may have reached the server before.
+ * Returns the error for a response that is not gRPC. A proxy sent it, and the server may have
+ * received the request before that.
  */
 export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcError {
   const status = Number(valueOf(fields, ':status'))
@@ -40,7 +42,9 @@ export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcE
   })
 }
 
-/** An answer came but could not be read: the request has most likely taken effect. */
+/**
+ * Returns the error for a response that cannot be read. The request has most likely taken effect.
+ */
 export function unreadable(cause: unknown, endpoint: string): GrpcError {
   const code =
     cause instanceof GrpcError
@@ -49,7 +53,7 @@ export function unreadable(cause: unknown, endpoint: string): GrpcError {
         ? 'OutOfRange'
         : 'Internal'
   const reason = messageOf(cause)
-  return new GrpcError(code, `an answer cannot be taken: ${reason}`, {
+  return new GrpcError(code, `cannot read the response: ${reason}`, {
     ambiguous: true,
     endpoint,
     cause,
@@ -61,7 +65,7 @@ function valueOf(fields: readonly HeaderField[], name: string): string | undefin
   return undefined
 }
 
-/** gRPC percent-encodes messages; one that cannot be decoded is kept as it is. */
+/** Decodes a percent-encoded message. A message that cannot be decoded is kept as it is. */
 function decodeMessage(text = ''): string {
   try {
     return decodeURIComponent(text)

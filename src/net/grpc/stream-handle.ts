@@ -4,21 +4,21 @@ import { GrpcError } from './errors.ts'
 export type StreamOptions = {
   readonly path: string
   readonly requireLeader: boolean
-  /** Prefer another endpoint than the one of the last such stream. */
+  /** Whether to prefer an endpoint other than that of the last stream. */
   readonly away?: boolean
-  /** Use only a connection that passes the channel's check. */
+  /** Whether the connection must pass the channel's check first. */
   readonly needsCheck?: boolean
   readonly onMessage: (message: Buffer) => void
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 /**
- * How many messages may wait for the connection. Each is a request of a caller; so many at once are
- * a mistake.
+ * Maximum number of messages that wait for the connection. Each belongs to a request of a caller,
+ * so this many at once mean a bug.
  */
 const UNSENT_MAX = 10_000
 
-/** A stream that may not be connected yet. */
+/** A stream that buffers its messages until its connection is open. */
 export class StreamHandle {
   readonly #options: StreamOptions
   #unsent: Buffer[] = []
@@ -35,18 +35,18 @@ export class StreamHandle {
     if (this.#duplex !== undefined) this.#duplex.send(frame)
     else if (this.#unsent.length >= UNSENT_MAX)
       this.#end(
-        new GrpcError('ResourceExhausted', 'too much is sent before the connection is there'),
+        new GrpcError('ResourceExhausted', 'too many messages are waiting for the connection'),
       )
     else if (!this.#isClosed) this.#unsent.push(frame)
   }
 
-  /** Nothing more is sent; answers may still come. */
+  /** Sends nothing more. Responses may still arrive. */
   finish(): void {
     this.#isFinished = true
     this.#duplex?.finish()
   }
 
-  /** `onEnd` is called before this returns, unless it was called before. */
+  /** Closes the stream. `onEnd` is called before this returns, unless it was called already. */
   close(): void {
     if (this.#duplex !== undefined) this.#duplex.close()
     else this.#end(undefined)

@@ -9,18 +9,18 @@ import { type ServerTrustAnchors, serverTrustAnchors } from '../../lib/x509/trus
 
 /** Strings are paths of files; Buffers are used as they are (PEM). */
 export type TlsOptions = {
-  /** Undefined: the roots of the system. */
+  /** CA certificates. If undefined, the system's root certificates are used. */
   readonly ca?: string | Buffer | undefined
   readonly cert?: string | Buffer | undefined
   readonly key?: string | Buffer | undefined
-  /** The name the server's certificate must carry, if it is not the endpoint's host. */
+  /** The name that the server's certificate must carry, if it differs from the endpoint's host. */
   readonly serverName?: string | undefined
 }
 
 export type TlsMaterial = Partial<ServerTrustAnchors> & {
   readonly cert?: Buffer
   readonly key?: Buffer
-  /** In the place of all of the above. */
+  /** Used instead of the certificate, the key and the trust anchors. */
   readonly secureContext?: SecureContext
   readonly servername?: string
 }

@@ -1,6 +1,6 @@
 /**
- * One request with one answer on an open connection. This is the hot path: one Buffer out, one view
- * in, listeners instead of iterators, and an AbortSignal is listened to only if there is one.
+ * A unary call on an open connection. This is the hot path: it sends one Buffer, reads one view,
+ * uses listeners instead of iterators, and listens to an AbortSignal only if the caller passes one.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -20,7 +20,10 @@ export type UnaryOptions<T> = {
   readonly signal: AbortSignal | undefined
 }
 
-/** The connection's stream must have been acquired; it is released when the stream has ended. */
+/**
+ * Makes a unary call. The caller must have acquired a stream of the connection, which is released
+ * when the call's stream has ended.
+ */
 export function callUnary<T>(connection: GrpcConnection, options: UnaryOptions<T>): Promise<T> {
   if (options.signal?.aborted === true) {
     connection.release()
@@ -63,7 +66,7 @@ class UnaryCall<T> implements AnswerListener {
 
   onHead(fields: readonly HeaderField[]): void {
     this.#connection.heard = true
-    // A trailers-only response has its status in its first headers.
+    // A trailers-only response carries its status in its first headers.
     if (hasStatus(fields)) this.onTrailers(fields)
     else if (!isHttpOk(fields)) this.#abandon(notGrpc(fields, this.#connection.endpoint))
   }
@@ -94,7 +97,7 @@ class UnaryCall<T> implements AnswerListener {
     const failure = this.#connection.statusFailure(fields)
     if (failure !== undefined) return this.#fail(failure)
     if (this.#message === undefined)
-      return this.#fail(this.#error('Internal', 'an answer without a message'))
+      return this.#fail(this.#error('Internal', 'the response has no message'))
     let value: T
     try {
       value = this.#options.read(new WireReader(this.#message))

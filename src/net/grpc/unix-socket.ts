@@ -6,6 +6,6 @@ export const unixScheme = 'unix:'
 
 export const unixEndpoint = (path: string): string => `${unixScheme}${path}`
 
-/** As Node names it: an abstract socket begins with a zero byte. */
+/** Returns the path as Node expects it: the name of an abstract socket begins with a zero byte. */
 export const socketPath = (endpoint: string): string =>
   endpoint.slice(unixScheme.length).replace(/^@/, '\0')

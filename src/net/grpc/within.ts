@@ -1,6 +1,6 @@
 /**
- * Waits before a request is sent, bounded by the call's deadline and its signal. A failure here is
- * not ambiguous.
+ * Functions that wait before a request is sent, bounded by the call's deadline and its signal.
+ * Nothing has been sent by then, so a failure is not ambiguous.
  */
 import type { GrpcConnection } from './connection.ts'
 import { GrpcError } from './errors.ts'
@@ -26,10 +26,7 @@ export async function acquire(
   }
 }
 
-/**
- * The promise's outcome, unless the time runs out or the caller cancels first. Nothing has been
- * sent by then.
- */
+/** Settles like the promise, or rejects when the time runs out or the caller cancels. */
 export function within<T>(
   promise: Promise<T>,
   timeoutMs: number,

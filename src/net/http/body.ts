@@ -5,19 +5,21 @@ import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { Limits } from './limits.ts'
 
 export interface BodySource {
-  /** False: there is nothing to read, and nothing will come. */
+  /** Whether there is something to read, or more may arrive. */
   readonly hasBody: boolean
   readonly read: (listener: BodyListener) => void
-  /** The rest of the body is not wanted. */
+  /** Discards the rest of the body. */
   readonly drop: () => void
 }
 
 export type BodyLimits = Pick<Limits, 'bodyBytesMax' | 'bodyMsMax'> & {
-  /** Asked before bytes are kept. Undefined: there is room. */
+  /**
+   * Called before bytes are kept. Returns false if there is no room. If undefined, there always is.
+   */
   readonly hasRoom?: ((bytes: number) => boolean) | undefined
 }
 
-/** Fails with an ApiError. Then the rest of the body is not read. */
+/** Reads a whole body. Rejects with an ApiError, and then does not read the rest of the body. */
 export function readBody(
   source: BodySource,
   { bodyBytesMax, bodyMsMax, hasRoom }: BodyLimits,
@@ -50,6 +52,6 @@ export function readBody(
     })
     // Most bodies have arrived by now and need no timer.
     if (!isOver)
-      timer = setTimeout(() => fail(badRequest('the body did not come in time')), bodyMsMax)
+      timer = setTimeout(() => fail(badRequest('the body did not arrive in time')), bodyMsMax)
   })
 }

@@ -1,6 +1,6 @@
 /**
- * The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own.
- * File names are kube-apiserver's.
+ * The serving certificate in --cert-dir. It is read if it exists; otherwise it is created, with its
+ * own CA. File names are kube-apiserver's.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,10 @@ const ownNames = [
   'kubernetes.default.svc',
 ] as const
 
-/** If the folder cannot be used, the error says what to do about it. */
+/**
+ * Returns the serving certificate and its files. If the folder cannot be used, the error says what
+ * to do about it.
+ */
 export function loadOrCreateCertificate(
   folder: string,
   addresses: readonly string[],
@@ -42,16 +45,16 @@ export function loadOrCreateCertificate(
   } catch (cause) {
     const why = messageOf(cause)
     throw new Error(
-      `the certificate in ${folder} can neither be read nor made (${why}): give a folder that this user can write to as --cert-dir`,
+      `cannot read or create the certificate in ${folder} (${why}): set --cert-dir to a folder that this user can write to`,
       { cause },
     )
   }
 }
 
 /**
- * The certificate and the CA that issued it, so that clients can use the file as a CA file. It is
- * not its own CA: clients that follow RFC 5280 strictly (rustls) refuse a CA as the certificate of
- * a server. Nobody keeps the CA's key.
+ * Creates a certificate and the CA that issues it, so that clients can use the file as a CA file.
+ * The certificate is not its own CA, because clients that follow RFC 5280 strictly (rustls) refuse
+ * a CA as a server certificate. The CA's key is not kept.
  */
 function createChain(hosts: readonly string[], nowMs: number): Certificate {
   const authority = createAuthority(`keelson-ca@${Math.floor(nowMs / 1000)}`, nowMs)

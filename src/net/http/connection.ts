@@ -1,6 +1,6 @@
 /**
- * The state that the requests of one connection share: the peer, and how much it has used of its
- * limits.
+ * The state that the requests of one connection share: the peer, and how much of its limits the
+ * connection has used.
  */
 import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../../api/request.ts'
@@ -13,23 +13,23 @@ import type { Limits } from './limits.ts'
 export class Connection {
   readonly socket: TLSSocket
   readonly remoteAddress: string
-  /** How many requests are under way. */
+  /** Number of current requests. */
   open = 0
-  /** When the last request ended. */
+  /** Time when the last request ended. */
   idleSinceMs = performance.now()
   /** Whether a request on this connection was authenticated. */
   isAuthenticated = false
-  /** Whether it is closed when the requests under way are answered. */
+  /** Whether the connection closes when its current requests are complete. */
   isEnding = false
   /**
-   * Since when the client has read nothing of what is waiting for it, as of the listener's last
-   * check.
+   * Time since which the client has read none of the data that waits for it, as of the listener's
+   * last check.
    */
   stalledSinceMs = 0
   writesSeen = -1
   /** Absent for HTTP/1.1. */
   http2: ServerConnection | undefined
-  /** Whether the answer to the last HTTP/1.1 request is sent only in part. */
+  /** Whether the response to the last HTTP/1.1 request is sent only in part. */
   hasBegunAnswer: (() => boolean) | undefined
   /** Absent for HTTP/2. */
   heads: Http1Heads | undefined
@@ -47,35 +47,45 @@ export class Connection {
     this.#controls = new TokenBucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
   }
 
-  /** The client CAs have changed since the handshake. */
+  /** Whether the client CAs have changed since the handshake. */
   get isOutdated(): boolean {
     return this.#isOutdated
   }
 
-  /** Takes no further requests; those under way are answered. */
+  /** Accepts no further requests. Current requests are still served. */
   close(): void {
     this.isEnding = true
     this.http2?.close()
   }
 
-  /** Requests under way that are not authenticated yet must not be by the CAs that were. */
+  /**
+   * Marks the peer's certificate as verified by outdated CAs. Current requests that are not
+   * authenticated yet must not be authenticated with it.
+   */
   outdate(): void {
     this.#isOutdated = true
     this.isEnding = true
     if (this.#certificate) this.#certificate = { ...this.#certificate, isOutdated: true }
   }
 
-  /** Read once: it stays the same until the client CAs change. */
+  /**
+   * Returns the peer's certificate. It is read once, because it stays the same until the client CAs
+   * change.
+   */
   readonly peerCertificate = (): PeerCertificate | undefined => {
     if (this.#certificate === undefined) this.#certificate = shownBy(this.socket)
     return this.#certificate ?? undefined
   }
 
-  /** False: the client has reset more streams than a client in good faith would. */
+  /**
+   * Counts a reset. Returns false if the client has reset more streams than a client in good faith
+   * would.
+   */
   readonly mayReset = (): boolean => this.#resets.take(performance.now())
 
   /**
-   * False: the client sends more PING, SETTINGS and empty frames than a client in good faith would.
+   * Counts a PING, SETTINGS or empty frame. Returns false if the client sends more of them than a
+   * client in good faith would.
    */
   readonly mayControl = (): boolean => this.#controls.take(performance.now())
 }
@@ -84,6 +94,6 @@ function shownBy(socket: TLSSocket): PeerCertificate | null {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return null
   if (socket.authorized) return { certificate, isVerified: true }
-  // Node's types say Error; it is OpenSSL's code.
+  // Node's type is Error, but the value is OpenSSL's code.
   return { certificate, isVerified: false, fault: String(socket.authorizationError) }
 }

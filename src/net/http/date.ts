@@ -1,4 +1,4 @@
-/** The value of the Date header, which is formatted once a second. */
+/** The value of the Date header, formatted at most once a second. */
 export class AnswerDate {
   #second = -1
   #text = ''

@@ -1,15 +1,13 @@
 /**
- * Ends long-lived answers one after another, so that their clients do not all reconnect to the next
- * server at once.
+ * Ends long-lived responses one after another, so that their clients do not all reconnect to the
+ * next server simultaneously.
  */
 
-/**
- * As kube-apiserver: at least so many a second, so that a few of them do not take the whole time.
- */
+/** Minimum rate, as in kube-apiserver, so that a few responses do not take the whole time. */
 const PER_SECOND_MIN = 200
 const TICK_MS = 10
 
-/** Resolves when all are ended, after `graceMs` at the latest; 0: all at once. */
+/** Ends all responses, and resolves after `graceMs` at the latest. With 0, all end immediately. */
 export async function drain(
   answers: Iterable<{ readonly close: () => void }>,
   graceMs: number,

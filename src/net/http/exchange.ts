@@ -1,7 +1,7 @@
 /**
- * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body
- * read on demand, answered, closed. What few requests need (the query, a signal, the certificate)
- * is created only on demand.
+ * One request and its response on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body
+ * read on demand, response written, closed. Parts that few requests need (the query, a signal, the
+ * certificate) are created on demand.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge, noMemory } from '../../api/errors.ts'
@@ -26,11 +26,14 @@ export type Head = {
 const noHeaders: IncomingHttpHeaders = Object.freeze({})
 
 /**
- * A body becomes an object, often two of them, which is validated, printed, compared: what a write
- * holds, as a multiple of what was sent.
+ * Memory that a write holds, as a multiple of its body. The body becomes an object, often two of
+ * them, which are validated, printed and compared.
  */
 const BODY_HELD_TIMES = 10
-/** A request up to this has a reserve: that of a body of 64 KB. */
+/**
+ * Requests that hold up to this much may use the reserve of the budget. The amount is that of a 64
+ * KB body.
+ */
 const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
 
 export abstract class Exchange implements ApiRequest, Outgoing {
@@ -42,21 +45,21 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly peerCertificate: () => PeerCertificate | undefined
   takesCbor = false
   isIdentityHeader: IsIdentityHeader | undefined
-  /** Whether its target could be parsed. */
+  /** Whether the target could be parsed. */
   isReadable = true
   /** Its index in the IndexedSet of open exchanges. */
   index = -1
-  /** The request is not authenticated, as far as is known. */
+  /** Whether the request is unauthenticated, as far as is known. */
   isUnauthenticated = false
-  /** The in-flight place of a long answer, kept until the client has received it. */
+  /** The in-flight slot of a long response, kept until the client has received it. */
   inFlightPlace: InFlightSlot | undefined
   /**
-   * Since when the client has read next to nothing, as of the listener's last check, and what it
-   * had read then.
+   * Time since which the client has read next to nothing, as of the listener's last check, and its
+   * progress at that time.
    */
   stalledSinceMs = 0
   progressSeen = -Infinity
-  /** What its client had taken at the last look; undefined: it was not looked at yet. */
+  /** Progress of the client at the last check, or undefined before the first one. */
   takenSeen: number | undefined
   readonly #limits: Limits
   #queryText: string
@@ -70,7 +73,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #holder = unknownHolder
   #heldBytes = 0
   #isBeingHandled = false
-  /** Of what is held, bytes of the body that nobody reads yet. */
+  /** The part of `#heldBytes` that belongs to a body which is not being read yet. */
   #unreadBytes = 0
   #hasDroppedBody = false
 
@@ -86,18 +89,18 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   abstract readonly isGone: boolean
-  /** The whole answer has been handed over, though it may not be sent yet. */
+  /** Whether the whole response has been handed over, though it may not be sent yet. */
   abstract readonly isAnswered: boolean
-  /** Bytes of the answer wait for the client to read them. */
+  /** Whether bytes of the response wait for the client to read them. */
   abstract readonly isWriting: boolean
-  /** Bytes that the client has read. */
+  /** Number of bytes that the client has read. */
   abstract readonly progress: number
   /**
-   * Bytes of a short answer that the client's window does not take. With HTTP/1.1 there is one
-   * answer at a time: it counts with its connection.
+   * Bytes of a short response that do not fit into the client's window. HTTP/1.1 has one response
+   * at a time, which counts as a part of its connection.
    */
   abstract readonly leftBytes: number
-  /** The size of its head if that is large, and is not counted elsewhere. */
+  /** Size of the request's head if it is large and not counted elsewhere. */
   abstract readonly largeHeadBytes: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void
@@ -105,7 +108,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract write(parts: readonly Buffer[], onTaken: () => void): boolean
   abstract end(parts?: readonly Buffer[]): void
   abstract endWith(trailers: Headers): void
-  /** Ends the exchange without a (whole) answer: resets the stream, or closes the connection. */
+  /** Ends the exchange without a complete response: resets the stream, or closes the connection. */
   abstract abort(isFault?: boolean): void
 
   get takesBody(): boolean {
@@ -139,7 +142,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return this.#controller.signal
   }
 
-  /** As kube-apiserver reads it: an element that is exactly `gzip`, without a quality. */
+  /**
+   * Whether the client accepts gzip. As in kube-apiserver, this requires an element that is exactly
+   * `gzip`, without a quality.
+   */
   takesGzip(): boolean {
     const accepted = this.headers['accept-encoding']
     return typeof accepted === 'string' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)
@@ -155,20 +161,20 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     else this.#onClose = close
   }
 
-  /** Called when the socket is closed, or when the server stops and the answer is a stream. */
+  /** Called when the socket is closed, or when the server stops and the response is a stream. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#onClose?.()
-    // After a whole answer nothing listens to the signal any more, and an abort is not cheap.
+    // After a complete response nothing listens to the signal, and an abort is not cheap.
     if (this.isAnswered) return
     this.#onGone?.()
     this.#controller?.abort()
   }
 
   /**
-   * Once the answer has begun the request is not read any more. It may be large, and a client can
-   * keep an answer waiting.
+   * Discards the head once the response begins, because nothing reads it after that. It may be
+   * large, and a client can keep a response waiting.
    */
   protected releaseHead(): void {
     if (this.takesBody) this.method = ''
@@ -179,12 +185,12 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#query = undefined
   }
 
-  /** What clients can make the server hold is taken from here. */
+  /** Sets the budget from which memory for this request is reserved. */
   holdWithin(budget: ByteBudget): void {
     this.#budget = budget
   }
 
-  /** Called when it is known who sends it. */
+  /** Sets the holder. Called when the user of the request is known. */
   heldBy(holder: Holder): void {
     this.#budget?.give(this.#heldBytes, this.#holder)
     this.#holder = holder
@@ -192,8 +198,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Takes bytes of the common budget, until `release`. False: there is no room, or the exchange has
-   * ended, after which nobody would release them.
+   * Reserves bytes of the shared budget until `release`. Returns false if there is no room, or if
+   * the exchange has ended, because then nothing would release the bytes.
    */
   hold(bytes: number): boolean {
     if (this.#budget === undefined) return true
@@ -205,9 +211,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Like `hold`, for an object that the request works on and that cannot be had in pieces: it may
-   * be larger than the part of a client that has nothing else, and counts as a part of the budget
-   * at most.
+   * Like `hold`, for an object that the request processes as a whole. The object may exceed the
+   * share of its client if the client holds nothing else. It is charged with at most `requestMax`
+   * of the budget.
    */
   holdObject(bytes: number): boolean {
     if (this.#budget === undefined) return true
@@ -221,8 +227,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * While the request waits for its turn or its seats, what has come of its body is held all the
-   * same.
+   * Reserves memory for body bytes that arrive while the request waits for its turn or its seats.
+   * If there is no room, the body is dropped and this returns false.
    */
   holdUnread(bytes: number): boolean {
     this.#hasDroppedBody = !this.hold(bytes)
@@ -237,7 +243,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#unreadBytes = 0
   }
 
-  /** For what can no longer be refused: the answer to a write that was done. */
+  /**
+   * Reserves bytes even if there is no room, for memory that can no longer be refused, such as the
+   * response to a completed write.
+   */
   holdAnyway(bytes: number): void {
     this.#budget?.takeAnyway(bytes, this.#holder)
     this.#heldBytes += bytes
@@ -254,8 +263,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * The handler is at work on it, and has what the request holds in memory even if its client goes
-   * away meanwhile.
+   * Whether the handler is processing the request. The memory of the request is then in use even if
+   * its client disconnects.
    */
   get isBeingHandled(): boolean {
     return this.#isBeingHandled
@@ -265,18 +274,21 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#isBeingHandled = true
   }
 
-  /** Body and objects are garbage now. */
+  /** Called when the handler is done. The body and its objects are garbage now. */
   endHandling(): void {
     this.#isBeingHandled = false
     this.release()
   }
 
-  /** Also if it was dropped: whoever forwards the request must not take it for one without. */
+  /**
+   * Whether the request has a body, even if it was dropped. Code that forwards the request must not
+   * take it for a request without a body.
+   */
   get hasBody(): boolean {
     return this.#hasDroppedBody || this.bodySource.hasBody
   }
 
-  /** All calls return the same promise. */
+  /** Reads the body. All calls return the same promise. */
   body(): Promise<Buffer> {
     this.#body ??= this.#read()
     return this.#body
@@ -286,14 +298,14 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     if (this.#hasDroppedBody) return Promise.reject(noMemory())
     this.#giveUnread()
     return new Promise((resolve, reject) => {
-      const onClose = (): void => reject(new Error('the client went away before its body was here'))
+      const onClose = (): void => reject(new Error('the client left before its body arrived'))
       this.bodySource.read({ onData: take, onEnd: resolve, onClose })
     })
   }
 
   #read(): Promise<Buffer> {
     if (this.#hasDroppedBody) return Promise.reject(noMemory())
-    // They count as what becomes of them from here on.
+    // From here on, the bytes count as the objects that they become.
     this.#giveUnread()
     const { bodyBytesMax } = this.#limits
     const given = Number(this.headers['content-length'] ?? 0)
@@ -304,7 +316,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
       this.#budget.refused++
       return Promise.reject(noMemory())
     }
-    // Bytes are taken as they come: who only says that many will come holds nothing.
+    // Reserve bytes as they arrive, so that a large Content-Length alone reserves nothing.
     const hasRoom = (bytes: number): boolean => this.hold(bytes * BODY_HELD_TIMES)
     return readBody(this.bodySource, { ...this.#limits, hasRoom })
   }

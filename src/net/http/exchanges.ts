@@ -1,7 +1,7 @@
 /**
- * The requests under way on all connections: each begins when its turn comes, goes through the
- * handler, and its answer is written back. Watches and other answers without an end are tracked,
- * since they are to be ended when the server stops.
+ * The current requests of all connections. Each request starts when the scheduler lets it, runs
+ * through the handler, and its response is written back. Watches and other unbounded responses are
+ * tracked, because they must be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
 import { CutOffAnswer, overloaded, unreadableRequest } from '../../api/errors.ts'
@@ -27,14 +27,14 @@ export type ExchangesOptions = {
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
   /**
-   * Flow control in the handler decides which writes start. Here they weigh as little as it takes
-   * to find out who sends them.
+   * Whether flow control in the handler decides which writes start. Here a write then weighs only
+   * as much as a read, which suffices to authenticate its sender.
    */
   readonly isWeighedLater: boolean
-  /** What requests and answers may hold together. */
+  /** Memory budget for all requests and responses together. */
   readonly budget: ByteBudget
   /**
-   * Whether the HTTP/2 connection of the next request is to be closed, so that its client may find
+   * Whether to close the HTTP/2 connection of the next request, so that its client may connect to
    * another server.
    */
   readonly sendsAway: () => boolean
@@ -53,10 +53,10 @@ export class Exchanges {
   readonly #open = new IndexedSet<Exchange>()
   readonly #scheduler = new TickScheduler()
   readonly #isWeighedLater: boolean
-  /** Exchanges whose answer has no end of its own: watches, and all others. */
+  /** Exchanges with an unbounded response: watches in `#watching`, all others in `#streaming`. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
-  /** Answers without an end, and tunnels, are not begun any more. */
+  /** Whether unbounded responses and tunnels may no longer begin. */
   #isClosing = false
   #lookedMs = 0
   #onEnd: ((exchange: Exchange) => void) | undefined
@@ -99,7 +99,10 @@ export class Exchanges {
     this.#scheduler.enqueue({ flow: exchange.connection, weight, start })
   }
 
-  /** Called when its socket or stream is closed. False: it had ended before. */
+  /**
+   * Called when the socket or stream of the exchange is closed. Returns false if the exchange had
+   * ended before.
+   */
   end(exchange: Exchange): boolean {
     if (!this.#open.delete(exchange)) return false
     const { connection } = exchange
@@ -118,7 +121,7 @@ export class Exchanges {
     return true
   }
 
-  /** Answers without an end are ended: watches spread over `watchGraceMs`, the others at once. */
+  /** Ends unbounded responses: watches spread over `watchGraceMs`, the others immediately. */
   async close(watchGraceMs: number): Promise<void> {
     this.#isClosing = true
     for (const exchange of this.#streaming) exchange.close()
@@ -126,8 +129,8 @@ export class Exchanges {
   }
 
   /**
-   * Ends the watches, spread over `watchGraceMs`, and resolves when everything is answered that is
-   * under way now. What comes meanwhile is answered, too, but not waited for.
+   * Ends the watches, spread over `watchGraceMs`, and resolves when all requests that are open now
+   * are complete. Requests that arrive later are served, but not waited for.
    */
   async drain(watchGraceMs: number): Promise<void> {
     const left = new Set(this.#open.members())
@@ -149,9 +152,9 @@ export class Exchanges {
   }
 
   /**
-   * Aborts answers that their clients do not read. A client that keeps the window closed before the
-   * last byte of an answer, or opens it by a byte now and then, would otherwise keep the answer in
-   * memory for ever.
+   * Aborts responses that their clients do not read. Otherwise a client could keep a response in
+   * memory forever, by keeping its window closed before the last byte or by opening it one byte at
+   * a time.
    */
   endStalled(nowMs: number): void {
     const sinceMs = nowMs - this.#lookedMs
@@ -171,7 +174,7 @@ export class Exchanges {
     }
   }
 
-  /** Never fails. */
+  /** Handles a request and writes its response. Never rejects. */
   async #answer(exchange: Exchange): Promise<void> {
     try {
       exchange.beginHandling()
@@ -187,31 +190,34 @@ export class Exchanges {
       else response.place?.leave()
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
-      // The head of the request is gone when that of the answer is written.
+      // Checked here, because writing the head of the response discards the head of the request.
       const isRead = isGet(exchange.method)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
       else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
     } catch (error) {
-      // The handler turns every failure into an answer, so it is the answer that could not be
-      // written: the client cannot be informed.
+      // The handler turns every failure into a response, so it is the response that could not be
+      // written. The client cannot be informed.
       const level = error instanceof CutOffAnswer ? 'info' : 'error'
-      this.#log(level, 'an answer could not be written', { error: String(error) })
+      this.#log(level, 'a response could not be written', { error: String(error) })
       exchange.endHandling()
       exchange.abort(true)
     }
   }
 
   /**
-   * As kube-apiserver: after a request that is not authenticated an HTTP/2 connection takes no
-   * further ones (CVE-2023-44487).
+   * Closes the HTTP/2 connection of an unauthenticated request for further requests, as
+   * kube-apiserver does (CVE-2023-44487).
    */
   #boundUnauthenticated(exchange: Exchange): void {
     exchange.isUnauthenticated = true
     if (this.#endsUnauthenticated) exchange.connection.http2?.close()
   }
 
-  /** Only for an exchange that is still open: `end` removes it again, and leaves its place. */
+  /**
+   * Tracks the response of an exchange that is still open. `end` removes it again and releases its
+   * in-flight slot.
+   */
   #keep(exchange: Exchange, response: ApiResponse): void {
     exchange.inFlightPlace = response.place
     if (hasOwnEnd(response)) return
@@ -224,7 +230,7 @@ export class Exchanges {
     if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing)
       return exchange.handOver(response)
     exchange.abort()
-    // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already
+    // The tunnel gets a destroyed Duplex, so that it closes its other end. A socket that is already
     // closed emits no further event.
     response.tunnel(new Duplex().destroy())
   }
@@ -234,8 +240,8 @@ const hasOwnEnd = (response: ApiResponse): boolean =>
   'body' in response || ('frames' in response && response.isFinite === true)
 
 /**
- * A client that takes less of a long answer is slow: to make and encrypt so much costs next to
- * nothing, and a busy server sends each client more.
+ * A client that reads a long response more slowly than this is slow. Producing and encrypting this
+ * much is nearly free, and even a busy server sends each client more.
  */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
@@ -247,20 +253,31 @@ function recordSlow(exchange: Exchange, sinceMs: number): void {
     exchange.inFlightPlace?.stall?.()
 }
 
-/** Besides its bytes: the exchange itself, its stream, and what they refer to. */
+/**
+ * Memory of an exchange besides its bytes: the exchange itself, its stream, and the objects that
+ * they refer to.
+ */
 const LEFT_BYTES = 4 * 1024
-/** A list that is made while it is sent: a chunk, and what the socket has not taken. */
+/**
+ * Memory of a list that is produced while it is sent: one chunk, and the bytes that the socket has
+ * not taken.
+ */
 const LAZY_BYTES = 256 * 1024
-/** A watch is a place in a ring that all share; its frames are made when they can be sent. */
+/**
+ * Memory of a watch. It is a position in a ring that all watches share, and its frames are produced
+ * only when they can be sent.
+ */
 const WATCH_BYTES = 4 * 1024
 /**
- * What a watch keeps of its head: what its path names, in several forms, its audit ID, and what the
- * audit log says when it ends. A namespace may have a megabyte.
+ * Number of times that a watch is charged for its path, query and audit ID. It keeps the names in
+ * its path in several forms, its audit ID, and the text for the audit log when it ends. A namespace
+ * in the path can be a megabyte long.
  */
 const GIVEN_HELD_TIMES = 8
 
 /**
- * Only what changed nothing may be refused now: of a write the client must learn that it was done.
+ * Reserves memory for a response. Only a request that changed nothing can still be refused, because
+ * the client of a write must learn that the write was done.
  */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
   const bytes = heldBytes(response, exchange)
@@ -272,8 +289,8 @@ function held(exchange: Exchange, response: ApiResponse): ApiResponse {
 const isGet = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /**
- * A client that keeps its windows closed has as many short answers waiting as it has streams, on
- * each of its connections.
+ * Reserves memory for a short response that its client does not read. A client that keeps its
+ * windows closed can have one such response for each stream of each of its connections.
  */
 function holdLeft(exchange: Exchange, isRead: boolean): void {
   const bytes = exchange.leftBytes + LEFT_BYTES
@@ -293,11 +310,11 @@ function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Ex
   let bytes = 0
   if (Buffer.isBuffer(body)) bytes = body.length
   else for (const part of body) bytes += part.length
-  // A short answer is counted only if its client does not take it at once (`holdLeft`).
+  // A short response is counted only if its client does not take it immediately (`holdLeft`).
   return bytes <= SHORT_BODY_BYTES_MAX ? 0 : bytes
 }
 
-/** In the place of an answer that cannot be held until its client has taken it. */
+/** Returns the replacement for a response that cannot be held until its client has read it. */
 function withoutRoom(response: ApiResponse): ApiResponse {
   if ('frames' in response) response.frames.close()
   else if ('stream' in response) void leave(response.stream)
@@ -319,7 +336,10 @@ function withoutRoom(response: ApiResponse): ApiResponse {
   }
 }
 
-/** A request line that cannot be parsed shows nobody's credentials. */
+/**
+ * Returns the response to a request whose target cannot be parsed. No credentials are read from
+ * such a request.
+ */
 function unreadable({ connection }: Exchange): ApiResponse {
   const { code, message } = unreadableRequest()
   const headers = { 'content-type': 'text/plain; charset=utf-8' }

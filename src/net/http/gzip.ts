@@ -1,47 +1,47 @@
 /**
- * Compressed answers. zlib compresses in Node's thread pool; this thread only hands over blocks.
- * Lists that many clients request at once (after a restart, say) are the same bytes, so they are
- * compressed once for all, and kept until newer ones need the room.
+ * Compressed responses. zlib compresses in Node's thread pool; this thread only hands over blocks.
+ * Lists that many clients request simultaneously (after a restart, for example) are the same bytes.
+ * They are compressed once for all, and cached until newer ones need the room.
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../../api/request.ts'
 import { type Outgoing, write } from './outgoing.ts'
 
-/** Bodies up to this are sent as they are; as kube-apiserver. */
+/** Bodies up to this size are sent uncompressed, as in kube-apiserver. */
 export const GZIP_BYTES_MIN = 128 * 1024
 /**
- * What one step of the thread pool compresses: large enough that the cost of handing it over does
- * not matter.
+ * Amount that one step of the thread pool compresses. It is large enough that the cost of handing
+ * it over does not matter.
  */
 const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
 /**
- * What it takes to compress an answer: zlib's own state, the block that it reads, and what waits to
- * be sent.
+ * Memory for compressing a response: zlib's own state, the block that it reads, and the bytes that
+ * wait to be sent.
  */
 export const GZIP_HELD_BYTES = 1024 * 1024
-/** Longer bodies are not shared: each is sent to its client while it is compressed. */
+/** Longer bodies are not shared. Each is sent to its client while it is compressed. */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
 /**
- * The size of all shared bodies together, with their tags: those that are kept, that are being
- * compressed, and that clients have not taken yet. A body that would be more is sent to its client
- * while it is compressed.
+ * Limit of all shared bodies together, including their tags: those that are cached, those being
+ * compressed, and those that clients have not taken yet. A body beyond the limit is sent to its
+ * client while it is compressed.
  */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
 /**
- * A tag contains the query, which may be far longer than the list. Such a list is not requested by
- * many clients.
+ * Maximum length of a tag. A tag contains the query, which may be far longer than the list. Few
+ * clients request such a list.
  */
 const TAG_CHARACTERS_MAX = 4096
-/** The overhead of an entry, besides its bytes and its tag. */
+/** Overhead of an entry besides its bytes and its tag. */
 const ENTRY_BYTES = 500
 
-/** A compressed body, or what there is of it. */
+/** A compressed body, or the part of it that is compressed so far. */
 class SharedBody {
   readonly tag: string
   parts: Buffer[] = []
   bytes: number
-  /** Who is sent it, or waits for it; the first one compresses it. */
+  /** Number of clients that receive it or wait for it. The first one compresses it. */
   clients = 1
   isWhole = false
   readonly #end = Promise.withResolvers<boolean>()
@@ -49,11 +49,11 @@ class SharedBody {
   constructor(tag: string) {
     this.tag = tag
     this.bytes = tag.length + ENTRY_BYTES
-    // There may be nobody who waits.
+    // If no client waits for the promise, a rejection must not count as unhandled.
     this.#end.promise.catch(() => undefined)
   }
 
-  /** Resolves when it is compressed; to false if there is no room for it. */
+  /** Resolves when the body is compressed, or with false if there is no room for it. */
   get whole(): Promise<boolean> {
     return this.#end.promise
   }
@@ -77,7 +77,7 @@ type Answer = {
 }
 
 export class Gzip {
-  /** The shared bodies by tag, the least recently used one first. */
+  /** The shared bodies by tag, with the least recently used one first. */
   readonly #shared = new Map<string, SharedBody>()
   #sharedBytes = 0
 
@@ -108,8 +108,8 @@ export class Gzip {
   }
 
   /**
-   * Compresses a body for all, and then sends it; where there is no room for more of it, it is sent
-   * from there on.
+   * Compresses a body for all clients, and then sends it. If there is no room for more of it, the
+   * rest is sent while it is compressed.
    */
   async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
     const shared = new SharedBody(tag)
@@ -140,7 +140,10 @@ export class Gzip {
     }
   }
 
-  /** False: there is no room for all that is shared. */
+  /**
+   * Adds a part, and drops other bodies that are not in use. Returns false if there is still no
+   * room.
+   */
   #add(shared: SharedBody, part: Buffer): boolean {
     shared.parts.push(part)
     shared.bytes += part.length
@@ -162,8 +165,8 @@ export class Gzip {
   async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
     const feeding = feed(gzip, chunks)
-    // The reader of the stream gets the failure, too; this keeps it from being an unhandled
-    // rejection.
+    // The reader of the stream also gets the failure. This handler keeps the rejection from being
+    // unhandled.
     feeding.catch((error: unknown) =>
       gzip.destroy(error instanceof Error ? error : new Error(String(error))),
     )
@@ -184,7 +187,7 @@ function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number)
   )
 }
 
-/** Resolves when the client has taken it, or has gone. */
+/** Resolves when the client has taken the body or has disconnected. */
 async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): Promise<void> {
   begin(
     outgoing,
@@ -194,7 +197,10 @@ async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): 
   if (await write(outgoing, parts)) outgoing.end()
 }
 
-/** Copies a short part, which would keep the whole buffer alive that zlib was given for it. */
+/**
+ * Copies a short part, which would otherwise keep the whole buffer alive that zlib was given for
+ * it.
+ */
 function alone(part: Buffer): Buffer {
   if (part.length === part.buffer.byteLength) return part
   const copy = Buffer.allocUnsafeSlow(part.length)
@@ -202,7 +208,7 @@ function alone(part: Buffer): Buffer {
   return copy
 }
 
-/** The buffer is filled again only when zlib has read it. */
+/** Feeds a body to zlib. The block is filled again only when zlib has read it. */
 async function feed(gzip: GzipStream, chunks: LazyBody['chunks']): Promise<void> {
   const block = Buffer.allocUnsafeSlow(INPUT_BYTES)
   let filled = 0

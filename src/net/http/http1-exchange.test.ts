@@ -8,7 +8,7 @@ import { Connection } from './connection.ts'
 import { headersOf, Http1Exchange } from './http1-exchange.ts'
 import { defaultLimits } from './limits.ts'
 
-/** Takes what it is given when `goOn` is called. */
+/** A socket that completes a write only when `goOn` is called. */
 class SlowSocket extends Socket {
   handed = 0
   #done: (() => void) | undefined
@@ -61,7 +61,7 @@ function begin(length = 256 * 1024): {
 const parts = Array.from({ length: 256 }, () => Buffer.alloc(1024))
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a client that reads slowly has no copy of what it is still to get', async () => {
+test('data that a slow client has not received is not copied', async () => {
   const { socket, exchange } = begin()
   let isTaken = false
   assert.equal(
@@ -80,13 +80,13 @@ test('a client that reads slowly has no copy of what it is still to get', async 
   assert.ok(socket.handed >= 256 * 1024 && !exchange.isWriting)
 })
 
-test('nothing to write is written at once', () => {
+test('an empty write is taken immediately', () => {
   const { exchange } = begin()
   assert.ok(exchange.write([], assert.fail) && exchange.write([Buffer.alloc(0)], assert.fail))
   assert.ok(!exchange.isWriting)
 })
 
-test('who goes away meanwhile is told of once', async () => {
+test('a client that disconnects during a write is reported once', async () => {
   const { socket, exchange } = begin()
   let reported = 0
   exchange.write(parts, () => reported++)
@@ -96,14 +96,14 @@ test('who goes away meanwhile is told of once', async () => {
   assert.deepEqual([reported, exchange.isWriting], [1, false])
 })
 
-test('a client that takes a long answer slowly is seen to take it', async () => {
+test('a slow client makes visible progress on a long response', async () => {
   const { socket, exchange } = begin(1024 * 1024)
   exchange.end([Buffer.alloc(1024 * 1024)])
   assert.ok(exchange.isAnswered)
   await turn()
   let steps = 0
   for (let before = -1; exchange.isWriting; steps++) {
-    assert.ok(exchange.progress > before, 'it has gone on')
+    assert.ok(exchange.progress > before, 'it makes progress')
     before = exchange.progress
     assert.ok(socket.writableLength < 68 * 1024 && socket.goOn())
     await turn()
@@ -111,7 +111,7 @@ test('a client that takes a long answer slowly is seen to take it', async () => 
   assert.ok(steps >= 16 && socket.handed >= 1024 * 1024, `${steps} steps`)
 })
 
-test('lines of a header that is kept apart are read from the raw headers', () => {
+test('a header that is kept apart is read from the raw headers', () => {
   const request = {
     headers: { origin: 'https://a, https://b', accept: 'x, y' },
     rawHeaders: [
@@ -126,7 +126,7 @@ test('lines of a header that is kept apart are read from the raw headers', () =>
       'ORIGIN',
       'https://b',
     ],
-    // As in Node before 24.14.1, for a request with a header `__proto__`.
+    // Node before 24.14.1 throws this for a request with a header `__proto__`.
     get headersDistinct(): never {
       throw new TypeError('dest[field].push is not a function')
     },

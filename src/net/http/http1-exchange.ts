@@ -1,4 +1,4 @@
-/** A request that came over HTTP/1.1, on Node's own server. */
+/** A request that arrived over HTTP/1.1, on Node's own server. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Headers } from '../../api/request.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
@@ -13,7 +13,7 @@ export type Http1Half = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly isClosing: () => boolean
-  /** That of the listener: long answers take turns, whatever the version of HTTP. */
+  /** The listener's budget for long writes, which all HTTP versions share. */
   readonly turn: Turn
 }
 
@@ -22,7 +22,7 @@ export class Http1Exchange extends Exchange {
   isWriting = false
   progress = 0
   readonly leftBytes = 0
-  /** `Http1Heads` counts it until the answer has ended. */
+  /** Always 0, because `Http1Heads` counts the head until the response has ended. */
   readonly largeHeadBytes = 0
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
@@ -59,13 +59,14 @@ export class Http1Exchange extends Exchange {
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const all: { [name: string]: string | string[] | number } = {}
-    // Node's type of headers wants mutable lists.
+    // Node's type of headers requires mutable lists.
     for (const [name, value] of Object.entries(headers))
       all[name] = typeof value === 'string' ? value : [...value]
     if (length !== undefined) all['content-length'] = length
-    // HTTP/1.0 has no chunks, after which trailers could come.
+    // Trailers follow chunks, which HTTP/1.0 does not have.
     if (this.#request.httpVersion === '1.0') delete all['trailer']
-    // An unread body stands before the next request, so the connection cannot be reused.
+    // An unread body precedes the next request on the connection, so the connection cannot be
+    // reused.
     const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
     if (this.#isClosing() || (isRestUnread && this.hasBody)) all['connection'] = 'close'
     this.#response.writeHead(status, all)
@@ -103,7 +104,7 @@ export class Http1Exchange extends Exchange {
     return false
   }
 
-  /** The answer counts as being written until the exchange ends. */
+  /** Ends the response. It counts as being written until the exchange ends. */
   end(parts: readonly Buffer[] = []): void {
     const response = this.#response
     if (response.destroyed || this.isAnswered) return
@@ -115,7 +116,7 @@ export class Http1Exchange extends Exchange {
       return
     }
     this.isWriting = true
-    // The parts of a long list are handed over as they are: a copy would double it.
+    // Long lists are handed over part by part, because a copy would double their memory.
     for (const part of parts.length > TOGETHER_MAX ? parts : [together(parts)]) {
       response.write(part, () => {
         this.progress += part.length
@@ -124,7 +125,10 @@ export class Http1Exchange extends Exchange {
     response.end()
   }
 
-  /** Only an answer without a length can have them: others end as they are. */
+  /**
+   * Ends the response with trailers. Only a response without a length can have them; others end
+   * without trailers.
+   */
   endWith(trailers: Headers): void {
     const lines = Object.entries(trailers).flatMap(([name, value]) =>
       (typeof value === 'string' ? [value] : value).map((one): [string, string] => [name, one]),
@@ -138,9 +142,11 @@ export class Http1Exchange extends Exchange {
   }
 }
 
-/** A longer answer is written piece by piece, so that the progress of a slow client can be seen. */
+/**
+ * Longer responses are written piece by piece, so that the progress of a slow client is visible.
+ */
 const AT_ONCE_BYTES_MAX = 256 * 1024
-/** More parts than this are not copied to be written in one piece. */
+/** Maximum number of parts that are copied into a single write. */
 const TOGETHER_MAX = 16
 
 const together = (parts: readonly Buffer[]): Buffer => {
@@ -148,7 +154,10 @@ const together = (parts: readonly Buffer[]): Buffer => {
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
 }
 
-/** Node joins several lines of a header into one; some headers must stay apart. */
+/**
+ * Returns the headers of a request. Node joins repeated headers into one, but some headers must
+ * stay separate.
+ */
 export function headersOf(
   { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
   isKeptApart: (name: string) => boolean,

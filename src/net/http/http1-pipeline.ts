@@ -1,9 +1,9 @@
 /**
- * Requests that an HTTP/1.1 client sends without waiting for the answers before (pipelining, RFC
- * 9112, section 9.3.2) are served one after the other, as by Go's server. While one waits nothing
- * more is read. Node's parser reads the bytes that have come to their end, which may be hundreds of
- * requests: a client that makes more wait than an HTTP/2 connection may have streams is
- * disconnected.
+ * Serves pipelined requests one after the other, as Go's server does. An HTTP/1.1 client sends such
+ * requests without waiting for earlier responses (RFC 9112, section 9.3.2). While a request waits,
+ * the socket is not read. Node's parser still parses all bytes that have arrived, which may be
+ * hundreds of requests. A client is disconnected if more of its requests wait than an HTTP/2
+ * connection may have streams.
  */
 import type { TLSSocket } from 'node:tls'
 import { Deque } from '../../lib/collections/deque.ts'
@@ -12,13 +12,13 @@ import type { Limits } from './limits.ts'
 export class Http1Pipeline {
   readonly #socket: TLSSocket
   readonly #requestsMax: number
-  /** The first is being served. */
+  /** The requests in order. The first one is being served. */
   readonly #begins = new Deque<() => void>()
   #isClosed = false
 
   /**
-   * To be created after Node's server has got the socket: its parser resumes the socket after each
-   * request.
+   * Must be created after Node's server has received the socket, because Node's parser resumes the
+   * socket after each request.
    */
   constructor(socket: TLSSocket, { streamsMax }: Limits) {
     this.#socket = socket
@@ -26,7 +26,7 @@ export class Http1Pipeline {
     socket.on('data', this.#onData)
   }
 
-  /** How many requests are not answered. */
+  /** Number of requests whose response is not complete. */
   get length(): number {
     return this.#begins.length
   }
@@ -38,7 +38,7 @@ export class Http1Pipeline {
     if (this.#begins.length === 1) begin()
   }
 
-  /** The request that was being served is answered. */
+  /** Called when the request that was being served is complete. */
   next(): void {
     this.#begins.shift()
     if (this.#isClosed || this.#socket.destroyed) return
@@ -46,12 +46,12 @@ export class Http1Pipeline {
     this.#begins.at(0)?.()
   }
 
-  /** No further request is served, nor are those that wait. */
+  /** Stops serving requests, including those that wait. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** The socket is used for another protocol from now on. */
+  /** Called when the socket is about to carry another protocol. */
   leave(): void {
     this.#socket.off('data', this.#onData)
   }

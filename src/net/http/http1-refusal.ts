@@ -1,12 +1,12 @@
 /**
- * Answers a malformed HTTP/1.1 request, or one with too large a head, as Node's server would, and
- * closes the connection in a way that lets the client read the answer.
+ * Responds to a malformed HTTP/1.1 request, or to one whose head is too large, as Node's server
+ * would. Closes the connection in a way that lets the client read the response.
  */
 import type { Duplex } from 'node:stream'
 
 /**
- * A socket that is closed while its client still sends resets the connection, and the answer is
- * lost. What comes meanwhile is read and dropped for this long; as Go's server.
+ * How long incoming data is read and dropped before the socket closes, as in Go's server. Closing a
+ * socket while its client still sends resets the connection, and the response is lost.
  */
 const RESET_AVOIDANCE_MS = 500
 
@@ -17,15 +17,15 @@ const statuses: ReadonlyMap<string | undefined, string> = new Map([
 ])
 
 /**
- * `isAnswering`: another request of the connection is being answered, so that this answer cannot be
- * sent.
+ * `isAnswering` means that another response is being sent on the connection, so that this one
+ * cannot be sent.
  */
 export function refuseHttp1(
   socket: Duplex,
   { code }: NodeJS.ErrnoException,
   isAnswering: boolean,
 ): void {
-  // Bytes that come after a malformed request fail again.
+  // Bytes that follow a malformed request cause further errors.
   if (socket.writableEnded) return
   if (isAnswering || !socket.writable) return void socket.destroy()
   socket.end(`HTTP/1.1 ${statuses.get(code) ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)

@@ -1,4 +1,4 @@
-/** A request that came over HTTP/2. */
+/** A request that arrived over HTTP/2. */
 import type { Headers } from '../../api/request.ts'
 import { CODE } from '../http2/protocol.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
@@ -61,7 +61,7 @@ export class Http2Exchange extends Exchange {
       if (value !== undefined) head.field(name, value)
     }
     if (length !== undefined) head.field('content-length', `${length}`)
-    // A proxied answer has the date of its origin.
+    // A proxied response has the date of its origin.
     if (headers['date'] === undefined) head.field('date', this.#date.get())
     this.#stream.sendHead(isEnd)
     this.releaseHead()

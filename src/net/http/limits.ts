@@ -1,6 +1,6 @@
 /**
- * What a client may use of the server. Each limit is for one connection or one request; tests make
- * them smaller.
+ * How much of the server a client may use. Each limit applies to one connection or one request.
+ * Tests use smaller limits.
  */
 export type Limits = {
   readonly headerBytesMax: number
@@ -24,69 +24,84 @@ export type Limits = {
 
 export const defaultLimits: Limits = {
   /**
-   * As kube-apiserver (Go's default); Node's own 16 KB is less than the longest URLs and what some
-   * proxies add.
+   * Maximum size of a request's headers, as in kube-apiserver (Go's default). Node's own 16 KB is
+   * less than the longest URLs and the headers that some proxies add.
    */
   headerBytesMax: 1024 * 1024,
-  /** Far more than any client sends; each costs memory beyond its bytes. */
+  /**
+   * Maximum number of headers, far more than any client sends. Each costs memory beyond its bytes.
+   */
   headersMax: 1000,
   /**
-   * As kube-apiserver: twice the size of the largest object that etcd takes, with room for
-   * encoding.
+   * Maximum size of a body, as in kube-apiserver: twice the size of the largest object that etcd
+   * accepts, with room for encoding.
    */
   bodyBytesMax: 3 * 1024 * 1024,
   /**
-   * A client that does not send its body in this time is not going to. As long as kube-apiserver's
-   * request timeout.
+   * Time limit for a body, the same as kube-apiserver's request timeout. A client that has not sent
+   * its body by then is not going to.
    */
   bodyMsMax: 60_000,
-  /** As kube-apiserver: the headers of a request have 32 seconds to come. */
+  /** Time limit for the headers of a request to arrive, as in kube-apiserver. */
   headMsMax: 32_000,
-  /** A handshake is two round trips; some networks are slow, none is that slow. */
+  /**
+   * Time limit for a TLS handshake. It takes two round trips, for which no network needs this long.
+   */
   handshakeMsMax: 30_000,
   /**
-   * A client that takes nothing of its answer for this long holds a stream and a block of memory
-   * for nothing.
+   * How long a client may read nothing of its response. Meanwhile it occupies a stream and a block
+   * of memory for nothing.
    */
   stallMsMax: 60_000,
   /**
-   * A client that reads less counts as stalled: a byte now and then would keep an answer for ever.
-   * 250 answers at once need 64 KB/s.
+   * A client that reads more slowly counts as stalled. Otherwise it could keep a response forever
+   * by reading a byte now and then. 250 concurrent responses need 64 KB/s.
    */
   takenBytesPerSecondMin: 256,
   /**
-   * For an answer to a request that is not authenticated: it is short, and only a window of 0 can
-   * delay it.
+   * Limit for the response to an unauthenticated request. Such a response is short, so only a
+   * window of 0 can delay it.
    */
   unauthenticatedStallMsMax: 5_000,
   /**
-   * As kube-apiserver. Node's own 5 s is less than the pause between two requests of many clients.
+   * How long an idle connection stays open, as in kube-apiserver. Node's own 5 s is shorter than
+   * the pause between two requests of many clients.
    */
   idleMsMax: 90_000,
-  /** As Go's server. A client with more watches opens another connection. */
+  /**
+   * Maximum number of streams of a connection, as in Go's server. A client with more watches opens
+   * another connection.
+   */
   streamsMax: 250,
-  /** About a gigabyte of idle TLS connections; a cluster of 5,000 nodes needs two for each. */
+  /**
+   * Maximum number of connections. When idle, they take about a gigabyte for TLS. A cluster of
+   * 5,000 nodes needs two connections for each node.
+   */
   connectionsMax: 10_000,
   /**
-   * By address, before it is known who it is: half of all, since whole clusters may come through
-   * one gateway.
+   * Maximum number of connections from one address, because the user is not known yet. It is half
+   * of all connections, because whole clusters may connect through one gateway.
    */
   connectionsPerClientMax: 5_000,
   /**
-   * All streams of a connection may be reset twice over at once, as a restarting controller does, …
+   * Resets allowed at once: all streams of a connection, twice over, as a restarting controller may
+   * do.
    */
   resetsBurst: 500,
   /**
-   * … and then this many a second. More is an attack: a reset costs the client nothing and us the
-   * work.
+   * Further resets allowed per second. More is an attack, because a reset costs the client nothing
+   * and the server the work.
    */
   resetsPerSecond: 50,
-  /** Pings and settings, which clients send every few seconds and floods send by the thousand. */
+  /**
+   * PING, SETTINGS and similar frames allowed at once. Clients send them every few seconds, floods
+   * by the thousand.
+   */
   controlsBurst: 1000,
   controlsPerSecond: 100,
 }
 
-/** How long an answer, or a whole connection, may stall. */
+/** Returns how long a response, or a whole connection, may stall. */
 export function stallMsMaxOf(
   { stallMsMax, unauthenticatedStallMsMax }: Limits,
   { isUnauthenticated }: { readonly isUnauthenticated: boolean },

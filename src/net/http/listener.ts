@@ -1,7 +1,7 @@
 /**
- * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. It keeps the
- * connections; each request on one becomes an Exchange, which `exchanges.ts` answers. `limits.ts`
- * says how much of the server a client may use.
+ * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. The listener owns
+ * the connections. Each request becomes an Exchange, which `exchanges.ts` serves. `limits.ts`
+ * defines how much of the server a client may use.
  */
 import { once } from 'node:events'
 import type {
@@ -45,56 +45,62 @@ import { createTcpServer } from './tcp-server.ts'
 import { secureContext, type TlsChoice, tlsOptions } from './tls-options.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
 
-/** How many times within their limits stalled answers and idle connections are checked for. */
+/** Number of checks for stalled responses and idle connections within each time limit. */
 const LOOKS_PER_LIMIT = 4
 /**
- * Connections that may wait until they are accepted: Linux's own limit (net.core.somaxconn). Node's
- * default of 511 is too low for a thousand clients that connect at once: Linux then drops
- * connections, and a client tries again for up to a minute.
+ * Maximum number of connections that wait to be accepted: Linux's own limit (net.core.somaxconn).
+ * Node's default of 511 is too low for a thousand clients that connect simultaneously. Linux then
+ * drops connections, and a client keeps retrying for up to a minute.
  */
 const BACKLOG = 4096
-/** How often it is logged that a client has too many connections. */
+/** Minimum interval between log messages about clients with too many connections. */
 const TELL_EVERY_MS = 10_000
 
 export type ListenerOptions = {
   readonly handler: Handler
   readonly tls: TlsChoice & {
-    /** For clients that ask for their names; all others get the certificate of the listener. */
+    /**
+     * Certificates for clients that request one of their names. All other clients get the
+     * listener's certificate.
+     */
     readonly namedCertificates?: readonly NamedCertificate[]
   }
   readonly log: Log
   readonly limits?: Partial<Limits>
-  /** Whether long answers are compressed for clients that take it; absent: they are. */
+  /** Whether long responses are compressed for clients that accept it. True by default. */
   readonly compresses?: boolean
-  /** Whether answers and bodies may be CBOR. */
+  /** Whether responses and request bodies may be CBOR. */
   readonly takesCbor?: boolean
-  /**
-   * Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it
-   * is.
-   */
+  /** Whether an HTTP/2 connection is closed after an unauthenticated request. True by default. */
   readonly endsUnauthenticated?: boolean
-  /** Whether the handler itself decides when a request begins. Absent: it does not. */
+  /** Whether flow control in the handler decides when a write starts. False by default. */
   readonly isWeighedLater?: boolean
-  /** What requests and answers may hold together. Absent: any amount. */
+  /** Memory budget for all requests and responses together. Unlimited by default. */
   readonly budget?: ByteBudget
-  /** With which chance a client is sent elsewhere after a request over HTTP/2. Absent: never. */
+  /**
+   * Probability that the HTTP/2 connection of a request is closed, so that its client may connect
+   * to another server. 0 by default.
+   */
   readonly goaway?: { readonly chance: number; readonly random: () => number }
-  /** Absent: those of impersonation, and the standard ones of front proxies. */
+  /**
+   * Recognizes headers that state an identity. By default those are the headers of impersonation
+   * and the standard ones of front proxies.
+   */
   readonly isIdentityHeader?: IsIdentityHeader
-  /** Absent: nothing is counted. */
+  /** Metrics of the listener. If absent, nothing is counted. */
   readonly metrics?: ListenerMetrics
 }
 
 export type StopTimes = {
-  /** How long requests under way may take to be answered. */
+  /** Time limit for current requests to complete. */
   readonly graceMs: number
-  /** Over how long the ends of watches are spread; 0: they all end at once. */
+  /** Period over which the ends of watches are spread. With 0, all watches end immediately. */
   readonly watchGraceMs?: number
 }
 
 export class Listener implements AsyncDisposable {
   readonly #tcp: TcpServer
-  /** Never listens: it is handed sockets. */
+  /** Never listens itself. It is given the accepted sockets. */
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #log: Log
@@ -113,9 +119,9 @@ export class Listener implements AsyncDisposable {
   readonly #date = new AnswerDate()
   readonly #connections = new Map<Duplex, Connection>()
   readonly #exchanges: Exchanges
-  /** Connections whose TLS handshake is not over, by their peer. */
+  /** Connections whose TLS handshake has not finished, by peer. */
   readonly #handshaking = new Map<string, Socket>()
-  /** How many there are from each address. */
+  /** Number of connections from each address. */
   readonly #perClient = new Map<string, number>()
   #reportedManyMs = -Infinity
   readonly #looking: NodeJS.Timeout
@@ -128,7 +134,8 @@ export class Listener implements AsyncDisposable {
     this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
-    // Of several of these the first counts, as upstream: in the audit log, and for CORS.
+    // Of several headers with one of these names the first counts, as in kube-apiserver: for the
+    // audit log, and for CORS.
     const singular = new Set(['x-forwarded-for', 'x-real-ip', 'origin'])
     this.#isKeptApart = (name) => singular.has(name) || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
@@ -163,7 +170,7 @@ export class Listener implements AsyncDisposable {
       SNICallback: (name, choose) => choose(null, this.#contextFor(name)),
     }
     this.#tlsServer = createServer(
-      // Without a callback Node has less to do for each handshake.
+      // Without the callback, Node does less work in each handshake.
       { ...tlsOptions(options.tls, this.#limits), ...(this.#named.length > 0 ? byName : {}) },
       (socket) => this.#onSocket(socket),
     )
@@ -179,22 +186,22 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Resolves when clients can connect. Port 0 picks a free one. Fails if the address cannot be
-   * used. `reusePort`: others may listen at the same address, if they say so, too; the system
-   * spreads connections over all of them.
+   * Resolves when clients can connect. Port 0 selects a free port. Rejects if the address cannot be
+   * used. With `reusePort`, other processes that set it may listen at the same address, and the
+   * system spreads connections over all of them.
    */
   async listen(port: number, address: string, { reusePort = false } = {}): Promise<void> {
     this.#tcp.listen({ port, host: address, reusePort, backlog: BACKLOG })
     await once(this.#tcp, 'listening')
   }
 
-  /** As `listen`, at the address of a server that listens already and is not used any more. */
+  /** Like `listen`, at the address of a server that already listens and is no longer used. */
   async takeOver(server: TcpServer): Promise<void> {
     this.#tcp.listen(server)
     await once(this.#tcp, 'listening')
   }
 
-  /** A connection that was accepted elsewhere. */
+  /** Serves a connection that was accepted elsewhere. */
   accept(socket: Socket): void {
     this.#tcp.emit('connection', socket)
   }
@@ -212,19 +219,22 @@ export class Listener implements AsyncDisposable {
     return this.#exchanges.size
   }
 
-  /** For new connections; open ones keep theirs. Fails if key and certificate do not match. */
+  /**
+   * Sets the certificate for new connections. Open connections keep theirs. Throws if key and
+   * certificate do not match.
+   */
   setCertificate(certificate: Certificate): void {
     this.#setTls({ ...this.#tls, ...certificate })
   }
 
   /**
-   * For new connections. Open ones that have a client certificate take no further requests and are
-   * closed, each when its requests are answered: the CA that issued it may no longer be trusted.
-   * Fails if the PEM cannot be read.
+   * Sets the client CA for new connections. Open connections with a client certificate accept no
+   * further requests and are closed, each when its current requests are complete: the CA that
+   * issued the certificate may no longer be trusted. Throws if the PEM cannot be read.
    */
   setClientCa(clientCaPem: string): void {
     this.#setTls({ ...this.#tls, clientCaPem })
-    // A handshake that has begun would be verified by the old ones.
+    // A handshake in progress would verify its certificate with the old CAs.
     for (const socket of this.#handshaking.values()) socket.destroy()
     for (const connection of this.#connections.values()) {
       if (connection.peerCertificate() === undefined) continue
@@ -234,7 +244,7 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * For new connections: the certificate at this place of those by name. Fails if key and
+   * Replaces the named certificate at this index, for new connections. Throws if key and
    * certificate do not match.
    */
   setNamedCertificate(at: number, certificate: Certificate): void {
@@ -251,9 +261,9 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Before `close`: ends the watches, spread over `watchGraceMs`, and resolves when the requests
-   * that are under way now are answered, or after the longer of both times. Connections are
-   * accepted, and requests answered, until `close`.
+   * Prepares for `close`: ends the watches, spread over `watchGraceMs`. Resolves when all requests
+   * that are open now are complete, or after the longer of the two times. Until `close`,
+   * connections are accepted and new requests are served.
    */
   async drain({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     const drained = this.#exchanges.drain(watchGraceMs)
@@ -261,10 +271,10 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Accepts no more connections, tells clients by GOAWAY to go elsewhere, and ends the watches,
-   * spread over `watchGraceMs`. Resolves when all requests under way are answered, to the last byte
-   * that their clients read. After the longer of `graceMs` and `watchGraceMs` everything is closed,
-   * answered or not.
+   * Stops accepting connections, sends GOAWAY to clients, and ends the watches, spread over
+   * `watchGraceMs`. Resolves when all current requests are complete and their clients have read the
+   * last byte. After the longer of `graceMs` and `watchGraceMs` everything is closed, complete or
+   * not.
    */
   close(times: StopTimes): Promise<void> {
     this.#closing ??= this.#close(times)
@@ -291,8 +301,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Requests under way go on; new ones are for another server. HTTP/1.1 clients learn so by
-   * `connection: close` in the next answer.
+   * Lets current requests finish, and sends the client elsewhere for new ones. HTTP/1.1 clients
+   * learn this from `connection: close` in the next response.
    */
   #closeConnection({ http2, open, socket, pipeline }: Connection): void {
     pipeline?.close()
@@ -316,7 +326,7 @@ export class Listener implements AsyncDisposable {
     if (this.#isClosing) socket.destroy()
   }
 
-  /** False: its client has as many as it may have. */
+  /** Counts a connection of its client. Closes it and returns false if the client has too many. */
   #countClient(socket: Socket): boolean {
     const { remoteAddress = '' } = socket
     const count = (this.#perClient.get(remoteAddress) ?? 0) + 1
@@ -334,12 +344,12 @@ export class Listener implements AsyncDisposable {
     return true
   }
 
-  /** Now and then: what is refused comes by the thousand. */
+  /** Logs at a limited rate, because refused connections come by the thousand. */
   #reportManyConnections(remoteAddress: string, connections: number): void {
     const nowMs = performance.now()
     if (nowMs - this.#reportedManyMs < TELL_EVERY_MS) return
     this.#reportedManyMs = nowMs
-    this.#log('warn', 'a client has as many connections as it may have; further ones are closed', {
+    this.#log('warn', 'a client has reached its connection limit; further ones are closed', {
       remoteAddress,
       connections: connections - 1,
     })
@@ -393,10 +403,13 @@ export class Listener implements AsyncDisposable {
     this.#exchanges.begin(exchange, target !== undefined)
   }
 
-  /** Created for the first HTTP/1.1 connection. It never listens: it is handed sockets. */
+  /**
+   * Creates the HTTP/1.1 server for the first such connection. It never listens itself: it is given
+   * the accepted sockets.
+   */
   #createHttp1(): Http1Server {
-    // An import would load all of node:http, with a WebSocket and a fetch that are not used here
-    // (30 ms and 5 MB).
+    // An import would load all of node:http, including a WebSocket and a fetch that are not used
+    // here (30 ms and 5 MB).
     const { Server } = process.getBuiltinModule('node:http')
     const server = new Server(http1Options(this.#limits), (request, response) =>
       this.#onHttp1(request, response),
@@ -417,7 +430,7 @@ export class Listener implements AsyncDisposable {
 
   #onHttp1(request: IncomingMessage, response: ServerResponse): void {
     request.on('error', (error) => this.#log('debug', 'request failed', { error: error.message }))
-    response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
+    response.on('error', (error) => this.#log('debug', 'response failed', { error: error.message }))
     const connection = this.#connections.get(request.socket)
     if (connection?.pipeline === undefined) return void request.socket.destroy()
     connection.heads?.began(request)
@@ -426,8 +439,8 @@ export class Listener implements AsyncDisposable {
 
   #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const headers = headersOf(request, this.#isKeptApart)
-    // As Go's server, which tells a client of HTTP/1.1 that the connection is closed, and nobody
-    // that it is kept.
+    // As in Go's server, `connection: close` is sent only to HTTP/1.1 clients, and `connection:
+    // keep-alive` is never sent.
     if (response.shouldKeepAlive || request.httpVersion === '1.0')
       response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
@@ -454,15 +467,15 @@ export class Listener implements AsyncDisposable {
     const { socket } = request
     const headers = headersOf(request, this.#isKeptApart)
     const connection = this.#connections.get(socket)
-    // Behind requests that are not answered it cannot be: there is one answer at a time on the
-    // socket.
+    // An upgrade cannot follow requests without a response, because the socket carries one response
+    // at a time.
     if (connection === undefined || connection.open > 0) return void socket.destroy()
     connection.heads?.leave()
     connection.pipeline?.leave()
     const { ServerResponse: Response } = process.getBuiltinModule('node:http')
     const response = new Response(request)
     response.assignSocket(socket)
-    response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
+    response.on('error', (error) => this.#log('debug', 'response failed', { error: error.message }))
     response.on('finish', () => socket.destroySoon())
     if (rest.length > 0) socket.unshift(rest)
     const target = readTarget(request.url ?? '')
@@ -515,10 +528,13 @@ export class Listener implements AsyncDisposable {
     const { fieldBlockSinceMs } = http2
     if (fieldBlockSinceMs === undefined || nowMs - fieldBlockSinceMs < this.#limits.headMsMax)
       return
-    http2.fail(new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block did not come in time'))
+    http2.fail(new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block did not arrive in time'))
   }
 
-  /** A client that reads nothing at all, not even control frames, has vanished. */
+  /**
+   * Closes the connection of a client that reads nothing at all, not even control frames. Such a
+   * client has vanished.
+   */
   #endIfUnresponsive(
     connection: Connection,
     { waitingBytes, writes }: ServerConnection,
@@ -547,8 +563,8 @@ const http1Options = (limits: Limits): ServerOptions => ({
   keepAliveTimeout: limits.idleMsMax,
   headersTimeout: limits.headMsMax,
   connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
-  // The reader of a body limits its time: a body that is proxied may have no end.
+  // The reader of a body limits its time, because a proxied body may have no end.
   requestTimeout: 0,
-  // Other protocols, such as h2c, are ignored, as RFC 9110 section 7.8 allows.
+  // Other protocols, such as h2c, are ignored, as RFC 9110, section 7.8, allows.
   shouldUpgradeCallback: ({ headers }) => isKnownProtocol(headers.upgrade),
 })

@@ -1,4 +1,4 @@
-/** The metrics of connections: handshakes, faults, what is open. */
+/** The metrics of the listener: handshakes, HTTP/2 faults, open connections and requests. */
 import type { Count, Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 
 export class ListenerMetrics {
@@ -17,25 +17,25 @@ export class ListenerMetrics {
       .with()
     this.#handshakes = metrics.counter({
       name: 'keelson_tls_handshakes_total',
-      help: 'TLS handshakes that succeeded, by what is spoken then, and by whether an earlier session was resumed.',
+      help: 'Number of successful TLS handshakes, by negotiated protocol and by whether an earlier session was resumed.',
       labels: ['protocol', 'resumed'],
     })
     this.#faults = metrics.counter({
       name: 'keelson_http2_faults_total',
-      help: 'HTTP/2 connections that were ended because of what the client sent, by the error code of RFC 9113.',
+      help: 'Number of HTTP/2 connections closed because of an error of the client, by the error code of RFC 9113.',
       labels: ['code'],
     })
   }
 
-  /** To be called once, by the listener. */
+  /** Registers the gauges. The listener calls it once. */
   show(listener: { readonly openConnections: number; readonly openRequests: number }): void {
     const connections = this.#metrics.gauge({
       name: 'keelson_open_connections',
-      help: 'Connections of clients now.',
+      help: 'Number of open client connections.',
     })
     const requests = this.#metrics.gauge({
       name: 'keelson_open_requests',
-      help: 'Requests whose answer is not yet sent as a whole, watches among them.',
+      help: 'Number of requests whose response is not complete, including watches.',
     })
     this.#metrics.onPrint(() => {
       connections.with().value = listener.openConnections

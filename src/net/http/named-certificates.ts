@@ -1,6 +1,6 @@
 /**
- * Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066): those of
- * the flag, by the names that it gives them, or by their own.
+ * Selects a certificate by the host name that a client requests in its handshake (SNI, RFC 6066).
+ * The names of a certificate are those given in the flag, or else its own.
  */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
@@ -8,17 +8,22 @@ import type { Certificate } from '../../lib/x509/certificates.ts'
 import { secureContext, type TlsChoice } from './tls-options.ts'
 
 export type NamedCertificate = Certificate & {
-  /** Host names, or *.name. None: those of the certificate. */
+  /**
+   * Host names, or wildcards such as *.example.com. If empty, the certificate's own names are used.
+   */
   readonly names: readonly string[]
 }
 
-/** Undefined: the server's own. */
+/**
+ * Returns the context for the requested host name, or undefined for the server's own certificate.
+ */
 export type ContextFor = (asked: string) => SecureContext | undefined
 
 /**
- * `choice`: with the server's own certificate. Fails if a key is not that of its certificate. The
- * first certificate of a name counts. As upstream, one that the flag gives names is still chosen by
- * its own, where no other is, not even that of the server.
+ * Returns the selection by host name. `choice` has the server's own certificate. Throws if a key
+ * does not match its certificate. If several certificates have a name, the first one wins. As in
+ * kube-apiserver, a certificate with names from the flag is also selected by its own names, but
+ * only if no other certificate matches, including the server's own.
  */
 export function contextsByName(
   certificates: readonly NamedCertificate[],
@@ -48,7 +53,10 @@ export function contextsByName(
 const isFor = (certificate: X509Certificate, host: string): boolean =>
   certificate.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined
 
-/** A name itself, then with its labels replaced by `*` from the left, one more each time. */
+/**
+ * Looks up a name, then the same name with its labels replaced by `*`, one more each time, from the
+ * left.
+ */
 function contextOf(
   contexts: ReadonlyMap<string, SecureContext>,
   asked: string,
@@ -61,11 +69,12 @@ function contextOf(
   return undefined
 }
 
-/** A name of 253 characters has no more. */
+/** A host name of 253 characters has at most this many labels. */
 const LABELS_MAX = 127
 
 /**
- * The common name, if it is that of a host, and the DNS names. Clients do not ask for addresses.
+ * Returns the common name, if it is a host name, and the DNS names. Clients do not request
+ * addresses by SNI.
  */
 function namesOf(certificatePem: string): string[] {
   const { subject, subjectAltName = '' } = new X509Certificate(certificatePem)
@@ -74,6 +83,6 @@ function namesOf(certificatePem: string): string[] {
   return [...(isHost.test(common) ? [common] : []), ...named].map((name) => name.toLowerCase())
 }
 
-/** Not an IPv4 address: the last label of a name is not a number. */
+/** Matches host names but not IPv4 addresses: the last label of a host name is not a number. */
 const isHost =
   /^(?:\*|(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/

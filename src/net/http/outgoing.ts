@@ -4,41 +4,45 @@
  */
 import type { Headers } from '../../api/request.ts'
 
-/** `length`: if it is known. `isEnd`: there is no body, and the head is the whole answer. */
+/**
+ * The form of a body. `length` is set if it is known. `isEnd` means that there is no body, so that
+ * the head is the whole response.
+ */
 export type BodyForm = { readonly length?: number | undefined; readonly isEnd?: boolean }
 
 export interface Outgoing {
-  /** False: the method is HEAD, and the answer has no body. */
+  /** Whether the response may have a body. False if the method is HEAD. */
   readonly takesBody: boolean
-  /** The client has gone away: what is written is lost. */
+  /** Whether the client has disconnected, so that written data is lost. */
   readonly isGone: boolean
   /** Whether the client wants large bodies compressed. */
   readonly takesGzip: () => boolean
   /**
-   * Takes bytes of what the server may hold for its clients, until the answer has ended. False:
-   * there is no room. Absent: there is.
+   * Reserves memory that the server holds for its clients, until the response has ended. Returns
+   * false if there is no room. If absent, there always is.
    */
   readonly hold?: (bytes: number) => boolean
   readonly writeHead: (status: number, headers: Headers, body: BodyForm) => void
   /** Sends the headers before there is a body. */
   readonly flushHead: () => void
   /**
-   * True: the bytes have been taken, and the memory of the parts may be reused. False: `onTaken`
-   * will be called when that is so, or when the client has gone. One write at a time. Never fails.
+   * Writes data. Returns true if the bytes have been taken, so that the memory of the parts may be
+   * reused. Otherwise `onTaken` is called when that is so, or when the client has disconnected.
+   * There may be one write at a time. Never throws.
    */
   readonly write: (parts: readonly Buffer[], onTaken: () => void) => boolean
-  /** Writes the last bytes and ends the answer. The parts must not change until they are sent. */
+  /** Writes the last bytes and ends the response. The parts must not change until they are sent. */
   readonly end: (parts?: readonly Buffer[]) => void
-  /** Ends the answer with headers after its body, all of which has been taken. */
+  /** Ends the response with trailers. The whole body must have been taken before. */
   readonly endWith: (trailers: Headers) => void
   /**
-   * Called once, when the client goes away or the server stops. At once when that has happened
-   * already.
+   * Registers a function that is called once, when the client disconnects or the server stops. If
+   * that has already happened, it is called immediately.
    */
   readonly onClose: (close: () => void) => void
 }
 
-/** False when the client has gone away. */
+/** Writes data. Returns false if the client has disconnected. */
 export function write(outgoing: Outgoing, parts: readonly Buffer[]): Promise<boolean> | boolean {
   let resolve: ((isHere: boolean) => void) | undefined
   if (outgoing.write(parts, () => resolve?.(!outgoing.isGone))) return !outgoing.isGone

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FileReloader } from './reload.ts'
 
-test('what an earlier look has read does not replace what a later one has', async () => {
+test('contents from an earlier check do not replace those from a later check', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-reload-'))
   const path = join(dir, 'file')
-  // It takes so long to read that the second look is the first to have read all.
+  // Reading takes long enough that the second check is the first to finish.
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024, 'x'))
   await writeFile(join(dir, 'next'), 'new')
   const used: (string | undefined)[] = []

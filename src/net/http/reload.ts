@@ -6,7 +6,7 @@ import type { Log } from '../../lib/telemetry/log.ts'
 export type WatchedFile = { readonly path: string; readonly text: string }
 
 export type FileReloaderOptions = {
-  /** Called with the new contents of the files, in their order; throws if they cannot be used. */
+  /** Called with the new contents of the files, in their order. Throws if they cannot be used. */
   readonly use: (texts: readonly string[]) => void
   /** The name of the files in the log. */
   readonly what: string
@@ -34,7 +34,8 @@ export class FileReloader implements Disposable {
   }
 
   /**
-   * Never fails: contents that cannot be used are logged, and the server goes on with what it has.
+   * Checks the files. Never rejects: contents that cannot be used are logged, and the server
+   * continues with the previous ones.
    */
   check(): Promise<void> {
     return this.#looks.look()
@@ -46,8 +47,8 @@ export class FileReloader implements Disposable {
     try {
       const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))
       if (texts.every((text, at) => text === this.#current[at])) return
-      // Throws if only one of two files that belong together has been written yet: the next check
-      // finds both.
+      // Throws if only one of two files that belong together has been written so far. The next
+      // check finds both.
       use(texts)
       this.#current = texts
       log('info', `${what} was renewed`, { path })

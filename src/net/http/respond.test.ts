@@ -7,10 +7,10 @@ import { until } from '../../../test/support/harness/until.ts'
 import type { BodyForm, Outgoing } from './outgoing.ts'
 import { Responder } from './respond.ts'
 
-/** A client that takes each write a little later, and notes how much was waiting for it. */
+/** A client that takes each write a little later, and records how much was waiting for it. */
 class SlowClient implements Outgoing {
   readonly received: Buffer[] = []
-  /** What it was to take, in the memory of the server. */
+  /** The buffers that it was given, in the server's memory. */
   readonly given: Buffer[] = []
   readonly takesBody = true
   readonly takesGzip: () => boolean
@@ -31,7 +31,7 @@ class SlowClient implements Outgoing {
   flushHead = (): void => undefined
 
   write = (parts: readonly Buffer[], onTaken: () => void): boolean => {
-    // A copy: once it is taken, its memory is used again.
+    // A copy, because the memory is reused once it is taken.
     const bytes = Buffer.concat(parts)
     this.given.push(...parts)
     this.waitingMax = Math.max(this.waitingMax, bytes.length)
@@ -67,7 +67,7 @@ const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) =>
   Buffer.from(`${at}:${'x'.repeat(2000)}`),
 )
 
-/** A client that takes nothing until it goes on. */
+/** A client that takes nothing until `goOn` is called. */
 class StillClient extends SlowClient {
   waiting: readonly Buffer[] = []
   #isStill = true
@@ -96,7 +96,7 @@ class StillClient extends SlowClient {
   }
 }
 
-test('a long list is sent whole, with its length', async () => {
+test('a long list is sent completely, with its length', async () => {
   const client = new SlowClient()
   await new Responder().respond(client, { status: 200, headers: { a: 'b' }, body: parts })
   const text = Buffer.concat(parts).toString()
@@ -104,7 +104,7 @@ test('a long list is sent whole, with its length', async () => {
   assert.deepEqual(client.head, { status: 200, headers: { a: 'b' }, length: text.length })
 })
 
-test('a stream is asked for more only when the client has taken what there was', async () => {
+test('a stream is read further only when the client has taken the previous part', async () => {
   const client = new SlowClient()
   let asked = 0
   const response: ApiResponse = {
@@ -122,7 +122,7 @@ test('a stream is asked for more only when the client has taken what there was',
   assert.ok(client.waitingMax <= 5000)
 })
 
-test('an answer to a client that has gone away ends', async () => {
+test('the response to a client that has disconnected ends', async () => {
   const client = new SlowClient()
   let isReturned = false
   const stream = (async function* () {
@@ -137,7 +137,7 @@ test('an answer to a client that has gone away ends', async () => {
   assert.ok(isReturned)
 })
 
-test('a list that is made while it is sent is asked for only as far as the client has read', async () => {
+test('a list that is produced while it is sent is read only as far as the client has read', async () => {
   const client = new SlowClient()
   let asked = 0
   const chunks = (function* () {
@@ -153,7 +153,7 @@ test('a list that is made while it is sent is asked for only as far as the clien
   assert.ok(client.text === Buffer.concat(parts).toString())
 })
 
-test('a large body is compressed for who asks for it, and for all of one tag once', async () => {
+test('a large body is compressed on request, and only once for all clients with the same tag', async () => {
   const responder = new Responder()
   const text = Buffer.concat(parts).toString()
   let made = 0
@@ -190,7 +190,7 @@ test('a large body is compressed for who asks for it, and for all of one tag onc
   assert.equal(small.head?.length, 128 * 1024)
 })
 
-test('compressed lists that are kept hold no memory but their own, and none by a long tag', async () => {
+test('a cached compressed list holds only its own memory, and a list with a long tag is not cached', async () => {
   const responder = new Responder()
   let made = 0
   const ask = async (tag: string): Promise<SlowClient> => {
@@ -217,9 +217,9 @@ test('compressed lists that are kept hold no memory but their own, and none by a
   assert.deepEqual([first?.toString('utf8', 0, 1), second?.toString('utf8', 0, 1)], ['3', '4'])
 })
 
-test('compressed lists that their clients do not take are held up to a limit', async () => {
+test('compressed lists that clients do not read are held up to a limit', async () => {
   const responder = new Responder()
-  // Random bytes stay as many as they are.
+  // Random bytes cannot be compressed.
   const block = randomBytes(1 << 20)
   let made = 0
   const body = (tag: string) => ({
@@ -236,7 +236,7 @@ test('compressed lists that their clients do not take are held up to a limit', a
   const answers = clients.map(async (client, at) =>
     responder.respond(client, { status: 200, headers: {}, body: body(`${at >> 1}`) }),
   )
-  await until(() => clients.every(({ head }) => head !== undefined), 'all are sent something')
+  await until(() => clients.every(({ head }) => head !== undefined), 'all responses begin')
   const held = new Set(clients.flatMap(({ waiting }) => waiting))
   const heldBytes = [...held].reduce((sum, { length }) => sum + length, 0)
   assert.ok(heldBytes < 40 << 20, `${heldBytes}`)
@@ -244,7 +244,7 @@ test('compressed lists that their clients do not take are held up to a limit', a
   await Promise.all(answers)
   const whole = Buffer.concat(new Array<Buffer>(8).fill(block))
   for (const { received } of clients) assert.ok(gunzipSync(Buffer.concat(received)).equals(whole))
-  // Then there is room again.
+  // After that there is room again.
   made = 0
   for (let at = 0; at < 2; at++) {
     const again = new SlowClient({ takesGzip: true })
@@ -254,7 +254,7 @@ test('compressed lists that their clients do not take are held up to a limit', a
   assert.equal(made, 8)
 })
 
-test('a list that fails while it is made is an error, compressed or not', async () => {
+test('a list that fails while it is produced rejects, compressed or not', async () => {
   for (const takesGzip of [false, true]) {
     const client = new SlowClient({ takesGzip })
     const chunks = (function* () {
@@ -269,7 +269,7 @@ test('a list that fails while it is made is an error, compressed or not', async 
   }
 })
 
-/** Hands out what was put into it; the end comes when it is closed. */
+/** A source that hands out the frames put into it, and ends when it is closed. */
 class Frames implements FrameSource {
   readonly waiting: Buffer[] = []
   isClosed = false
@@ -300,14 +300,14 @@ class Frames implements FrameSource {
   }
 }
 
-test('frames that come while the client is busy leave together', async () => {
+test('frames that arrive while the client is busy are sent together', async () => {
   const client = new SlowClient()
   const frames = new Frames()
   const answered = new Responder().respond(client, { status: 200, headers: {}, frames })
   frames.put(Buffer.from('1'))
   frames.put(Buffer.from('2'))
   frames.put(Buffer.from('3'), Buffer.from('4'))
-  await until(() => client.received.length === 2, 'they have left')
+  await until(() => client.received.length === 2, 'they are sent')
   frames.put(Buffer.from('5'))
   frames.close()
   await answered
@@ -315,7 +315,7 @@ test('frames that come while the client is busy leave together', async () => {
   assert.ok(client.isEnded)
 })
 
-test('frames end when the client goes away', async () => {
+test('frames end when the client disconnects', async () => {
   const client = new SlowClient()
   const frames = new Frames()
   const answered = new Responder().respond(client, { status: 200, headers: {}, frames })
@@ -325,7 +325,7 @@ test('frames end when the client goes away', async () => {
   assert.ok(frames.isClosed)
 })
 
-test('a stream whose client has gone before it begins is ended, for whoever counts it', async () => {
+test('a stream whose client disconnected before it began still runs its cleanup', async () => {
   const client = new SlowClient()
   client.isGone = true
   let isEnded = false

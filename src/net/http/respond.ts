@@ -1,4 +1,4 @@
-/** Writes an answer to a socket no faster than the client reads it. */
+/** Writes a response to a socket, no faster than the client reads it. */
 import type { ApiResponse, Headers, LazyBody } from '../../api/request.ts'
 import { GZIP_BYTES_MIN, GZIP_HELD_BYTES, Gzip } from './gzip.ts'
 import { type Outgoing, write } from './outgoing.ts'
@@ -6,7 +6,7 @@ import { type Outgoing, write } from './outgoing.ts'
 const NO_CONTENT = 204
 
 export class Responder {
-  /** Undefined: answers are never compressed. */
+  /** Undefined if responses are never compressed. */
   readonly #gzip: Gzip | undefined
 
   constructor({ compresses = true }: { readonly compresses?: boolean } = {}) {
@@ -14,8 +14,8 @@ export class Responder {
   }
 
   /**
-   * Resolves when everything has been handed to the socket, or the client has gone away; undefined
-   * if that is so already.
+   * Writes a response. The promise resolves when everything has been handed to the socket, or when
+   * the client has disconnected. Returns undefined if that is already so.
    */
   respond(
     outgoing: Outgoing,
@@ -43,14 +43,14 @@ export class Responder {
       !isEncoded &&
       outgoing.takesBody &&
       outgoing.takesGzip() &&
-      // Without room it is sent as it is, which needs less.
+      // Without room, the body is sent uncompressed, which needs less memory.
       outgoing.hold?.(GZIP_HELD_BYTES) !== false
     ) {
       const tag = 'chunks' in body ? body.tag?.() : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }
     const isEnd = !outgoing.takesBody || length === 0
-    // RFC 9110, section 8.6: an answer that never has content has no length either.
+    // RFC 9110, section 8.6: a response that never has content has no length either.
     outgoing.writeHead(status, headers, status === NO_CONTENT ? { isEnd } : { length, isEnd })
     if (isEnd) return undefined
     if ('chunks' in body) return writeChunks(outgoing, body.chunks)
@@ -62,7 +62,7 @@ export class Responder {
 async function writeChunks(outgoing: Outgoing, chunks: LazyBody['chunks']): Promise<void> {
   for await (const parts of chunks) {
     const written = write(outgoing, parts)
-    // Awaiting a value that is no promise costs a microtask per chunk.
+    // Awaiting a value that is not a promise costs a microtask per chunk.
     if (!(typeof written === 'boolean' ? written : await written)) return
   }
   outgoing.end()
@@ -81,14 +81,14 @@ function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks
 }
 
 /**
- * Ends a stream that nobody reads. A generator that was never begun does not run what it has for
- * its end, so that who counts streams would count it for ever. Never fails.
+ * Ends a stream that will not be read. It has to start the generator: one that never started skips
+ * its `finally`, and the count of open streams would leak. Never rejects.
  */
 export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<void> {
   try {
     for await (const _ of stream) return
   } catch {
-    // Nobody is there who would be told.
+    // The client has disconnected, so the error cannot be reported to it.
   }
 }
 
@@ -109,8 +109,8 @@ function begin(outgoing: Outgoing, status: number, headers: Headers): void {
 }
 
 /**
- * Resolves when the source has ended. The socket has one batch at a time; what comes meanwhile is
- * the next batch.
+ * Sends frames, and resolves when their source has ended. The socket has one batch at a time.
+ * Frames that arrive meanwhile form the next batch.
  */
 function pumpFrames(
   outgoing: Outgoing,
@@ -131,7 +131,7 @@ function pumpFrames(
             else outgoing.endWith(last)
             return resolve()
           }
-          // If the client has gone, frames are dropped until the source has ended.
+          // If the client has disconnected, frames are dropped until the source has ended.
           if (parts.length === 0 || outgoing.isGone) return frames.onReady(pump)
           if (!outgoing.write(parts, pump)) return
         }

@@ -37,13 +37,13 @@ const targets: readonly [string, string, string][] = [
   ['*', '*', ''],
 ]
 for (const [sent, path, query] of targets) {
-  test(`the path and the query of ${sent}`, () => {
+  test(`the path and the query of ${sent} are found`, () => {
     const target = readTarget(sent)
     assert.deepEqual([target?.path, target?.query], [path, query])
   })
 }
 
-test('what is kept of a target does not keep the server that it names', async () => {
+test('a path kept from a target does not keep the server name alive', async () => {
   const kept: (string | undefined)[] = []
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++) {
@@ -60,7 +60,7 @@ test('what is kept of a target does not keep the server that it names', async ()
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
 
-test('what is kept of a long target does not keep all of it', async () => {
+test('strings kept from a long target do not keep all of it alive', async () => {
   const kept: string[] = []
   const held = await heldBytes(() => {
     for (let at = 0; at < 12; at++) {

@@ -2,23 +2,23 @@
 import { SPACE } from '../../lib/bytes/ascii.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 
-/** `rawPath`: absent if the path has no escapes. */
+/** A parsed target. `rawPath` is absent if the path has no escapes. */
 export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }
 
 /**
- * The beginning of a target in absolute form, as a client of a proxy sends it (RFC 9112, section
- * 3.2.2).
+ * Matches the beginning of a target in absolute form, as a client of a proxy sends it (RFC 9112,
+ * section 3.2.2).
  */
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
-/** Undefined for a target that cannot be percent-decoded. */
+/** Parses a target. Returns undefined if it cannot be percent-decoded. */
 export function readTarget(sent: string): Target | undefined {
-  // What is kept of a path must not keep the server, whose name may have a megabyte.
+  // A string kept from the path must not keep the server name alive, which may be a megabyte long.
   const raw = sent.startsWith('/') ? sent : ownText(sent.replace(origin, ''))
   const mark = raw.indexOf('?')
   const query = mark === -1 ? '' : raw.slice(mark + 1)
   const sentPath = mark === -1 ? raw : raw.slice(0, mark)
-  // Nor the query: names are kept for as long as a watch is open.
+  // Nor may it keep the query alive: names are kept for as long as a watch is open.
   const path = query.length > SHORT_CHARACTERS ? ownText(sentPath) : sentPath
   if (!path.includes('%')) return { path, query }
   try {
@@ -30,15 +30,22 @@ export function readTarget(sent: string): Target | undefined {
 }
 
 /**
- * Longer queries are not parsed by `URLSearchParams`, which takes seconds for 1 MB of pairs without
- * `=` or of escapes, before authentication. For shorter ones it is the faster parser.
+ * Longer queries are not parsed with `URLSearchParams`, which takes seconds for 1 MB of pairs
+ * without `=` or of escapes, and this runs before authentication. For shorter queries it is the
+ * faster parser.
  */
 const SHORT_CHARACTERS = 4096
 
-/** As Go's net/url since 1.24.12: a query with more pairs has no parameters at all. */
+/**
+ * Maximum number of pairs, as in Go's net/url since 1.24.12. A query with more pairs has no
+ * parameters at all.
+ */
 const PAIRS_MAX = 10_000
 
-/** Go's server drops a pair that has a semicolon or a bad escape in it, and keeps the others. */
+/**
+ * Parses a query. Like Go's server, this drops a pair with a semicolon or an invalid escape, and
+ * keeps the others.
+ */
 export function parseQuery(query: string): URLSearchParams {
   if (query.length <= SHORT_CHARACTERS) {
     return new URLSearchParams(
@@ -59,9 +66,9 @@ function decodePair(pair: string): [string, string] {
     : [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))]
 }
 
-/** Decodes in place: the result is never longer. */
+/** Decodes in place, which works because the result is never longer. */
 function decode(text: string): string {
-  // A selector must not keep the query that it is a part of.
+  // A selector must not keep the query alive that it is a part of.
   if (!/[%+]/.test(text)) return ownText(text)
   const bytes = Buffer.from(text)
   let length = 0
@@ -75,7 +82,10 @@ function decode(text: string): string {
   return bytes.toString('utf8', 0, length)
 }
 
-/** The value of a hexadecimal digit: upper and lower case letters have the same low bits. */
+/**
+ * Returns the value of a hexadecimal digit. Upper-case and lower-case letters have the same low
+ * bits.
+ */
 const hexDigit = (byte: number): number => (byte & 0xf) + (byte >= LETTER_A ? 9 : 0)
 
 const PERCENT = 0x25

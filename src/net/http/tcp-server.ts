@@ -1,27 +1,27 @@
 /**
- * Accepts connections, and hands each on when its first bytes have come. A TLSSocket that starts
- * with bytes reads into a buffer of about their length, and into another of 16 KB once that was
- * full. One that starts without any asks for the 64 KB that libuv suggests, and keeps them for as
- * long as it lives once a client has sent so much at once.
+ * Accepts connections, and passes each one on when its first bytes have arrived. A TLSSocket that
+ * starts with bytes reads into a buffer of about their length, and into one of 16 KB once that was
+ * full. A TLSSocket that starts without bytes asks for the 64 KB that libuv suggests, and keeps
+ * them for its lifetime once a client has sent that much at once.
  */
 import { createServer, type Server, type Socket } from 'node:net'
 
 /**
- * TCP keep-alive probes are sent after this long, to detect peers that have vanished; as
- * kube-apiserver's listener.
+ * Delay before TCP keep-alive probes are sent to detect vanished peers, as in kube-apiserver's
+ * listener.
  */
 const KEEP_ALIVE_PROBE_MS = 180_000
 /**
- * A ClientHello in one TLS record (RFC 8446, 5.1). There is nothing else that a client could send
- * before it is answered.
+ * Size of a ClientHello in one TLS record (RFC 8446, 5.1). A client cannot send anything else
+ * before it gets a reply.
  */
 const FIRST_BYTES_MAX = 5 + (1 << 14)
 
 export type TcpServerOptions = {
-  /** A connection that is silent for longer is closed. */
+  /** A connection that is silent for longer than this is closed. */
   readonly silentMsMax: number
   readonly onConnection: (socket: Socket) => void
-  /** The first bytes have come; they can be read from the socket. */
+  /** Called when the first bytes have arrived. They can be read from the socket. */
   readonly onBegun: (socket: Socket) => void
 }
 
@@ -29,8 +29,8 @@ export function createTcpServer({ silentMsMax, onConnection, onBegun }: TcpServe
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS }
   return createServer(options, (socket) => {
     socket.setTimeout(silentMsMax, () => socket.destroy())
-    // TLS gets errors, too, once the socket is handed on; before that there is nothing to do about
-    // them.
+    // TLS also gets the errors once the socket is passed on. Before that, closing the socket is the
+    // only thing to do.
     socket.on('error', () => socket.destroy())
     socket.once('data', (bytes) => {
       socket.setTimeout(0)

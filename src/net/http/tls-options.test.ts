@@ -16,7 +16,7 @@ const choice = {
   clientCaPem: authority.certificatePem,
 }
 
-/** Whether the server gets the certificate of a client with these keys. */
+/** Whether the server receives the certificate of a client with these keys. */
 async function isSeen(
   { publicKey, privateKey }: KeyPairKeyObjectResult,
   version: SecureVersion,
@@ -72,7 +72,7 @@ async function isSeen(
 const ec = (namedCurve: string): KeyPairKeyObjectResult => generateKeyPairSync('ec', { namedCurve })
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`${version}: keys of clients are of the types that Go has, and on its curves`, async () => {
+  test(`${version}: client keys are accepted only with types and curves that Go supports`, async () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     for (const keys of [ec('P-256'), ec('P-384'), ec('P-521'), rsa, generateKeyPairSync('ed25519')])
       assert.ok(await isSeen(keys, version), keys.publicKey.asymmetricKeyType)
@@ -81,7 +81,10 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   })
 }
 
-/** The suite that a client of TLS 1.2 with only these gets; undefined: none. */
+/**
+ * Returns the cipher suite agreed on with a TLS 1.2 client that has only these, or undefined if
+ * there is none.
+ */
 async function agreedOn(ciphers: string): Promise<string | undefined> {
   const server = createServer(tlsOptions(choice, defaultLimits))
   server.on('tlsClientError', () => undefined)
@@ -106,7 +109,7 @@ async function agreedOn(ciphers: string): Promise<string | undefined> {
   }
 }
 
-test('by default only cipher suites with forward secrecy and authenticated encryption are offered', async () => {
+test('by default, only cipher suites with forward secrecy and authenticated encryption are offered', async () => {
   assert.match((await agreedOn('DEFAULT')) ?? '', /^ECDHE-\w+-(AES\d+-GCM|CHACHA20)/)
   for (const weak of [
     'ECDHE-ECDSA-AES128-SHA',

@@ -1,4 +1,4 @@
-/** The options of Node's TLS: the serving certificate, the client CAs, the protocols. */
+/** Options for Node's TLS: the serving certificate, the client CAs and the protocols. */
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { Certificate } from '../../lib/x509/certificates.ts'
@@ -7,25 +7,25 @@ import type { Limits } from './limits.ts'
 
 export type TlsChoice = Certificate & {
   /**
-   * The CAs of client certificates. A client without a certificate, or with one that they did not
-   * issue, may connect all the same: the handler decides what that means. Absent: no certificate is
+   * CAs of client certificates. A client without a certificate, or with one that they did not
+   * issue, may still connect: the handler decides what that means. If absent, no certificate is
    * requested.
    */
   readonly clientCaPem?: string | undefined
-  /** The oldest version that clients may use. */
+  /** Oldest version of TLS that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
   /**
-   * OpenSSL's list of cipher suites. Absent: those with forward secrecy and authenticated
+   * OpenSSL's list of cipher suites. The default is suites with forward secrecy and authenticated
    * encryption.
    */
   readonly tlsCiphers?: string | undefined
-  /** Whether clients are offered HTTP/2. Absent: they are. */
+  /** Whether clients are offered HTTP/2. True by default. */
   readonly servesHttp2?: boolean
 }
 
 /**
- * Those that Go has, too. Without a list, OpenSSL would also take keys of clients on brainpool
- * curves, with which some functions of Node end the process.
+ * Signature algorithms that Go also supports. Without a list, OpenSSL would also accept client keys
+ * on brainpool curves, with which some functions of Node end the process.
  */
 const sigalgs = [
   'ecdsa_secp256r1_sha256',
@@ -44,8 +44,8 @@ const sigalgs = [
 ].join(':')
 
 /**
- * Those of TLS 1.3, and of TLS 1.2 the ones with forward secrecy and authenticated encryption (RFC
- * 9325, section 4.2). Node's own list has CBC and key exchange by RSA, too.
+ * The cipher suites of TLS 1.3, and those of TLS 1.2 with forward secrecy and authenticated
+ * encryption (RFC 9325, section 4.2). Node's own list also has CBC and RSA key exchange.
  */
 const strongCiphers = [
   'TLS_AES_128_GCM_SHA256',
@@ -60,8 +60,8 @@ const strongCiphers = [
 ].join(':')
 
 /**
- * Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and
- * then fail every handshake.
+ * Returns the options of a TLS context. Throws if key and certificate do not match: OpenSSL would
+ * accept a file that is still empty, and then fail every handshake.
  */
 export function secureContext({
   certificatePem,
@@ -71,10 +71,10 @@ export function secureContext({
   tlsCiphers,
 }: TlsChoice): SecureContextOptions {
   const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
-  if (!isPair) throw new Error('the private key is not that of the certificate')
-  // Without `ca` Node would load its 150 root certificates, which are of no use here.
+  if (!isPair) throw new Error('the private key does not match the certificate')
+  // Without `ca`, Node would load its 150 root certificates, which are not needed here.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
-  // A renegotiation could bring another certificate, while `authorized` of the socket stays that of
+  // A renegotiation could bring another certificate, while the socket's `authorized` stays that of
   // the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   const ciphers = tlsCiphers ?? strongCiphers

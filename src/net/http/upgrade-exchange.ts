@@ -1,6 +1,5 @@
 /**
- * A request with an Upgrade to another protocol on its connection. It may be answered like any
- * other.
+ * A request to upgrade its connection to another protocol. It may also get an ordinary response.
  */
 import type { Duplex } from 'node:stream'
 import type { ApiResponse } from '../../api/request.ts'
@@ -13,12 +12,13 @@ export class UpgradeExchange extends Http1Exchange {
   readonly #half: Half
 
   constructor(head: Head, half: Half) {
-    // What follows on the connection may not be HTTP, so an ordinary answer is the last one.
+    // The bytes that follow on the connection may not be HTTP, so an ordinary response is the last
+    // one.
     super(head, { ...half, isClosing: () => true })
     this.#half = half
   }
 
-  /** From here on the connection belongs to the tunnel; it ends when the exchange is closed. */
+  /** Gives the connection to the tunnel. It ends when the exchange is closed. */
   handOver({ status, headers, tunnel, close }: Extract<ApiResponse, { tunnel: unknown }>): void {
     const { response, socket } = this.#half
     const lines = Object.entries(headers).flatMap(([name, value]) =>

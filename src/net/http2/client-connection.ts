@@ -1,4 +1,4 @@
-/** The client side of a connection: we make requests, and the peer answers. */
+/** The client side of a connection: it makes requests and receives the peer's responses. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
 import {
   Http2Connection,
@@ -11,31 +11,31 @@ import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from '.
 import type { Send } from './sending-stream.ts'
 
 export interface ClientOwner {
-  /** The peer has sent SETTINGS. The first ones prove that it is alive. */
+  /** Called when the peer has sent SETTINGS. The first SETTINGS prove that the peer is alive. */
   readonly onSettings: (streamsMax: number) => void
-  /** The peer has answered a PING. */
+  /** Called when the peer has answered a PING. */
   readonly onPong: () => void
-  /** The peer has sent GOAWAY. Streams above `lastId` were not processed. */
+  /** Called when the peer has sent GOAWAY. Streams above `lastId` were not processed. */
   readonly onGoaway: (code: number, lastId: number) => void
-  /** The connection ends because of an error of the peer. */
+  /** Called when the connection ends because of an error of the peer. */
   readonly onFault: (error: ConnectionError) => void
 }
 
 export type ClientConnectionOptions = Http2ConnectionOptions & {
   readonly owner: ClientOwner
-  /** The receive windows of a stream, and of the connection. */
+  /** Receive windows of a stream and of the connection. */
   readonly streamWindow: number
   readonly connectionWindow: number
-  /** An odd number. Absent: 1. */
+  /** First stream ID, an odd number; 1 by default. */
   readonly firstStreamId?: number | undefined
 }
 
 const FIRST_ID = 1
 /**
- * A PING is answered after this long. grpc-go, which etcd is built on, sends one with the first
- * bytes that it reads after the answer to the last, to estimate the bandwidth: answered at once,
- * that is a PING and an answer, each a packet of its own, for every call. A peer that probes
- * whether we are alive waits for seconds.
+ * Delay of the answer to a PING. To estimate the bandwidth, grpc-go (which etcd is built on) sends
+ * a PING with the first bytes that it reads after the answer to its last PING. Immediate answers
+ * would thus cost two more packets for every call. A peer that checks whether we are alive waits
+ * for seconds.
  */
 const PONG_DELAY_MS = 200
 
@@ -45,7 +45,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   readonly #owner: ClientOwner
   readonly #streamWindow: number
   #nextId: number
-  /** The data of a PING that is to be answered. */
+  /** Data of a PING that is not answered yet. */
   #pinged: Buffer | undefined
 
   constructor({
@@ -68,12 +68,15 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#nextId = firstStreamId
   }
 
-  /** No more requests can be made. */
+  /** Whether no more requests can be made. */
   get isSpent(): boolean {
     return this.isOver || this.isClosing || this.#nextId > STREAM_ID_MAX
   }
 
-  /** `headers`: names and values alternate. The caller sends the body, and ends the stream. */
+  /**
+   * Opens a request. Names and values alternate in `headers`. The caller sends the body and ends
+   * the stream.
+   */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const id = this.#nextId
     this.#nextId += 2
@@ -91,7 +94,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.sender.ping(Buffer.alloc(8), { isAnswer: false })
   }
 
-  /** Makes no more requests, and ends when those under way are answered. */
+  /** Makes no more requests, and ends the connection when the current ones have their responses. */
   close(): void {
     this.isClosing = true
     if (this.streams.size === 0) this.end()
@@ -130,7 +133,10 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     if (isEnd) this.#endRemote(stream)
   }
 
-  /** A peer that has answered completely does not need the rest of the request. */
+  /**
+   * Ends the stream. A peer that has sent its complete response does not need the rest of the
+   * request.
+   */
   #endRemote(stream: ClientStream): void {
     if (stream.isClosed) return
     stream.isRemoteEnded = true
@@ -138,7 +144,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#remove(stream, CODE.NO_ERROR)
   }
 
-  /** The frame is most likely of a stream that we have cancelled. */
+  /** Such a frame most likely belongs to a stream that we have cancelled. */
   protected onIdleOrClosed(id: number): void {
     if (id >= this.#nextId || id % 2 === 0) throw protocolError('a frame on an idle stream')
   }
@@ -149,7 +155,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
 
   protected onGoaway(code: number, lastId: number): void {
     this.#owner.onGoaway(code, lastId)
-    // Streams above the last one are not processed (RFC 9113, 6.8).
+    // The peer does not process streams above its last one (RFC 9113, 6.8).
     for (const stream of this.streams.all())
       if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
   }
@@ -162,7 +168,10 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#owner.onPong()
   }
 
-  /** Only one PING waits to be answered: the next one makes us answer it at once. */
+  /**
+   * Delays the answer to a PING. Only one PING waits: the next PING makes us answer the previous
+   * one immediately.
+   */
   protected override answerPing(data: Buffer): void {
     if (this.#pinged === undefined) setTimeout(() => this.#pong(), PONG_DELAY_MS).unref()
     else super.answerPing(this.#pinged)
@@ -175,7 +184,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   protected onSent(): void {
-    // The stream ends with the answer.
+    // The stream ends with the response.
   }
 
   protected streamError(stream: ClientStream, code: Code): void {
@@ -193,6 +202,6 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 }
 
-/** 1xx: the answer itself is still to come. */
+/** Whether the status is 1xx, which precedes the actual response. */
 const isInformational = (fields: readonly HeaderField[]): boolean =>
   fields[0]?.name === ':status' && fields[0].value.startsWith('1')

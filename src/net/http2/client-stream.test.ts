@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ClientStream } from './client-stream.ts'
 import { CODE } from './protocol.ts'
 
-test('a stream that ended while it was paused is over, once, when it is given up', () => {
+test('a stream that ended while it was paused reports its end once when it is cancelled', () => {
   const closed: number[] = []
   const data: string[] = []
   const owner = {

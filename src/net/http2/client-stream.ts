@@ -1,28 +1,31 @@
-/** One request that we make, and its answer. */
+/** One request that we make, and its response. */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { HeaderField } from './field.ts'
 import { CODE, type Code } from './protocol.ts'
 import { type Send, SendingStream } from './sending-stream.ts'
 
 export interface AnswerListener {
-  /** `fields` is valid until this returns. */
+  /** Called with the headers of the response. `fields` is valid until this returns. */
   readonly onHead: (fields: readonly HeaderField[]) => void
-  /** On a connection with `readTo` the memory of the chunk is reused when this returns. */
+  /**
+   * Called with body data. On a connection with `readTo`, the memory of the chunk is reused when
+   * this returns.
+   */
   readonly onData: (chunk: Buffer) => void
   /**
-   * The listener gives back the window for what it has got itself, when it has done with it.
-   * Absent: all is done with when `onData` returns.
+   * Whether the listener itself returns the window for the data it received, when it is done with
+   * the data. By default the window is returned after `onData`.
    */
   readonly returnsWindow?: boolean
   readonly onTrailers: (fields: readonly HeaderField[]) => void
   /**
-   * Called once, as the last. `code`: the error code with which the stream was reset; 0 if it ended
-   * normally.
+   * Called once, as the last of these functions. `code` is the error code with which the stream was
+   * reset, or 0 if it ended normally.
    */
   readonly onClose: (code: number) => void
 }
 
-/** What a stream needs of its connection. */
+/** The functions of the connection that a stream uses. */
 export interface ClientStreamOwner {
   readonly send: Send
   readonly cancel: (stream: ClientStream, code: Code) => void
@@ -32,7 +35,10 @@ export interface ClientStreamOwner {
 
 export class ClientStream extends SendingStream {
   receiveWindow: number
-  /** What it may hold of an answer; WINDOW_UPDATE is sent when half of it is to be given back. */
+  /**
+   * Number of response bytes that the stream may buffer. WINDOW_UPDATE is sent when half of them
+   * can be returned.
+   */
   windowBytes: number
   returnedBytes = 0
   isRemoteEnded = false
@@ -40,7 +46,7 @@ export class ClientStream extends SendingStream {
   readonly #owner: ClientStreamOwner
   readonly #listener: AnswerListener
   readonly #isReturned: boolean
-  /** Data that came while the stream was paused. */
+  /** Data that arrived while the stream was paused. */
   #held: GrowingBuffer | undefined
   #trailers: readonly HeaderField[] | undefined
   #isReportedAtResume = false
@@ -64,8 +70,8 @@ export class ClientStream extends SendingStream {
 
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
-    // The peer has ended the stream while it was paused, and it will not be resumed: `onClose` is
-    // still due.
+    // The peer ended the stream while it was paused. The stream will not be resumed, so `onClose`
+    // is still due.
     if (!this.#isReportedAtResume) return
     this.#isReportedAtResume = false
     this.#held = undefined
@@ -73,7 +79,7 @@ export class ClientStream extends SendingStream {
     this.#listener.onClose(code)
   }
 
-  /** Data that comes is held, up to the window. */
+  /** Buffers arriving data, up to the window. */
   pause(): void {
     this.#held ??= new GrowingBuffer()
   }
@@ -82,7 +88,7 @@ export class ClientStream extends SendingStream {
     const held = this.#held?.take()
     this.#held = undefined
     if (held !== undefined && held.length > 0) this.receive(held)
-    // The listener may have paused it again.
+    // The listener may have paused the stream again.
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
     this.#trailers = undefined
@@ -91,7 +97,7 @@ export class ClientStream extends SendingStream {
     if (isReported) this.#listener.onClose(CODE.NO_ERROR)
   }
 
-  /** This method and those below are for the connection only. */
+  /** Only the connection may call this method and those below. */
   receiveHead(fields: readonly HeaderField[]): void {
     this.hasHead = true
     this.#listener.onHead(fields)
@@ -103,12 +109,15 @@ export class ClientStream extends SendingStream {
     if (this.#isReturned) this.#owner.returnWindow(this, chunk.length)
   }
 
-  /** Gives back window for bytes that the listener has done with. Only if it said that it would. */
+  /**
+   * Returns window for bytes that the listener is done with. Only listeners with `returnsWindow`
+   * may call this.
+   */
   returnWindow(bytes: number): void {
     if (!this.isClosed) this.#owner.returnWindow(this, bytes)
   }
 
-  /** Opens the window of this stream to so many bytes, if it has less. */
+  /** Raises the window of this stream to `bytes`, if it is smaller. */
   widen(bytes: number): void {
     const more = bytes - this.windowBytes
     if (more <= 0 || this.isClosed || this.isRemoteEnded) return

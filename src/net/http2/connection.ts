@@ -1,7 +1,7 @@
 /**
- * What the client side and the server side of a connection have in common (RFC 9113): receiving
- * frames, assembling and decoding field blocks, flow control, SETTINGS, PING. Streams and the
- * meaning of their headers are left to the side.
+ * The parts that the client side and the server side of a connection share (RFC 9113): receiving
+ * frames, assembling and decoding field blocks, flow control, SETTINGS and PING. The subclasses
+ * handle streams and the meaning of their headers.
  */
 import type { Duplex } from 'node:stream'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
@@ -27,22 +27,29 @@ import { Sender, type SenderOptions } from './sender.ts'
 import type { SendingStream } from './sending-stream.ts'
 import { StreamTable } from './stream-table.ts'
 
-/** Headers of a megabyte are 64 frames; more are a flood of small ones. */
+/**
+ * Maximum number of CONTINUATION frames in a block. Headers of one megabyte need 64 frames; more
+ * than this is a flood of small ones.
+ */
 const CONTINUATIONS_MAX = 256
-/** As nghttp2: there are seven settings, and each entry is work (CVE-2020-11080). */
+/**
+ * Maximum number of entries in SETTINGS, as in nghttp2. There are seven settings, and each entry
+ * costs work (CVE-2020-11080).
+ */
 const SETTINGS_MAX = 32
 /**
- * DATA with less than this is mostly frame, and a window opened by less makes us send such DATA:
- * both are counted like frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good
- * faith sends many of them.
+ * DATA with fewer bytes than this is mostly overhead, and a window increment below this makes us
+ * send such DATA. Both count as frames that cost their sender nothing (CVE-2019-9511,
+ * CVE-2019-9518). No client in good faith sends many of them.
  */
 const TINY_BYTES = 32
-/** After a connection error the peer has this long to read GOAWAY. */
+/** Time that the peer has to read GOAWAY after a connection error. */
 const ERROR_LINGER_MS = 1000
 /**
- * When our last byte is written, the network may still have some of what we sent: closing the
- * socket while the peer goes on sending (WINDOW_UPDATE for what it reads) would reset the
- * connection and lose it. A peer that is silent for this long has received everything.
+ * How long the peer must be silent after our last write before the socket is closed. Sent data may
+ * still be on its way. If the socket closed while the peer still sends (WINDOW_UPDATE for the data
+ * it reads), the connection would be reset and the data lost. A peer that is silent for this long
+ * has received everything.
  */
 const LINGER_MS = 2000
 
@@ -51,42 +58,42 @@ export type Http2ConnectionOptions = Omit<SenderOptions, 'onFinished' | 'hasTabl
   /** Shared by all connections. */
   readonly headerMemory: HeaderMemory
   /**
-   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is
-   * kept without a copy. Absent: the socket has events for it.
+   * Registers the function that receives the socket's data. The memory of a chunk is reused
+   * afterwards, so data is kept only as a copy. If absent, the socket's `data` events are used.
    */
   readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
 }
 
 type Side = {
-  /** The peer is a client, which starts with the connection preface. */
+  /** Whether the peer is a client, which begins with the connection preface. */
   readonly isServer: boolean
   readonly settings: readonly (readonly [id: number, value: number])[]
   /**
-   * The receive window of the connection. It is given back as data comes, so that no stream blocks
-   * the others.
+   * Receive window of the connection. It is returned as data arrives, so that no stream blocks the
+   * others.
    */
   readonly window: number
 }
 
-/** A field block whose CONTINUATION frames are still to come. */
+/** A field block whose CONTINUATION frames have not all arrived. */
 type OpenBlock = {
   readonly stream: number
   readonly isEnd: boolean
   readonly bytes: GrowingBuffer
   readonly sinceMs: number
   frames: number
-  /** The bytes taken from the memory for large headers. */
+  /** Bytes reserved in the budget for large headers. */
   heldBytes: number
 }
 
 export type FieldBlock = {
-  /** Valid until the call returns. Incomplete if there are too many. */
+  /** The fields, valid until the call returns. Incomplete if they exceed the limits. */
   readonly fields: readonly HeaderField[]
-  /** As SETTINGS_MAX_HEADER_LIST_SIZE counts them; -1: more than allowed. */
+  /** Size as SETTINGS_MAX_HEADER_LIST_SIZE counts it, or -1 if it exceeds the limit. */
   readonly bytes: number
 }
 
-/** A stream that receives, too. */
+/** A stream that both sends and receives. */
 export interface ReceivingStream extends SendingStream {
   receiveWindow: number
   returnedBytes: number
@@ -99,9 +106,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected readonly streams = new StreamTable<Stream>()
   protected readonly limits: HeaderLimits
   protected readonly headerMemory: HeaderMemory
-  /** The send window of new streams: SETTINGS_INITIAL_WINDOW_SIZE of the peer. */
+  /** Send window of new streams: the peer's SETTINGS_INITIAL_WINDOW_SIZE. */
   protected initialSendWindow = DEFAULT_WINDOW
-  /** SETTINGS_MAX_CONCURRENT_STREAMS of the peer. */
+  /** The peer's SETTINGS_MAX_CONCURRENT_STREAMS. */
   protected peerStreamsMax = Number.POSITIVE_INFINITY
   protected isClosing = false
   protected isOver = false
@@ -124,7 +131,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.limits = limits
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
-    // Our requests have secrets in their headers, which are not to lie in the tables of others.
+    // Our requests carry secrets in their headers, which must not be stored in the tables of peers.
     this.sender = new Sender({
       ...shared,
       socket,
@@ -145,7 +152,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     })
   }
 
-  /** Bytes that are not written to the socket yet; `writes` counts completed writes. */
+  /** Number of bytes not yet written to the socket; `writes` counts completed writes. */
   get waitingBytes(): number {
     return this.sender.waitingBytes
   }
@@ -154,12 +161,12 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     return this.sender.writes
   }
 
-  /** Since when the rest of a field block is awaited. */
+  /** Time at which the incomplete field block began, if there is one. */
   get fieldBlockSinceMs(): number | undefined {
     return this.#openBlock?.sinceMs
   }
 
-  /** Sends GOAWAY with the error, and closes the connection. */
+  /** Sends GOAWAY with the error and closes the connection. */
   fail(error: ConnectionError): void {
     if (this.isOver) return
     this.sender.goaway(this.lastId, error.code)
@@ -169,20 +176,20 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     setTimeout(() => this.#socket.destroy(), ERROR_LINGER_MS).unref()
   }
 
-  /** The highest ID of the streams that the peer has opened. */
+  /** Highest ID among the streams that the peer has opened. */
   protected abstract readonly lastId: number
   protected abstract onFields(id: number, isEnd: boolean, block: FieldBlock): void
-  /** DATA of a stream that is open for receiving. */
+  /** Called for DATA of a stream that may still receive. */
   protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
-  /** A frame on an idle or closed stream. */
+  /** Called for a frame on an idle or closed stream. */
   protected abstract onIdleOrClosed(id: number, type: number): void
   protected abstract onReset(stream: Stream, code: number): void
   protected abstract onGoaway(code: number, lastId: number): void
-  /** END_STREAM was sent on a stream. */
+  /** Called when END_STREAM was sent on a stream. */
   protected abstract onSent(id: number): void
-  /** A stream error (RFC 9113, 5.4.2): RST_STREAM with this code. */
+  /** Handles a stream error (RFC 9113, 5.4.2) by sending RST_STREAM with this code. */
   protected abstract streamError(stream: Stream, code: Code): void
-  /** The connection ends because of an error of the peer. */
+  /** Called when the connection ends because of an error of the peer. */
   protected abstract onFault(error: ConnectionError): void
 
   /** Counts a frame that costs the peer nothing. */
@@ -192,13 +199,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected answerPing(data: Buffer): void {
     this.sender.ping(data, { isAnswer: true })
   }
-  /** All frames of a chunk have been handled. */
+  /** Called when all frames of a chunk have been handled. */
   protected onRead(): void {}
 
-  /**
-   * Gives window back to the peer: WINDOW_UPDATE is sent when half of the window is to be given
-   * back.
-   */
+  /** Returns window to the peer. WINDOW_UPDATE is sent when half of the window can be returned. */
   protected updateWindow(stream: Stream, bytes: number, window: number): void {
     if (stream.isRemoteEnded || stream.isClosed) return
     stream.returnedBytes += bytes
@@ -220,7 +224,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     })
   }
 
-  /** Closes all streams: nothing more will be received. */
+  /** Closes all streams. Nothing more will be received. */
   protected abandon(): void {
     this.isOver = true
     this.#dropOpenBlock()
@@ -247,7 +251,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     if (this.isOver) return
     const { type } = frame
     if (this.#openBlock !== undefined && type !== FRAME.CONTINUATION)
-      throw protocolError('a field block is interrupted by another frame than CONTINUATION')
+      throw protocolError('a field block is interrupted by a frame other than CONTINUATION')
     if (!this.#hasSettings) {
       if (type !== FRAME.SETTINGS || hasFlag(frame, FLAG.ACK))
         throw protocolError('the first frame is not SETTINGS')
@@ -262,7 +266,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     else if (type === FRAME.CONTINUATION) this.#onContinuation(frame)
     else if (type === FRAME.GOAWAY) this.#onGoaway(frame)
     else if (type === FRAME.PUSH_PROMISE)
-      throw protocolError('PUSH_PROMISE, which only a server may send and nobody here has enabled')
+      throw protocolError('PUSH_PROMISE, which only a server may send and which is disabled here')
     else this.#onOther(frame)
   }
 
@@ -282,7 +286,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
 
   #openBlockOf(stream: number, isEnd: boolean, block: Buffer): void {
     const bytes = new GrowingBuffer()
-    // A copy: with `readTo` the memory is reused, and the first piece would be kept as it is.
+    // A copy, because `append` keeps the first piece as it is, and with `readTo` its memory is
+    // reused.
     bytes.append(Buffer.from(block))
     this.#openBlock = { stream, isEnd, bytes, sinceMs: performance.now(), frames: 1, heldBytes: 0 }
   }
@@ -400,7 +405,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.onSettings()
   }
 
-  /** The other settings concern what we never do. */
+  /**
+   * Applies a setting. The settings not listed here concern features that this code does not use.
+   */
   #onSetting(id: number, value: number): void {
     if (id === SETTING.ENABLE_PUSH && value > 1)
       throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
@@ -412,7 +419,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   }
 
   /**
-   * Called once for each frame, however often it has the setting: this walks through all streams.
+   * Adjusts the send windows of all streams. Called once for each SETTINGS frame, even if the frame
+   * repeats the setting, because this visits all streams.
    */
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow
@@ -440,7 +448,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
   }
 
-  /** PRIORITY, which is deprecated (RFC 9113, 5.3), and unknown frame types. */
+  /** Handles PRIORITY, which is deprecated (RFC 9113, 5.3), and unknown frame types. */
   #onOther(frame: Frame): void {
     this.countControl('PRIORITY and unknown')
     if (frame.type !== FRAME.PRIORITY) return
@@ -465,7 +473,7 @@ const PRIORITY_BYTES = 5
 const dependsOnItself = ({ bytes, stream }: Frame, at: number): boolean =>
   (readUint32(bytes, at) & STREAM_ID_MAX) === stream
 
-/** The bounds of the payload without its padding. */
+/** Returns the bounds of the payload without its padding. */
 function unpadded(frame: Frame): { start: number; end: number } {
   const { bytes, start, end } = frame
   if (!hasFlag(frame, FLAG.PADDED)) return { start, end }
@@ -478,4 +486,4 @@ function unpadded(frame: Frame): { start: number; end: number } {
 export const protocolError = (message: string): ConnectionError =>
   new ConnectionError(CODE.PROTOCOL_ERROR, message)
 const wrongSize = (what: string): ConnectionError =>
-  new ConnectionError(CODE.FRAME_SIZE_ERROR, `${what} has a wrong size`)
+  new ConnectionError(CODE.FRAME_SIZE_ERROR, `${what} has the wrong size`)

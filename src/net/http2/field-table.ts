@@ -1,36 +1,41 @@
 /**
- * The table of HPACK that the peer of one connection keeps of our fields (RFC 7541, 2.3.2): a field
- * that is in it is sent as one byte. Fields are added until it is full, and none is ever taken out:
- * what answers repeat is the same from the first to the last, and what has been added keeps its
- * place.
+ * The HPACK table that the peer of one connection keeps of our fields (RFC 7541, 2.3.2). A field in
+ * the table is sent as one byte. Fields are added until the table is full, and are never evicted:
+ * the fields that responses repeat stay the same for the whole connection.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { staticTable } from './static-table.ts'
 
 /**
- * The default of SETTINGS_HEADER_TABLE_SIZE. A peer that has less gets no table, one that has more
- * this one.
+ * Default of SETTINGS_HEADER_TABLE_SIZE. A peer with a smaller table gets none. With a larger
+ * table, only this much of it is used.
  */
 export const TABLE_BYTES = 4096
-/** What an entry takes beside its text (RFC 7541, 4.1). */
+/** Overhead of an entry besides its text (RFC 7541, 4.1). */
 const ENTRY_BYTES = 32
-/** Of one name: a length or a date must not take the place of what stays the same. */
+/**
+ * Maximum number of values for one name. Values that change, such as lengths and dates, must not
+ * use up the room of values that repeat.
+ */
 const VALUES_MAX = 4
 
 type Entry = { readonly value: string; readonly place: number }
 
 export class FieldTable {
-  /** By the number of their name. */
+  /** Entries, indexed by the number of their name. */
   readonly #entries: (Entry[] | undefined)[] = []
   #count = 0
   #leftBytes = TABLE_BYTES
-  /** Of those that the peer knows. */
+  /**
+   * Count and free bytes as of the last block that was sent, which is the state that the peer
+   * knows.
+   */
   #sentCount = 0
   #sentLeftBytes = TABLE_BYTES
 
   /**
-   * A new block begins. If the last one was not sent, its stream is over, and the peer knows
-   * nothing of what it would have added.
+   * Begins a block. If the last block was not sent, its stream has ended, and the peer does not
+   * know the entries that the block would have added.
    */
   begin(): void {
     if (this.#count === this.#sentCount) return
@@ -46,7 +51,7 @@ export class FieldTable {
     this.#sentLeftBytes = this.#leftBytes
   }
 
-  /** The index of a field, 0 if it has none. The last entry comes first. */
+  /** Returns the index of a field, or 0 if it has none. The newest entry has the lowest index. */
   indexOf(name: number, value: string): number {
     const entries = this.#entries[name]
     if (entries === undefined) return 0
@@ -55,7 +60,10 @@ export class FieldTable {
     return 0
   }
 
-  /** Whether the field is added, as it must then be sent. */
+  /**
+   * Adds a field if there is room for it. If this returns true, the field must be sent with
+   * indexing.
+   */
   add(name: number, value: string, characters: number): boolean {
     const bytes = characters + ENTRY_BYTES
     const entries = (this.#entries[name] ??= [])

@@ -1,19 +1,22 @@
 /**
- * One header field, and whether HTTP allows it, which is checked once: fields of HPACK's dynamic
- * table come again with every request.
+ * A header field, and whether HTTP allows it. The check is made once, because fields of HPACK's
+ * dynamic table recur with every request.
  */
 import { SPACE } from '../../lib/bytes/ascii.ts'
 
 export type HeaderField = {
   readonly name: string
   readonly value: string
-  /** The name is a token in lower case, the value has no control characters: RFC 9113, 8.2.1. */
+  /**
+   * Whether the name is a token in lower case and the value has no control characters (RFC 9113,
+   * 8.2.1).
+   */
   readonly isValid: boolean
-  /** As HPACK and SETTINGS_MAX_HEADER_LIST_SIZE count it. */
+  /** Size as HPACK and SETTINGS_MAX_HEADER_LIST_SIZE count it. */
   readonly size: number
 }
 
-/** The overhead of each entry besides its text: RFC 7541, 4.1. */
+/** Overhead of an entry besides its text (RFC 7541, 4.1). */
 const ENTRY_BYTES = 32
 
 export function createField(name: string, value: string): HeaderField {
@@ -21,13 +24,14 @@ export function createField(name: string, value: string): HeaderField {
   return { name, value, isValid: isName(name) && isValue(value), size }
 }
 
-/** By ASCII code: whether a name may contain the character. */
+/** Whether a name may contain the character, indexed by ASCII code. */
 const nameLetters: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".includes(String.fromCharCode(code)),
 )
 
 function isName(name: string): boolean {
-  // All names with a colon are let through here; unknown pseudo-header fields are refused later.
+  // All names that begin with a colon are accepted here. Unknown pseudo-header fields are refused
+  // later.
   const start = name.startsWith(':') ? 1 : 0
   if (name.length === start) return false
   for (let at = start; at < name.length; at++)
@@ -38,9 +42,7 @@ function isName(name: string): boolean {
 const TAB = 0x09
 const DELETE = 0x7f
 
-/**
- * Leading and trailing spaces are malformed by RFC 9113; Go's server accepts them, and so do we.
- */
+/** RFC 9113 forbids leading and trailing spaces. They are accepted here, as in Go's server. */
 function isValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FrameReader } from './frame-reader.ts'
 
-test('a frame that comes in pieces has memory of its own, not of the pool that sockets keep alive', () => {
+test('a frame that arrives in pieces has its own memory, not the pool that sockets keep alive', () => {
   const sizes: number[] = []
   const reader = new FrameReader(false, ({ bytes, start, end }) => {
     sizes.push(end - start)
@@ -16,7 +16,7 @@ test('a frame that comes in pieces has memory of its own, not of the pool that s
   assert.deepEqual(sizes, [0x4000, 0x4000, 0x4000])
 })
 
-test('DATA that comes in pieces is passed on in pieces, and its end with the last', () => {
+test('DATA that arrives in pieces is delivered in pieces, with END_STREAM on the last one', () => {
   const payload = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at % 251))
   const ping = Buffer.alloc(8, 'p')
   const padded = Buffer.concat([Buffer.from([1]), payload, Buffer.alloc(1)])
@@ -30,7 +30,7 @@ test('DATA that comes in pieces is passed on in pieces, and its end with the las
     const reported = new Map<number, Buffer[]>()
     const ends: number[] = []
     const reader = new FrameReader(false, ({ type, flags, stream, bytes, start, end }) => {
-      // The memory of the chunk is used again.
+      // A copy, because the memory of the chunk is reused.
       reported.set(stream, [
         ...(reported.get(stream) ?? []),
         Buffer.from(bytes.subarray(start, end)),
@@ -47,7 +47,7 @@ test('DATA that comes in pieces is passed on in pieces, and its end with the las
       `pieces of ${size}`,
     )
     assert.deepEqual(ends, [1, 5])
-    // What is padded is never split: its last byte says nothing of its own.
+    // Padded DATA is never split, because only the whole frame shows where the padding begins.
     assert.equal(reported.get(3)?.length, 1)
   }
 })

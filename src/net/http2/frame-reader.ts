@@ -1,7 +1,7 @@
 /**
- * Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others
- * are read in place. DATA is not assembled: a frame of 16 KB never fits into a TLS record of that
- * size, so that all frames of a long body would be copied to new memory.
+ * Splits the data of a socket into frames. A frame that arrives in pieces is assembled; other
+ * frames are read in place. DATA is passed on in pieces instead: a frame of 16 KB never fits into a
+ * TLS record of that size, so assembling would copy every frame of a long body.
  */
 import { assert } from '../../lib/errors.ts'
 import {
@@ -17,8 +17,8 @@ import {
 } from './protocol.ts'
 
 /**
- * The same object for every frame, valid until the next one. To keep its payload, copy it or take a
- * subarray of `bytes`.
+ * The current frame. The same object is reused for every frame. To keep its payload, copy it or
+ * take a subarray of `bytes`.
  */
 export type Frame = {
   type: number
@@ -28,11 +28,14 @@ export type Frame = {
   bytes: Buffer
   start: number
   end: number
-  /** A part of DATA that came in pieces; all but the last are without END_STREAM. */
+  /** Whether this is a piece of a DATA frame. Only the last piece may carry END_STREAM. */
   isPiece: boolean
 }
 
-/** Less of a DATA frame is assembled with its rest. */
+/**
+ * If fewer bytes of a DATA frame have arrived, they are assembled with the rest instead of being
+ * passed on.
+ */
 const PIECE_BYTES_MIN = 512
 
 const none = Buffer.alloc(0)
@@ -50,26 +53,24 @@ export class FrameReader {
   }
   #prefaceBytes = 0
   #isEmitting = false
-  /**
-   * The beginning of a frame whose rest has not come yet, in a buffer of the length known so far.
-   */
+  /** The beginning of an incomplete frame, in a buffer of the length known so far. */
   #begun: Buffer = none
   #begunBytes = 0
   /**
-   * The flags and the stream of a DATA frame that comes in pieces, and how many of its bytes are
-   * still to come.
+   * The DATA frame that arrives in pieces: its flags, its stream, and the number of bytes still to
+   * come.
    */
   #data = { flags: 0, stream: 0, left: 0 }
 
-  /** `hasPreface`: the peer is a client, which starts with the connection preface. */
+  /** `hasPreface` means that the peer is a client, which begins with the connection preface. */
   constructor(hasPreface: boolean, onFrame: (frame: Frame) => void) {
     this.#onFrame = onFrame
     if (!hasPreface) this.#prefaceBytes = preface.length
   }
 
   /**
-   * Fails with a ConnectionError, its own or that of `onFrame`. The chunk is kept for as long as
-   * `onFrame` keeps it.
+   * Reads a chunk. Throws a ConnectionError, either its own or that of `onFrame`. The chunk is kept
+   * for as long as `onFrame` keeps it.
    */
   read(chunk: Buffer): void {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
@@ -91,7 +92,7 @@ export class FrameReader {
     return bytes
   }
 
-  /** Returns where the next frame begins. */
+  /** Returns the position of the next frame. */
   #readFrame(chunk: Buffer, at: number): number {
     const has = chunk.length - at
     const wanted =
@@ -110,7 +111,7 @@ export class FrameReader {
     return chunk.length
   }
 
-  /** The next bytes of a DATA frame. */
+  /** Delivers the next bytes of a DATA frame, and returns the position after them. */
   #readPiece(chunk: Buffer, at: number): number {
     const { flags, stream, left } = this.#data
     const end = Math.min(chunk.length, at + left)
@@ -157,21 +158,21 @@ export class FrameReader {
   }
 
   #deliver(frame: Frame): void {
-    assert(!this.#isEmitting, 'a frame is read while the one before is being handled')
+    assert(!this.#isEmitting, 'a frame is read while the previous one is being handled')
     this.#isEmitting = true
     this.#onFrame(frame)
     this.#isEmitting = false
   }
 }
 
-/** DATA without padding. */
+/** Whether the frame is DATA without padding. */
 const isPlainData = (chunk: Buffer, at: number): boolean =>
   byte(chunk, at + 3) === FRAME.DATA && (byte(chunk, at + 4) & FLAG.PADDED) === 0
 
 /**
- * Not from Node's buffer pool: each TLSSocket keeps a few bytes of that, for ALPN, and with them
- * the whole 64 KB slab. Frames would use up slabs so fast that each connection would keep one of
- * its own.
+ * Allocates outside Node's buffer pool. Each TLSSocket keeps a few bytes of the pool for ALPN, and
+ * with them a whole slab of 64 KB. If frames used the pool, they would fill slabs so fast that each
+ * connection would keep its own slab alive.
  */
 const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 

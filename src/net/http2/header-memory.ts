@@ -1,14 +1,17 @@
 /**
- * The memory that all connections share for headers, so that what anybody can send before
- * authentication is bounded for all of them together: a buffer to decode Huffman codes in, and a
- * budget for requests with large headers.
+ * Memory for headers, shared by all connections: a buffer in which to decode Huffman codes, and a
+ * budget for requests with large headers. It bounds the data that anyone can send before
+ * authentication, over all connections together.
  */
 
-/** Requests with less are not counted: clients send one or two KB, with long tokens eight. */
+/**
+ * Requests with smaller headers are not counted. Clients send one or two KB, or eight KB with long
+ * tokens.
+ */
 export const LARGE_HEADER_BYTES: number = 16 * 1024
 /**
- * What all large headers may take together, from when they come until their requests are answered:
- * 32 of the largest.
+ * Budget for all large headers together, from their arrival until their requests get a response. It
+ * has room for 32 of the largest.
  */
 const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
 
@@ -21,13 +24,15 @@ export class HeaderMemory {
     this.#heldBytesMax = heldBytesMax
   }
 
-  /** A buffer of at least so many bytes, valid until the next call. */
+  /** Returns a buffer of at least this many bytes, valid until the next call. */
   scratch(bytes: number): Buffer {
     if (bytes > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 * bytes)
     return this.#scratch
   }
 
-  /** False: the memory is used up. What was taken must be given back. */
+  /**
+   * Reserves memory, which must be released with `give`. Returns false if the budget is used up.
+   */
   take(bytes: number): boolean {
     if (this.#heldBytes + bytes > this.#heldBytesMax) return false
     this.#heldBytes += bytes

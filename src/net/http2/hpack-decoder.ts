@@ -1,6 +1,6 @@
 /**
- * Decodes field blocks (RFC 7541). One for each connection: a block refers to the dynamic table,
- * which is made of earlier ones.
+ * Decodes field blocks (RFC 7541). Each connection has its own decoder, because a block refers to
+ * the dynamic table, which earlier blocks have filled.
  */
 import { createField, type HeaderField } from './field.ts'
 import type { HeaderMemory } from './header-memory.ts'
@@ -12,17 +12,19 @@ const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) =>
   createField(name, value),
 )
 
-/** HPACK's default. We announce no other, so that a client's dynamic table never takes more. */
+/**
+ * HPACK's default. We never announce another value, so a client's dynamic table never takes more.
+ */
 const TABLE_BYTES_MAX = 4096
 /**
- * A text of a header is at most this many times as long as its Huffman code: the shortest symbols
- * have 5 bits.
+ * A header string is at most this many times as long as its Huffman code, because the shortest
+ * symbols have 5 bits.
  */
 const EXPANSION_MAX = 8 / 5
 /** No valid length has more bytes than this. */
 const INTEGER_BYTES_MAX = 5
 
-/** What one block may decode to. */
+/** Limits for the fields of one block. */
 export type HeaderLimits = { readonly headerBytesMax: number; readonly headersMax: number }
 
 const none = Buffer.alloc(0)
@@ -42,8 +44,8 @@ export class HpackDecoder {
 
   /**
    * Appends the fields of a block to `into`. Returns their size, as SETTINGS_MAX_HEADER_LIST_SIZE
-   * counts it; -1 if they are more than allowed, and the rest was left out. Fails with a
-   * ConnectionError: without one block the following ones cannot be decoded either.
+   * counts it, or -1 if they exceed the limits and the rest was left out. Throws a ConnectionError,
+   * because without this block the following blocks cannot be decoded either.
    */
   decode(block: Buffer, into: HeaderField[], { headerBytesMax, headersMax }: HeaderLimits): number {
     this.#block = block
@@ -123,7 +125,7 @@ export class HpackDecoder {
     if (!isCoded) return block.toString('latin1', start, end)
     const scratch = this.#memory.scratch(Math.ceil(length * EXPANSION_MAX))
     const written = decodeHuffman(block, { start, end }, scratch)
-    if (written === -1) throw compressionError('a header is no Huffman code')
+    if (written === -1) throw compressionError('a header is not a valid Huffman code')
     return scratch.toString('latin1', 0, written)
   }
 

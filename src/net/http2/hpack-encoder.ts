@@ -1,6 +1,6 @@
 /**
- * Encodes field blocks (RFC 7541). Fields that come again and again are sent as their places in the
- * table of the connection, if it has one; else they are kept encoded, so that most of a block is
+ * Encodes field blocks (RFC 7541). If the connection has a table, repeated fields are sent as
+ * indexes into it. Otherwise the encoder caches them in encoded form, so that most of a block is
  * copied.
  */
 import { assert } from '../../lib/errors.ts'
@@ -10,8 +10,8 @@ import { staticTable } from './static-table.ts'
 type Value = string | readonly string[]
 
 /**
- * The encoded name, and the encoded field if its value came twice in a row. `misses`: how often it
- * was another one in a row.
+ * A cached header name. `prefix` is the encoded name. `bytes` is the encoded field, once its value
+ * came twice in a row. `misses` counts how often in a row the value changed.
  */
 type CachedField = {
   readonly number: number
@@ -22,15 +22,15 @@ type CachedField = {
 }
 
 /**
- * Answers have few header names, and they are our own; beyond this number a name is encoded each
- * time.
+ * Maximum number of cached names. Responses have few header names, which the server itself chooses.
+ * Further names are encoded each time.
  */
 const KNOWN_MAX = 64
-/** Longer values are not likely to come again. */
+/** Longer values are unlikely to repeat, and are not cached. */
 const KNOWN_VALUE_BYTES_MAX = 128
 /**
- * A name whose values differ so often has a new one each time, as `audit-id`: they are compared now
- * and then only, which costs as much as to write them.
+ * A name whose value changes this often has a new value each time, as `audit-id` has. Its values
+ * are then compared only now and then, because a comparison costs as much as writing the value.
  */
 const MISSES_MAX = 1000
 const COMPARED_EVERY = 64
@@ -66,9 +66,9 @@ export class HpackEncoder {
   }
 
   /**
-   * `writer`: the connection whose block it is. The encoder is shared, so no other may begin a
-   * block before this one is sent. `table`: its table; undefined: it has none, which the first
-   * block must tell.
+   * Begins a block. `writer` is the connection that sends it. The encoder is shared, so no other
+   * connection may begin a block before this one is sent. `table` is the connection's table. If it
+   * is undefined, the first block announces that there is none.
    */
   begin(isFirst: boolean, writer?: object, table?: FieldTable): void {
     this.#writer = writer
@@ -78,9 +78,9 @@ export class HpackEncoder {
     if (isFirst && table === undefined) this.#block[this.#length++] = EMPTY_TABLE
   }
 
-  /** To be called before the block is sent. */
+  /** Asserts that `writer` began the block. Must be called before the block is sent. */
   assertWriter(writer: object): void {
-    assert(this.#writer === writer, 'a field block is sent that another connection has begun')
+    assert(this.#writer === writer, 'another connection has begun this field block')
   }
 
   status(status: number): void {
@@ -110,7 +110,7 @@ export class HpackEncoder {
       return this.#text(value)
     }
     known.misses = 0
-    // What came twice in a row is kept: some values never come again.
+    // Only values that came twice in a row are cached, because some values never repeat.
     const isKept = value.length <= KNOWN_VALUE_BYTES_MAX
     if (isKept && this.#table?.add(known.number, value, name.length + value.length) === true) {
       return this.#added(name, value)
@@ -131,7 +131,7 @@ export class HpackEncoder {
     this.#text(value)
   }
 
-  /** A field that is in one of the tables. */
+  /** Writes a field that is in one of the tables. */
   #indexed(index: number): void {
     this.#reserve(INTEGER_BYTES_MAX)
     const at = this.#length
@@ -139,11 +139,11 @@ export class HpackEncoder {
     this.#block[at] = 0x80 | (this.#block[at] ?? 0)
   }
 
-  /** A field that the peer adds to its table. */
+  /** Writes a field that the peer adds to its table. */
   #added(name: string, value: string): void {
     const number = nameNumbers.get(name) ?? 0
     this.#reserve(1)
-    // The numbers of all names fit into six bits.
+    // The static table's indexes of all names fit into six bits.
     this.#block[this.#length++] = 0x40 | number
     if (number === 0) this.#text(name)
     this.#text(value)
@@ -169,7 +169,7 @@ export class HpackEncoder {
   }
 }
 
-/** A literal field without indexing, up to its value. */
+/** Returns a literal field without indexing, up to its value. */
 function prefixOf(name: string): Buffer {
   const bytes = Buffer.alloc(name.length + PER_FIELD_BYTES_MAX)
   const number = nameNumbers.get(name)
@@ -181,7 +181,9 @@ function prefixOf(name: string): Buffer {
 const LINE_FEED_OR_LESS = 0x1f
 const REPLACEMENT = 0x20
 
-/** Writes one byte for each character; what HTTP does not allow in a value becomes a space. */
+/**
+ * Writes one byte for each character. Characters that HTTP does not allow in a value become spaces.
+ */
 function writeText(into: Buffer, at: number, text: string): number {
   let next = writeInteger(into, at, { value: text.length, prefix: 0x7f })
   for (let index = 0; index < text.length; index++) {

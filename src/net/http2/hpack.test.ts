@@ -34,7 +34,7 @@ const requests = [
   ],
 ]
 
-describe('the examples of RFC 7541, appendix C', () => {
+describe('the decoder reads the examples of RFC 7541, appendix C', () => {
   const sequences: readonly [string, readonly string[]][] = [
     [
       'C.3: requests without Huffman codes',
@@ -61,19 +61,19 @@ describe('the examples of RFC 7541, appendix C', () => {
     })
   }
 
-  test('C.2: the ways to write a field', () => {
+  test('C.2: all representations of a field', () => {
     const decoder = new HpackDecoder(new HeaderMemory())
     assert.deepEqual(decode(decoder, '400a637573746f6d2d6b65790d637573746f6d2d686561646572'), [
       'custom-key: custom-header',
     ])
-    assert.deepEqual(decode(decoder, 'be'), ['custom-key: custom-header'], 'it is remembered')
+    assert.deepEqual(decode(decoder, 'be'), ['custom-key: custom-header'], 'the table has it')
     assert.deepEqual(decode(decoder, '040c2f73616d706c652f70617468'), [':path: /sample/path'])
     assert.deepEqual(decode(decoder, '100870617373776f726406736563726574'), ['password: secret'])
     assert.deepEqual(decode(decoder, '82'), [':method: GET'])
   })
 })
 
-test('what does not fit into the table falls out of it', () => {
+test('entries that no longer fit are evicted from the table', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   decode(decoder, '4001610162')
   // The table for 34 bytes has room for one such entry.
@@ -83,20 +83,20 @@ test('what does not fit into the table falls out of it', () => {
 })
 
 const broken: readonly [string, string][] = [
-  ['an entry that is not in the table', 'be'],
-  ['entry zero', '80'],
+  ['a reference to an entry that is not in the table', 'be'],
+  ['a reference to entry zero', '80'],
   ['a number that does not end', '7fffffffffffffff'],
-  ['a number that is cut off', '7f'],
-  ['a text that is cut off', '000161'],
-  ['a text longer than its block', '00ff6161'],
-  ['a table larger than agreed', '3fe21f'],
-  ['a table that changes behind a field', '8220'],
+  ['a truncated number', '7f'],
+  ['a truncated string', '000161'],
+  ['a string longer than its block', '00ff6161'],
+  ['a table larger than announced', '3fe21f'],
+  ['a table size update after a field', '8220'],
   ['padding of zeros', '0001 61 81 18'],
   ['padding of more than seven bits', '0001 61 82 1fff'],
-  ['the symbol that ends all', '0001 61 84 ffffffff'],
+  ['the end-of-string symbol', '0001 61 84 ffffffff'],
 ]
 for (const [what, hex] of broken) {
-  test(`${what} is an error of the connection`, () => {
+  test(`${what} is a connection error`, () => {
     assert.throws(() => decode(new HpackDecoder(new HeaderMemory()), hex), {
       name: 'Error',
       code: 9,
@@ -104,7 +104,7 @@ for (const [what, hex] of broken) {
   })
 }
 
-test('a block that unpacks to too much is read to its end, and the rest is left out', () => {
+test('a block whose fields exceed the limit is read to its end, and the rest is left out', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   const fields: HeaderField[] = []
   const entry = Buffer.from('4001610162', 'hex')
@@ -114,10 +114,9 @@ test('a block that unpacks to too much is read to its end, and the rest is left 
   assert.deepEqual(decode(decoder, 'be'), ['e: f'])
 })
 
-test('every byte has a Huffman code, and texts come back', () => {
-  // The code of Go's and nghttp2's encoders for all letters of a long text is covered by the
-  // clients of the integration tests; here it is enough that no input reads or writes beyond its
-  // bounds.
+test('decoding arbitrary bytes as Huffman codes stays within its bounds', () => {
+  // The clients of the integration tests use the encoders of Go and nghttp2, which cover the codes
+  // of all letters. This test only checks that no input causes reads or writes out of bounds.
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const into = Buffer.alloc(Math.ceil((bytes.length * 8) / 5))
@@ -127,7 +126,7 @@ test('every byte has a Huffman code, and texts come back', () => {
   )
 })
 
-test('what the encoder writes the decoder reads, however often it comes', () => {
+test('the decoder reads each block of the encoder, even if blocks are repeated', () => {
   const name = fc.stringMatching(/^[a-z][a-z-]{0,40}$/)
   const value = fc.stringMatching(/^[!-~]{0,300}$/)
   const head = fc.array(
@@ -158,7 +157,7 @@ test('what the encoder writes the decoder reads, however often it comes', () => 
   )
 })
 
-test('what the encoder adds to the tables of its connections their decoders find there', () => {
+test('the decoder of a connection finds the fields that the encoder added to its table', () => {
   const fields = fc.array(
     fc.tuple(
       fc.constantFrom('content-type', 'date', 'audit-id', 'x-a', 'x-b', 'x-c'),
@@ -207,7 +206,7 @@ test('what the encoder adds to the tables of its connections their decoders find
   )
 })
 
-test('a field that comes again is one byte, one that always differs is not compared for ever', () => {
+test('a repeated field takes one byte, and a field that always differs is sent as a literal', () => {
   const encoder = new HpackEncoder()
   const table = new FieldTable()
   const lengths = Array.from({ length: 2000 }, (_, at) => {
@@ -221,7 +220,7 @@ test('a field that comes again is one byte, one that always differs is not compa
   assert.deepEqual(new Set(lengths.slice(2)), new Set([1 + own]))
 })
 
-test('what HTTP does not allow in a value is sent as blanks', () => {
+test('characters that HTTP does not allow in a value are sent as spaces', () => {
   const encoder = new HpackEncoder()
   encoder.begin(false)
   encoder.field('warning', ['a\r\nb\0c', 'ü\u2028'])
@@ -232,7 +231,7 @@ test('what HTTP does not allow in a value is sent as blanks', () => {
   assert.deepEqual(read, ['warning: a  b c', 'warning: ü '])
 })
 
-test('a field is sound when HTTP allows it', () => {
+test('a field is valid if HTTP allows it', () => {
   for (const [name, value] of [
     ['a', ''],
     ['x-y_z', 'a b\tc'],

@@ -1,8 +1,8 @@
 /**
- * Decodes the Huffman codes of header strings (RFC 7541, appendix B). Nothing is encoded: what we
- * send is short, and plain text costs less. The code is canonical, so the lengths of all 256
- * symbols define it. It is decoded by whole bytes: a table of 256 entries for the first eight bits,
- * and further tables for the rare symbols that are longer.
+ * Decodes the Huffman codes of header strings (RFC 7541, appendix B). We do not encode, because our
+ * strings are short and plain text costs less. The code is canonical, so the lengths of all 256
+ * symbols define it. Decoding handles whole bytes: one table of 256 entries for the first eight
+ * bits, and further tables for the rare symbols that are longer.
  */
 
 // biome-ignore format: a table of numbers
@@ -16,21 +16,25 @@ const lengths = [
   25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22,
   21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
 ]
-/** At most seven one bits pad the last byte. */
+/** The last byte is padded with at most this many one bits. */
 const PADDING_BITS_MAX = 7
 
 /**
- * For each table and each next byte: `symbol << 8 | bits used of the byte`, or `TABLE | number of
- * the next table`, or -1 (no symbol has this code).
+ * Marks an entry that refers to another table. For each table and each next byte, an entry is
+ * `symbol << 8 | bits used of the byte`, or `TABLE | number of the next table`, or -1 if no symbol
+ * has this code.
  */
 const TABLE = 1 << 30
-/** Built for the first header that is coded: a start has no time for it. */
+/** Built for the first coded header, because a fast start has no time for it. */
 let builtTables: Int32Array | undefined
 
-/** As many as this code needs. */
+/** The number of tables that this code needs. */
 const TABLES = 15
 
-/** The first request of a process waits for it: no objects for 256 symbols. */
+/**
+ * Builds the tables. The first request of a process waits for them, so no objects are created for
+ * the 256 symbols.
+ */
 function buildTables(): Int32Array {
   const tables = new Int32Array(TABLES << 8).fill(-1)
   const lengthOf = (symbol: number): number => lengths[symbol] ?? 0
@@ -56,8 +60,8 @@ function buildTables(): Int32Array {
 }
 
 /**
- * Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1
- * if the code is invalid.
+ * Writes the text to `into`, which has room for 8/5 of the coded length. Returns the length of the
+ * text, or -1 if the code is invalid.
  */
 export function decodeHuffman(
   from: Buffer,
@@ -66,7 +70,9 @@ export function decodeHuffman(
 ): number {
   const tables = (builtTables ??= buildTables())
   let bits = 0
-  /** `held`: bits that are read but not decoded; `open`: all bits since the last whole symbol. */
+  /**
+   * `held` counts bits that are read but not decoded, `open` all bits since the last whole symbol.
+   */
   let held = 0
   let open = 0
   let table = 0
@@ -89,7 +95,8 @@ export function decodeHuffman(
       into[written++] = found >>> 8
     }
   }
-  // The last byte is padded with ones, which begin no symbol that is as short as what is left.
+  // The remaining bits are short symbols and padding. The padding consists of one bits only, unlike
+  // every symbol that would fit into it.
   while (held > 0) {
     const found = tables[table + (((bits << (8 - held)) | (0xff >>> held)) & 0xff)] ?? -1
     if (found === -1 || (found & TABLE) !== 0 || (found & 0xff) > held) break

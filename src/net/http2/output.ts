@@ -1,7 +1,7 @@
 /**
- * The output buffer of a connection. All frames of one turn of the event loop are gathered in a
- * block of memory and sent in one write: handing a write to TLS costs more than making most
- * answers. Bytes are copied once, into the block; the caller may reuse its memory.
+ * The output buffer of a connection. All frames of one tick of the event loop are collected in a
+ * block of memory and sent in one write, because a TLS write costs more than producing most
+ * responses. Bytes are copied once, into the block, so the caller may reuse its memory.
  */
 import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -9,23 +9,27 @@ import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * With this much waiting for the socket no more DATA is added: four blocks keep any network busy
- * between two turns, …
+ * No more DATA is added while this many bytes wait for the socket. Four blocks keep any network
+ * busy between two ticks.
  */
 const FULL_BYTES = 4 * BLOCK_BYTES
-/** … and one has to be enough while many connections have something to send. */
+/**
+ * Replaces `FULL_BYTES` while memory for blocks is scarce because many connections have data to
+ * send.
+ */
 const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
 /**
- * Answers to PING and the like are still added then; beyond this the socket is not read any more.
+ * Answers to PING and similar frames may exceed `FULL_BYTES`. Beyond this many bytes, the socket is
+ * no longer read.
  */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
-/** With less room than this in a block no DATA frame is begun in it. */
+/** No DATA frame is begun in a block with less room than this. */
 const SCRAP_BYTES = 512
 
 type Block = {
   readonly bytes: Buffer
   filled: number
-  /** How much of `filled` the socket has been given. */
+  /** Number of bytes of `filled` that were passed to the socket. */
   handed: number
 }
 
@@ -33,31 +37,34 @@ export type OutputOptions = {
   readonly socket: Duplex
   readonly blocks: Blocks
   readonly turn: Turn
-  /** Called before the write at the end of a turn: streams may add DATA. */
+  /** Called before the write at the end of a tick, so that streams can add DATA. */
   readonly onTurn: () => void
-  /** The socket has completed a write. */
+  /** Called when the socket has completed a write. */
   readonly onWritten: () => void
 }
 
 export class Output {
-  /** Bytes that the socket has not written yet. */
+  /** Number of bytes that the socket has not written yet. */
   bytes = 0
-  /** How many writes the socket has completed. */
+  /** Number of writes that the socket has completed. */
   writes = 0
   readonly #options: OutputOptions
   #block: Block
-  /** Blocks that were filled while the socket was busy, in their order. */
+  /** Blocks that were filled while the socket was busy, in order. */
   #full: Block[] = []
   /**
-   * The block that the socket writes. It has one write at a time: given several, TLS would copy
-   * them into one.
+   * The block that the socket is writing. The socket gets one write at a time, because TLS would
+   * copy several writes into one.
    */
   #writing: Block | undefined
   #isAbandoned = false
-  /** A turn has ended, and its bytes are still to be handed to the socket. */
+  /** Whether a tick has ended whose bytes were not yet passed to the socket. */
   #isDue = false
   #isAwaited = false
-  /** The bytes of this turn were sent; it goes on in a later one. */
+  /**
+   * Whether this output waits to continue in a later tick, because the writes of this tick have
+   * used up their budget.
+   */
   #isLate = false
   #isEnding = false
 
@@ -75,7 +82,7 @@ export class Output {
   }
 
   /**
-   * The longest payload that fits into the block that is being filled, or into the next one if that
+   * The longest payload that fits into the current block, or into the next one if the current block
    * has hardly any room.
    */
   get room(): number {
@@ -83,12 +90,12 @@ export class Output {
     return room >= SCRAP_BYTES ? room : BLOCK_BYTES - FRAME_HEAD_BYTES
   }
 
-  /** The memory that the payload of the last frame is written to. */
+  /** The memory for the payload of the last frame. */
   get memory(): Buffer {
     return this.#block.bytes
   }
 
-  /** Adds bytes that are no frame: the connection preface. */
+  /** Adds bytes that are not a frame: the connection preface. */
   raw(bytes: Buffer): void {
     if (this.#block.filled + bytes.length > this.#block.bytes.length) this.#next()
     const block = this.#block
@@ -98,7 +105,8 @@ export class Output {
   }
 
   /**
-   * Begins a frame. Its payload is to be written to `memory` at once, from the returned position.
+   * Begins a frame. The caller must immediately write its payload to `memory`, starting at the
+   * returned position.
    */
   frame(head: FrameHead): number {
     const bytes = FRAME_HEAD_BYTES + head.length
@@ -112,14 +120,14 @@ export class Output {
     return at + FRAME_HEAD_BYTES
   }
 
-  /** Makes `endTurn` be called at the end of this turn. */
+  /** Schedules `endTurn` for the end of this tick. */
   wake(): void {
     if (this.#isAwaited) return
     this.#isAwaited = true
     this.#options.turn.add(this)
   }
 
-  /** Called by the turn. */
+  /** Called by `Turn` at the end of the tick. */
   endTurn(): void {
     this.#isAwaited = false
     this.#options.onTurn()
@@ -127,7 +135,7 @@ export class Output {
     this.#hand()
   }
 
-  /** Called by the turn, when it is this one's turn to send a long write. */
+  /** Called by `Turn` when this output may continue a long write. */
   goOn(): void {
     this.#isLate = false
     this.#hand()
@@ -139,7 +147,7 @@ export class Output {
     this.wake()
   }
 
-  /** The socket is closed: nothing is written any more. */
+  /** Called when the socket is closed. Nothing is written after that. */
   abandon(): void {
     if (this.#isAbandoned) return
     this.#isAbandoned = true
@@ -154,7 +162,7 @@ export class Output {
   }
 
   #next(): void {
-    // Whatever is still added is for nobody.
+    // No one reads bytes added from now on.
     if (this.#isAbandoned) {
       this.#block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), filled: 0, handed: 0 }
       return
@@ -164,7 +172,7 @@ export class Output {
     this.#hand()
   }
 
-  /** Hands the next bytes to the socket. */
+  /** Passes the next bytes to the socket. */
   #hand(): void {
     if (this.#writing !== undefined || this.#isLate || this.#isAbandoned) return
     const block = this.#full[0] ?? this.#block
@@ -189,7 +197,7 @@ export class Output {
     this.bytes -= bytes
     if (this.#isAbandoned) return
     this.writes++
-    // The block is not used any more: another connection can have it.
+    // The block is no longer used, so another connection can have it.
     if (block.handed === block.filled) {
       if (block === this.#block) this.#block = noBlock
       this.#options.blocks.give(block.bytes)
@@ -199,5 +207,5 @@ export class Output {
   }
 }
 
-/** An idle connection holds no memory. */
+/** Used by idle connections, which hold no memory. */
 const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0 }

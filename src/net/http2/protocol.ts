@@ -45,13 +45,14 @@ export const CODE = {
 
 export type Code = (typeof CODE)[keyof typeof CODE]
 
-/** The name of an error code in RFC 9113, section 7, for the log. */
+/** Returns the name of an error code in RFC 9113, section 7, for the log. */
 export const codeName = (code: number): string =>
   Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `${code}`
 
 export const FRAME_HEAD_BYTES = 9
 /**
- * The default of SETTINGS_MAX_FRAME_SIZE. We never announce another value, nor send longer frames.
+ * Default of SETTINGS_MAX_FRAME_SIZE. We never announce another value, and never send longer
+ * frames.
  */
 export const FRAME_BYTES_MAX = 16_384
 export const DEFAULT_WINDOW = 65_535
@@ -61,7 +62,10 @@ export const STREAM_ID_MAX = 0x7fffffff
 /** The connection preface of a client. */
 export const preface: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
-/** A connection error (RFC 9113, 5.4.1): GOAWAY with this code, and the connection ends. */
+/**
+ * A connection error (RFC 9113, 5.4.1). The peer gets GOAWAY with this code, and the connection
+ * ends.
+ */
 export class ConnectionError extends Error {
   readonly code: Code
 
@@ -75,11 +79,11 @@ export type FrameHead = {
   readonly length: number
   readonly type: number
   readonly flags: number
-  /** Zero for frames about the connection. */
+  /** Stream ID, or 0 for frames about the connection. */
   readonly stream: number
 }
 
-/** Writes the nine bytes ahead of a frame's content. */
+/** Writes the nine-byte header of a frame. */
 export function writeFrameHead(
   into: Buffer,
   at: number,

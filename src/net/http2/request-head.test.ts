@@ -14,7 +14,7 @@ const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
 const pseudo = [':method=GET', ':scheme=https', ':path=/a?b=c', ':authority=x'] as const
 
-test('a request is its method, its target and its headers', () => {
+test('a request is read as its method, its target and its headers', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, 'accept=a', 'accept=b', 'cookie=a', 'cookie=b', 'x=1'),
     SMALL,
@@ -23,7 +23,7 @@ test('a request is its method, its target and its headers', () => {
   assert.deepEqual({ ...head?.headers }, { accept: 'a, b', cookie: 'a; b', x: '1' })
 })
 
-test('of headers that can be there once the first counts', () => {
+test('the first value counts for a header that must not be repeated', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, 'authorization=a', 'authorization=b'),
     SMALL,
@@ -31,7 +31,7 @@ test('of headers that can be there once the first counts', () => {
   assert.equal(head?.headers.authorization, 'a')
 })
 
-test('names of JavaScript are names like others', () => {
+test('header names that are also names in JavaScript are read like others', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, '__proto__=x', 'constructor=y'),
     SMALL,
@@ -42,7 +42,7 @@ test('names of JavaScript are names like others', () => {
   ])
 })
 
-test("headers are nobody's to change, and large ones are not remembered", () => {
+test('headers are frozen, and large ones are not cached', () => {
   const reader = new HeadReader(isKeptApart)
   const lines = fieldsOf(...pseudo, `x=${'y'.repeat(10_000)}`)
   const first = reader.read(lines, 10_200)?.headers
@@ -50,7 +50,7 @@ test("headers are nobody's to change, and large ones are not remembered", () => 
   assert.notEqual(reader.read(lines, 10_200)?.headers, first)
 })
 
-test('requests with the same headers share them, others do not', () => {
+test('requests with the same headers share them, and others do not', () => {
   const reader = new HeadReader(isKeptApart)
   const read = (...lines: readonly string[]) =>
     reader.read(fieldsOf(...pseudo, ...lines), SMALL)?.headers
@@ -79,29 +79,28 @@ describe('malformed requests', () => {
     ['no scheme', without(':scheme')],
     ['no path', without(':path')],
     ['an empty path', [...without(':path'), ':path=']],
-    ['a path that is none', [...without(':path'), ':path=a']],
-    ['a star that is not of OPTIONS', [...without(':path'), ':path=*']],
-    ['a field twice', [...pseudo, ':path=/b']],
-    ['an unknown field', [...pseudo, ':protocol=x']],
-    ['a field of answers', [...pseudo, ':status=200']],
-    ['a field behind the headers', [...without(':path'), 'x=1', ':path=/']],
-    ['a header of connections', [...pseudo, 'connection=close']],
-    ['an encoding of HTTP/1.1', [...pseudo, 'transfer-encoding=chunked']],
-    ['te that is not trailers', [...pseudo, 'te=gzip']],
+    ['a path without a leading slash', [...without(':path'), ':path=a']],
+    ['a star as the path of a method other than OPTIONS', [...without(':path'), ':path=*']],
+    ['a pseudo-header field twice', [...pseudo, ':path=/b']],
+    ['an unknown pseudo-header field', [...pseudo, ':protocol=x']],
+    ['a pseudo-header field of responses', [...pseudo, ':status=200']],
+    ['a pseudo-header field after the headers', [...without(':path'), 'x=1', ':path=/']],
+    ['a connection-specific header', [...pseudo, 'connection=close']],
+    ['a transfer-encoding', [...pseudo, 'transfer-encoding=chunked']],
+    ['a te header other than trailers', [...pseudo, 'te=gzip']],
     ['a name in upper case', [...pseudo, 'X=1']],
-    ['a value of two lines', [...pseudo, 'x=1\r\ny: 2']],
-    ['a length that is none', [...pseudo, 'content-length=-1']],
-    ['two lengths', [...pseudo, 'content-length=1', 'content-length=2']],
-    ['a length that is told twice', [...pseudo, 'content-length=1', 'content-length=1']],
-    ['CONNECT with a path', [':method=CONNECT', ...without(':method')]],
+    ['a header value of two lines', [...pseudo, 'x=1\r\ny: 2']],
+    ['a content-length that is not a number', [...pseudo, 'content-length=-1']],
+    ['two different content-lengths', [...pseudo, 'content-length=1', 'content-length=2']],
+    ['the same content-length twice', [...pseudo, 'content-length=1', 'content-length=1']],
+    ['the method CONNECT and a path', [':method=CONNECT', ...without(':method')]],
   ]
   for (const [what, lines] of cases) {
-    test(what, () =>
-      assert.equal(new HeadReader(isKeptApart).read(fieldsOf(...lines), SMALL), undefined),
-    )
+    test(`a request with ${what} is malformed`, () =>
+      assert.equal(new HeadReader(isKeptApart).read(fieldsOf(...lines), SMALL), undefined))
   }
 
-  test('and some that are not', () => {
+  test('unusual requests that RFC 9113 allows are not malformed', () => {
     for (const lines of [
       without(':authority'),
       [...pseudo, 'te=trailers'],

@@ -8,11 +8,11 @@ import type { HeaderField } from './field.ts'
 
 export type RequestHead = {
   readonly method: string
-  /** As it was sent: a path and a query. */
+  /** The path and the query, as they were sent. */
   readonly target: string
-  /** Frozen: requests with the same headers share them. */
+  /** Frozen, because requests with the same headers share them. */
   readonly headers: IncomingHttpHeaders
-  /** -1: there is no content-length. */
+  /** The value of content-length, or -1 if there is none. */
   readonly contentLength: number
 }
 
@@ -31,8 +31,8 @@ const forbidden: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Of several fields with one of these names the first counts; with other names they are joined. As
- * node:http.
+ * Headers of which only the first value counts if they are repeated. Other repeated headers are
+ * joined, as in node:http.
  */
 const single: ReadonlySet<string> = new Set([
   'authorization',
@@ -56,16 +56,18 @@ const single: ReadonlySet<string> = new Set([
 type Headers = {
   readonly headers: IncomingHttpHeaders
   readonly contentLength: number
-  /** The host header in lower case; empty if there is none. */
+  /** The host header in lower case, or the empty string if there is none. */
   readonly host: string
 }
 
-/** Longer headers are not remembered: each connection would keep them for as long as it lasts. */
+/**
+ * Longer headers are not cached, because each connection would keep them for as long as it lasts.
+ */
 const REMEMBERED_BYTES_MAX = 8 * 1024
 
 /**
- * One for each connection: a client's requests differ in their target and hardly ever in their
- * headers.
+ * Reads the request heads of one connection. The requests of a client differ in their targets, but
+ * hardly ever in their headers, so the last headers are cached.
  */
 export class HeadReader {
   readonly #isKeptApart: (name: string) => boolean
@@ -73,12 +75,15 @@ export class HeadReader {
   #last: Headers = { headers: {}, contentLength: -1, host: '' }
   #lastAuthority = ''
 
-  /** `isKeptApart`: of which headers several fields are not joined into one. */
+  /**
+   * `isKeptApart` reports whether repeated headers with this name stay separate instead of being
+   * joined.
+   */
   constructor(isKeptApart: (name: string) => boolean) {
     this.#isKeptApart = isKeptApart
   }
 
-  /** Undefined for a malformed request. `bytes`: the size of all fields. */
+  /** Returns undefined for a malformed request. `bytes` is the size of all fields. */
   read(fields: readonly HeaderField[], bytes: number): RequestHead | undefined {
     const pseudo = { ':method': '', ':scheme': '', ':path': '', ':authority': '' }
     let at = 0
@@ -94,8 +99,8 @@ export class HeadReader {
       return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
-    // Host and :authority must agree (RFC 9113, 8.3.1): else readers of one would see another
-    // server than readers of the other.
+    // Host and :authority must agree (RFC 9113, 8.3.1). Otherwise code that reads one of them would
+    // see a different server than code that reads the other.
     if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase())
       return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
@@ -113,7 +118,7 @@ export class HeadReader {
     const contentLength = lengthOf(fields)
     const host = hostOf(fields)
     if (contentLength === undefined || host === undefined) return undefined
-    // Frozen, since requests share them.
+    // Frozen, because requests share them.
     const headers = Object.freeze(joinFields(fields, this.#isKeptApart))
     if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength, host }
     this.#lastFields = fields
@@ -121,7 +126,7 @@ export class HeadReader {
     return this.#last
   }
 
-  /** The last authority is remembered: a client sends the same one with every request. */
+  /** Checks an authority and caches it, because a client sends the same one with every request. */
   #isAuthority(authority: string): boolean {
     if (authority === this.#lastAuthority) return true
     if (!isAuthority(authority)) return false
@@ -130,7 +135,7 @@ export class HeadReader {
   }
 }
 
-/** Whether these fields may follow the pseudo-header fields, or be trailers. */
+/** Whether these fields may follow the pseudo-header fields or be trailers. */
 export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   for (const { name, value, isValid } of fields) {
     if (!isValid || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
@@ -139,7 +144,7 @@ export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   return true
 }
 
-/** The methods of nearly all requests, which spare them the regular expression. */
+/** The methods of nearly all requests, which need not be matched with the regular expression. */
 const usualMethods: ReadonlySet<string> = new Set([
   'GET',
   'POST',
@@ -154,13 +159,13 @@ function isWhole(method: string, target: string, scheme: string): boolean {
   if (method === 'CONNECT') return target === '' && scheme === ''
   if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
   if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
-  // A space would end the target if a proxy passes the request on as HTTP/1.1.
+  // A space would end the target if a proxy forwarded the request as HTTP/1.1.
   return (
     (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
   )
 }
 
-/** The characters of RFC 3986, 3.2. */
+/** Allows the characters of RFC 3986, 3.2. */
 const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/.test(text)
 
 function isSame(one: HeaderField | undefined, other: HeaderField | undefined): boolean {
@@ -186,7 +191,7 @@ function joinFields(
   return headers
 }
 
-/** Undefined if there are several, or the value is invalid. */
+/** Returns undefined if there are several host headers, or if the value is invalid. */
 function hostOf(fields: readonly HeaderField[]): string | undefined {
   let host: string | undefined
   for (const { name, value } of fields) {
@@ -197,7 +202,7 @@ function hostOf(fields: readonly HeaderField[]): string | undefined {
   return host ?? ''
 }
 
-/** Undefined if there are several, or the value is invalid. */
+/** Returns undefined if there are several content-length headers, or if the value is invalid. */
 function lengthOf(fields: readonly HeaderField[]): number | undefined {
   let length = -1
   for (const { name, value } of fields) {

@@ -1,6 +1,6 @@
 /**
- * What a connection sends: headers and bodies, as far as the peer's windows and the socket allow,
- * and the frames about the connection. Streams that have to wait take turns.
+ * Sends the frames of a connection: headers and bodies, as far as the peer's windows and the socket
+ * allow, and control frames. Streams that have to wait take turns.
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../../lib/bytes/blocks.ts'
@@ -22,18 +22,18 @@ import {
 import type { SendingStream } from './sending-stream.ts'
 import type { Turn } from './turn.ts'
 
-/** What one stream may send before it is the turn of the next. */
+/** Number of bytes that one stream may send before the next stream gets its turn. */
 const SHARE_BYTES = 64 * 1024
 
 export type SenderOptions = {
   readonly socket: Duplex
-  /** These are shared by all connections. */
+  /** The encoder, the blocks and the tick are shared by all connections. */
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
-  /** Whether fields that are sent again and again are added to the peer's table. */
+  /** Whether fields that are sent repeatedly are added to the peer's table. */
   readonly hasTable: boolean
-  /** END_STREAM was sent on a stream. */
+  /** Called when END_STREAM was sent on a stream. */
   readonly onFinished: (stream: SendingStream) => void
 }
 
@@ -42,11 +42,13 @@ export class Sender {
   readonly #encoder: HpackEncoder
   readonly #onFinished: SenderOptions['onFinished']
   readonly #output: Output
-  /** Streams that have something to send and wait for the connection, in this order. */
+  /** Streams that have data to send and wait for the connection, in order. */
   #queue: SendingStream[] = []
   #window = DEFAULT_WINDOW
   #table: FieldTable | undefined
-  /** Also the first one after the peer has made its table smaller. */
+  /**
+   * Whether no field block has been sent yet, or none since the peer made its table smaller.
+   */
   #isFirstHead = true
 
   constructor({ socket, encoder, blocks, turn, hasTable, onFinished }: SenderOptions) {
@@ -76,15 +78,17 @@ export class Sender {
   }
 
   /**
-   * The fields must be written to the returned encoder, then `sendHead` must be called, without
-   * anything in between.
+   * Begins a field block. The caller must write the fields to the returned encoder and then call
+   * `sendHead`, with nothing in between.
    */
   beginHead(): HpackEncoder {
     this.#encoder.begin(this.#isFirstHead, this, this.#table)
     return this.#encoder
   }
 
-  /** SETTINGS_HEADER_TABLE_SIZE. One that is smaller than ours is not used at all. */
+  /**
+   * Applies the peer's SETTINGS_HEADER_TABLE_SIZE. A table smaller than ours is not used at all.
+   */
   limitTable(bytes: number): void {
     if (bytes >= TABLE_BYTES) return
     this.#table = undefined
@@ -109,14 +113,16 @@ export class Sender {
     if (isEnd) this.#onFinished(stream)
   }
 
-  /** Sends what the stream has to send, as far as that is possible now, and the rest when it is. */
+  /**
+   * Sends as much of the stream's data as possible now, and the rest when that becomes possible.
+   */
   readonly send = (stream: SendingStream): void => {
     if (stream.isQueued) return
     this.#sendShare(stream, Number.MAX_SAFE_INTEGER)
     this.enqueue(stream)
   }
 
-  /** Queues a stream whose own window is open: it goes on when it is its turn. */
+  /** Queues a stream that has data and an open window, so that it continues when it is its turn. */
   enqueue(stream: SendingStream): void {
     if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
     stream.isQueued = true
@@ -124,7 +130,7 @@ export class Sender {
     this.#output.wake()
   }
 
-  /** WINDOW_UPDATE for the connection. */
+  /** Applies a WINDOW_UPDATE for the connection. */
   openWindow(bytes: number): void {
     this.#window += bytes
     if (this.#window > WINDOW_MAX)
@@ -153,7 +159,7 @@ export class Sender {
     this.#output.frame({ length: 0, type: FRAME.SETTINGS, flags: FLAG.ACK, stream: 0 })
   }
 
-  /** `data`: eight bytes. */
+  /** Sends a PING. `data` has eight bytes. */
   ping(data: Buffer, { isAnswer }: { readonly isAnswer: boolean }): void {
     const at = this.#output.frame({
       length: data.length,
@@ -185,14 +191,14 @@ export class Sender {
     this.#output.end()
   }
 
-  /** The socket is closed. */
+  /** Called when the socket is closed. */
   abandon(): void {
     this.#output.abandon()
   }
 
   /**
-   * Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken
-   * some.
+   * Stops reading the socket while too many answers to PING, SETTINGS and resets are queued.
+   * Reading resumes when the peer has received some.
    */
   pauseReadingIfFull(): void {
     if (this.#output.isTooFullToRead) this.#socket.pause()

@@ -1,26 +1,26 @@
 /**
- * The sending half of a stream. It has no buffer: what is written is copied to the output as far as
- * the peer's windows allow.
+ * The sending half of a stream. It has no buffer: data is copied from the caller's memory to the
+ * output as far as the peer's windows allow.
  */
 
-/** Makes the connection send what the stream has, as far as possible now, and the rest later. */
+/** Makes the connection send the stream's data: as much as possible now, and the rest later. */
 export type Send = (stream: SendingStream) => void
 
 export class SendingStream {
   readonly id: number
-  /** The send window. Updated by the connection. */
+  /** The send window, which the connection updates. */
   sendWindow: number
-  /** Both sides have ended the stream, or it was reset. */
+  /** Whether both sides have ended the stream, or it was reset. */
   isClosed = false
-  /** The stream is in the connection's queue of those that have something to send. */
+  /** Whether the stream is in the connection's queue of streams that have data to send. */
   isQueued = false
   /** Bytes of the current write that are not sent yet. */
   leftBytes = 0
   sentBytes = 0
-  /** What is to be sent is complete, whether or not all of it has been sent. */
+  /** Whether no further data will be written, even if some of it is not sent yet. */
   isEnding = false
   readonly #send: Send
-  /** What is being sent, and which byte of which part is next. */
+  /** The data being sent. `#part` and `#offset` locate its next byte. */
   #parts: readonly Buffer[] = nothing
   #part = 0
   #offset = 0
@@ -33,8 +33,9 @@ export class SendingStream {
   }
 
   /**
-   * True: all has been taken, and the parts' memory may be reused. False: `onTaken` will be called
-   * when that is so, or when the stream is closed. Not to be called again before.
+   * Writes data. Returns true if all of it has been taken, so that the memory of `parts` may be
+   * reused. Otherwise calls `onTaken` when that is so or when the stream closes. Must not be called
+   * again before that.
    */
   write(parts: readonly Buffer[], onTaken: () => void): boolean {
     if (this.isClosed) return true
@@ -46,8 +47,8 @@ export class SendingStream {
   }
 
   /**
-   * Ends the stream after what is being written; then there must be no parts. The parts must not
-   * change until they are sent.
+   * Ends the stream after the current write. `parts` must be empty while a write is in progress,
+   * and must not change until it is sent.
    */
   end(parts: readonly Buffer[] = nothing): void {
     if (this.isClosed || this.isEnding) return
@@ -56,10 +57,7 @@ export class SendingStream {
     this.#send(this)
   }
 
-  /**
-   * Copies the next bytes that are to be sent. This method and those below are for the connection
-   * only.
-   */
+  /** Copies the next bytes to send. Only the connection may call this method and those below. */
   copy(into: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {
       const part = this.#parts[this.#part]
@@ -73,7 +71,7 @@ export class SendingStream {
     }
   }
 
-  /** Everything that was to be sent has been taken. */
+  /** Called when all written data has been taken. */
   taken(): void {
     this.#parts = nothing
     const onTaken = this.#onTaken

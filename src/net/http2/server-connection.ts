@@ -1,7 +1,7 @@
 /**
- * The server side of a connection: requests come as streams, and are answered. A violation of the
- * protocol ends the stream or the connection; the owner decides how much of what is allowed is too
- * much.
+ * The server side of a connection: requests arrive as streams, and each stream gets a response. A
+ * protocol violation ends the stream or the connection. Some frames are valid but harmful in large
+ * numbers; the owner decides how many of them are allowed.
  */
 import {
   Http2Connection,
@@ -19,37 +19,39 @@ import type { SendingStream } from './sending-stream.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
 
 /**
- * The receive window of a stream. All streams of a connection together hold at most 64 MB of unread
+ * Receive window of a stream. All streams of a connection together buffer at most 64 MB of unread
  * bodies.
  */
 const STREAM_WINDOW = 256 * 1024
-/** The receive window of the connection, as in Go's server. */
+/** Receive window of the connection, as in Go's server. */
 const CONNECTION_WINDOW = 1024 * 1024
 /**
- * How many streams are remembered that we reset while the client was sending: its frames may still
- * come, and are no error.
+ * Number of streams to remember that we reset while the client was sending. Frames that the client
+ * sent before it saw the reset are not an error.
  */
 const DROPPED_MAX = 1000
 
 export type ServerLimits = HeaderLimits & { readonly streamsMax: number }
 
 export interface ConnectionOwner {
-  /** A request has come. The owner sets the stream's `onClose`. */
+  /** Called for each new request. The owner sets the stream's `onClose`. */
   readonly onRequest: (stream: ServerStream) => void
   /**
-   * Called for each stream that is reset, and for each frame that costs its sender nothing. False:
-   * there were too many.
+   * Called for each stream that is reset (`mayReset`) and for each frame that costs its sender
+   * nothing (`mayControl`). Returns false if there were too many.
    */
   readonly mayReset: () => boolean
   readonly mayControl: () => boolean
-  /** The connection ends because of an error of the client. */
+  /** Called when the connection ends because of an error of the client. */
   readonly onFault: (error: ConnectionError) => void
 }
 
 export type ServerConnectionOptions = Http2ConnectionOptions & {
   readonly limits: ServerLimits
   readonly owner: ConnectionOwner
-  /** Of which headers several fields are not joined into one. */
+  /**
+   * Whether repeated fields with this header name stay separate instead of being joined into one.
+   */
   readonly isKeptApart: (name: string) => boolean
 }
 
@@ -59,8 +61,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #owner: ConnectionOwner
   readonly #heads: HeadReader
   /**
-   * Streams of this chunk that the owner does not know of yet: some are reset in the same chunk,
-   * and most bodies come with it.
+   * Streams of this chunk that the owner does not know of yet. Some are reset within the same
+   * chunk, and most bodies arrive within it.
    */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
@@ -83,7 +85,9 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     this.#streamsMax = limits.streamsMax
   }
 
-  /** Takes no more requests, and ends when those under way are answered. */
+  /**
+   * Accepts no more requests, and ends the connection when the current ones have their responses.
+   */
   close(): void {
     if (this.isClosing) return
     this.isClosing = true
@@ -132,14 +136,14 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
-    // Trailers of a stream that we have reset. They are counted: there should be one block for each
-    // stream, not a flood.
+    // Trailers of a stream that we have reset. They are counted, because a client sends at most one
+    // such block for each stream.
     if (this.#dropped.has(id)) return this.countControl('HEADERS')
     if (id % 2 === 0 || id < this.lastId)
-      throw protocolError('a stream identifier is even, or lower than one before')
+      throw protocolError('a stream identifier is even, or lower than an earlier one')
     if (id === this.lastId)
       throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
-    // After our GOAWAY new streams are ignored: the client retries elsewhere.
+    // After our GOAWAY new streams are ignored, and the client retries elsewhere.
     if (this.isClosing) return this.countControl('HEADERS')
     this.lastId = id
     if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.REFUSED_STREAM, isEnd)
@@ -192,7 +196,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   protected onGoaway(): void {
-    // The client leaves when it has its answers.
+    // The client closes the connection when it has received its responses.
   }
 
   protected onFault(error: ConnectionError): void {
@@ -210,7 +214,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * Counts like a reset by the client: making us reset a stream costs it no more (CVE-2025-8671).
+   * A stream error counts like a reset by the client: making the server reset a stream costs the
+   * client no more than that (CVE-2025-8671).
    */
   protected streamError(stream: ServerStream, code: Code): void {
     this.reset(stream, code)
@@ -231,8 +236,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * The answer is sent. A client that is still sending its body is asked to stop (RST_STREAM with
-   * NO_ERROR).
+   * Called when the response is sent. A client that is still sending its body is asked to stop
+   * (RST_STREAM with NO_ERROR).
    */
   protected onSent(id: number): void {
     const stream = this.streams.get(id)

@@ -1,4 +1,4 @@
-/** One request of a connection and its answer. The body is held until it is read. */
+/** One request of a connection and its response. The body is buffered until it is read. */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
@@ -6,50 +6,50 @@ import type { Code } from './protocol.ts'
 import type { RequestHead } from './request-head.ts'
 import { SendingStream } from './sending-stream.ts'
 
-/** The reader of a body. */
+/** Receives a body. */
 export type BodyListener = {
   /**
-   * May return a promise, which must not reject: until it resolves the client gets no more window.
+   * May return a promise, which must not reject. Until it resolves, the client gets no more window.
    */
   readonly onData: (chunk: Buffer) => MaybePromise<void>
-  /** The body is complete. */
+  /** Called when the body is complete. */
   readonly onEnd: () => void
-  /** The rest of the body will not come. */
+  /** Called when the rest of the body will not arrive. */
   readonly onClose: () => void
 }
 
 /**
- * Bytes of a body that wait to be read are not counted up to this: most bodies are shorter, and
- * come with their head.
+ * Unread bytes of a body up to this size are not counted. Most bodies are shorter and arrive
+ * together with their head.
  */
 const UNREAD_BYTES = 16 * 1024
 
 /**
- * Asked before more of a body is kept that nobody reads yet. False: there is no room, and the body
- * is dropped.
+ * Called before more of an unread body is buffered. Returns false if there is no room; the body is
+ * then dropped.
  */
 export interface UnreadHolder {
   readonly holdUnread: (bytes: number) => boolean
 }
 
-/** What a stream needs of its connection. */
+/** The functions of the connection that a stream uses. */
 export interface StreamOwner {
-  /** Begins the headers of an answer. */
+  /** Begins the headers of a response. */
   readonly beginHead: (status: number) => HpackEncoder
   readonly beginTrailers: () => HpackEncoder
   readonly sendHead: (stream: ServerStream, isEnd: boolean) => void
   readonly send: (stream: SendingStream) => void
   readonly reset: (stream: ServerStream, code: Code) => void
-  /** Gives the client window for so many bytes. */
+  /** Lets the client send this many more bytes on the stream. */
   readonly returnWindow: (stream: ServerStream, bytes: number) => void
-  /** Gives back memory that large headers share. */
+  /** Releases memory of the budget for large headers. */
   readonly giveHeaderMemory: (bytes: number) => void
 }
 
 type First = {
   readonly id: number
   readonly head: RequestHead
-  /** The bytes that the head has taken from the memory for large headers. */
+  /** Bytes reserved for the head in the budget for large headers. */
   readonly heldBytes: number
   readonly isEnded: boolean
   readonly sendWindow: number
@@ -59,30 +59,33 @@ type First = {
 const noHead: RequestHead = { method: '', target: '', headers: {}, contentLength: -1 }
 
 export class ServerStream extends SendingStream {
-  /** Empty once the answer has begun: it is not read any more then. */
+  /**
+   * The request's head. It is emptied once the response begins, because nothing reads it after
+   * that.
+   */
   head: RequestHead
   /**
-   * The owner has it in memory even if the stream is closed, and calls `releaseHead` when that is
-   * over.
+   * Whether the owner uses the head even after the stream is closed. The owner then calls
+   * `releaseHead` when it is done.
    */
   isHeadInUse = false
   readonly contentLength: number
   #heldBytes: number
   readonly #owner: StreamOwner
   /**
-   * What the client may still send; and what has been read but not given back by WINDOW_UPDATE yet.
-   * Updated by the connection.
+   * Bytes that the client may still send, and bytes that were read but not yet returned by
+   * WINDOW_UPDATE. The connection updates both.
    */
   receiveWindow: number
   returnedBytes = 0
-  /** Bytes of the body that have come, without padding. */
+  /** Number of body bytes received, without padding. */
   receivedBytes = 0
   isRemoteEnded: boolean
-  /** Called once, when the answer is sent or either side has reset the stream. */
+  /** Called once, when the response is sent or either side has reset the stream. */
   onClose: (() => void) | undefined
-  /** Undefined: any amount is kept, which the window bounds. */
+  /** Limits unread bytes of the body. If undefined, only the window limits them. */
   unreadHolder: UnreadHolder | undefined
-  /** Data of the body that is not read yet. */
+  /** Body data that is not read yet. */
   readonly #held = new GrowingBuffer()
   #reader: BodyListener | undefined
   #isDropping = false
@@ -101,24 +104,24 @@ export class ServerStream extends SendingStream {
   }
 
   /**
-   * The fields must be written to the returned encoder, then `sendHead` must be called, without
-   * anything in between.
+   * Begins the headers of the response. The caller must write the fields to the returned encoder
+   * and then call `sendHead`, with nothing in between.
    */
   beginHead(status: number): HpackEncoder {
     return this.#owner.beginHead(status)
   }
 
-  /** `isEnd`: the answer has no body. */
+  /** Sends the headers. `isEnd` means that the response has no body. */
   sendHead(isEnd: boolean): void {
     if (this.isClosed) return
     if (isEnd) this.isEnding = true
     this.releaseHead()
-    // A body that is not being read by now will not be read.
+    // A body that is not being read by now will never be read.
     if (this.#reader === undefined) this.drop()
     this.#owner.sendHead(this, isEnd)
   }
 
-  /** Ends the stream with fields after its body, all of which has been taken. */
+  /** Ends the stream with trailers. The whole body must have been taken before. */
   endWith(trailers: { readonly [name: string]: string | readonly string[] }): void {
     if (this.isClosed || this.isEnding) return
     const fields = this.#owner.beginTrailers()
@@ -136,12 +139,12 @@ export class ServerStream extends SendingStream {
     if (!this.isClosed) this.#owner.reset(this, code)
   }
 
-  /** False: there is nothing to read, and nothing will come. */
+  /** Whether there is body data to read, or more may arrive. */
   get hasBody(): boolean {
     return !this.isRemoteEnded || this.#held.length > 0
   }
 
-  /** Delivers what has come of the body, and what follows. */
+  /** Delivers the body data received so far, and all that follows. */
   read(reader: BodyListener): void {
     // The data was dropped, even if the body was complete.
     if (this.#isDropping) return reader.onClose()
@@ -157,7 +160,7 @@ export class ServerStream extends SendingStream {
     this.#isDropping = true
   }
 
-  /** This method and those below are for the connection only. */
+  /** Only the connection may call this method and those below. */
   receive(chunk: Buffer): void {
     if (this.#isDropping) return
     if (this.#reader !== undefined) return this.#deliver(this.#reader, chunk)
@@ -172,7 +175,7 @@ export class ServerStream extends SendingStream {
     else void taken.then(() => this.#owner.returnWindow(this, chunk.length))
   }
 
-  /** What its head has taken, until the answer begins. */
+  /** Bytes reserved for a large head. They are released when the response begins. */
   get largeHeadBytes(): number {
     return this.#heldBytes
   }

@@ -1,11 +1,10 @@
 /**
- * The open streams of a connection, by ID. A `Map` would do, were it not for V8's garbage
- * collector: whenever the table of a Map is replaced, the old one refers to the new one. Once one
- * of them has become old, all that follow become old as well, together with the requests that were
- * in them.
+ * The open streams of a connection, by ID. A `Map` is not used because of V8's garbage collector:
+ * when a Map replaces its table, the old table refers to the new one. Once one table has moved to
+ * the old generation, all later ones follow, together with the requests that were in them.
  */
 export class StreamTable<Stream extends { readonly id: number }> {
-  /** In the order of their IDs, which is the order in which they are opened. */
+  /** Sorted by ID, which is the order in which streams are opened. */
   readonly #streams: Stream[] = []
 
   get size(): number {
@@ -30,12 +29,12 @@ export class StreamTable<Stream extends { readonly id: number }> {
     this.#streams.length = 0
   }
 
-  /** A copy, so that streams may be deleted during iteration. */
+  /** Returns a copy, so that streams may be deleted during iteration. */
   all(): Stream[] {
     return [...this.#streams]
   }
 
-  /** Returns -1 if there is no such stream. */
+  /** Returns the position of a stream, or -1 if it is not in the table. */
   #indexOf(id: number): number {
     let [low, high] = [0, this.#streams.length - 1]
     while (low <= high) {

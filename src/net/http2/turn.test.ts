@@ -5,7 +5,7 @@ import { Turn } from './turn.ts'
 
 const LONG = 64 * 1024
 
-/** Connections that have so many long writes to make each. */
+/** Simulates connections that have this many long writes each. */
 function harness(writes: Readonly<Record<string, number>>) {
   const due: (() => void)[] = []
   const turn = new Turn(new TurnEnd((call) => void due.push(call)).defer)
@@ -14,7 +14,7 @@ function harness(writes: Readonly<Record<string, number>>) {
     if (left === 0) return
     if (!turn.takes(LONG)) return turn.later({ goOn: () => write(name, left) })
     written.push(name)
-    // As a socket: it tells later that it has written.
+    // Like a socket, which reports later that it has written.
     turn.later({ goOn: () => write(name, left - 1) })
   }
   for (const [name, count] of Object.entries(writes)) write(name, count)
@@ -26,7 +26,7 @@ function harness(writes: Readonly<Record<string, number>>) {
   return { turn, nextTurn, writtenNow: () => written, due }
 }
 
-test('a turn writes a quarter of a megabyte, of each connection in turn', () => {
+test('a tick writes at most a quarter of a megabyte, and connections take turns', () => {
   const names = Array.from({ length: 40 }, (_, at) => `${at}`)
   const { nextTurn } = harness(Object.fromEntries(names.map((name) => [name, 2])))
   const turns = Array.from({ length: 20 }, nextTurn)
@@ -35,11 +35,11 @@ test('a turn writes a quarter of a megabyte, of each connection in turn', () => 
   assert.deepEqual(
     new Set(all.slice(0, 39)).size,
     39,
-    'nobody writes twice before all have written',
+    'no connection writes twice before all have written',
   )
 })
 
-test('short writes go ahead, and what is gathered comes first', () => {
+test('short writes do not wait, and the data of a tick precedes long writes', () => {
   const { turn, nextTurn, writtenNow } = harness(
     Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}`, 5])),
   )

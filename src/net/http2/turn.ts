@@ -1,32 +1,38 @@
 /**
- * What is written to sockets in a turn of the event loop. TLS encrypts what it is given at once, on
- * this thread: a hundred clients that read long lists, each of them sent a quarter of a megabyte,
- * make a turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after
- * the other; short ones always go ahead.
+ * Limits how much is written to sockets in one tick of the event loop. TLS encrypts written data
+ * immediately, on this thread: a hundred clients that read long lists, with a quarter of a megabyte
+ * for each, would make a tick last 30 ms. Each tick therefore has a budget for long writes, which
+ * the connections use in turn. Short writes never wait.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { type Defer, turnEnd } from '../../lib/time/turn-end.ts'
 
 /**
- * About half a millisecond, copies and system calls included. Each connection has one write of 64
- * KB in a turn: this is as much as four clients take.
+ * Budget for long writes in a tick: about half a millisecond, including copies and system calls.
+ * Each connection makes one write of 64 KB in a tick, so four clients use up the budget.
  */
 const TURN_BYTES = 256 * 1024
-/** Most answers are shorter. A connection that has more to send waits for its turn. */
+/**
+ * Writes up to this size are short, as most responses are. A connection that has more to send waits
+ * for its turn.
+ */
 const SHORT_BYTES = 16 * 1024
 
-/** What has something to write. */
+/** An output with something to write in this tick. */
 export interface TickWriter {
-  /** Gathers what the turn has brought, and writes it. */
+  /** Collects the data of the tick and writes it. */
   readonly endTurn: () => void
 }
 
-/** What waits to go on with a long write. It takes its bytes then, and waits again for the next. */
+/**
+ * An output that waits to continue a long write. Each call of `goOn` writes once; for the next
+ * write it waits again.
+ */
 export interface LongWriting {
   readonly goOn: () => void
 }
 
-/** One for all connections of a listener, or of a client. */
+/** The write budget shared by all connections of a listener or of a client. */
 export class Turn {
   readonly #defer: Defer
   #waiting: TickWriter[] = []
@@ -34,22 +40,25 @@ export class Turn {
   #left = TURN_BYTES
   #isDue = false
   #isLongDue = false
-  /** While those that wait go on, whatever is left is theirs. */
+  /**
+   * Whether the waiting outputs are continuing now. The rest of the budget is then reserved for
+   * them.
+   */
   #isGoingOn = false
 
   constructor(defer: Defer = turnEnd.defer) {
     this.#defer = defer
   }
 
-  /** `endTurn` is called at the end of this turn. */
+  /** Schedules a call of `endTurn` at the end of this tick. */
   add(writing: TickWriter): void {
     this.#waiting.push(writing)
     this.#end()
   }
 
   /**
-   * Whether so many bytes may be written now; then they count. Otherwise the caller is to wait by
-   * `later`.
+   * Whether this many bytes may be written now. If so, they are charged to the budget. Otherwise
+   * the caller must wait with `later`.
    */
   takes(bytes: number): boolean {
     if (bytes <= SHORT_BYTES) return true
@@ -87,7 +96,7 @@ export class Turn {
     this.#isLongDue = false
     this.#left = TURN_BYTES
     this.#isGoingOn = true
-    // Those that wait again meanwhile are served in the next turn.
+    // Outputs that begin to wait again are served in the next tick.
     for (let count = this.#late.length; count > 0 && this.#left > 0; count--)
       this.#late.shift()?.goOn()
     this.#isGoingOn = false

@@ -2,7 +2,9 @@ import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { type Fields, isFields } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
 
-/** The object that a webhook answered with; undefined if the answer is not a JSON object. */
+/**
+ * Returns the object in a webhook's response, or undefined if the response is not a JSON object.
+ */
 export function fieldsIn(text: string): Fields | undefined {
   try {
     const scanner = new JsonScanner(text)

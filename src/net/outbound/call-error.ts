@@ -1,7 +1,8 @@
 /**
- * Why a call had no usable answer. `answered`: the server did, with the status of an error. `busy`:
- * it was not sent, or its answer not read, as too many are under way. `too-large`: an answer of
- * this length is not read. The last two are limits of ours, which must open nothing.
+ * Why a call had no usable response. `answered` means that the server responded with an error
+ * status. `busy` means that too many calls are in progress, so this one was not sent or its
+ * response not read. `too-large` means that the response exceeds the size limit. The last two are
+ * limits of this server, so a caller must not fail open because of them.
  */
 export type CallFailure =
   | 'answered'
@@ -18,11 +19,11 @@ type Origin = {
   readonly cause?: unknown
 }
 
-/** A call failed; the message is client-go's and has no credentials. */
+/** Thrown when a call fails. The message is client-go's and has no credentials. */
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly failure: CallFailure
-  /** 0: there was no answer. */
+  /** Status of the response, or 0 if there was none. */
   readonly status: number
   readonly retryAfterSec: number
 

@@ -5,7 +5,7 @@ import { BusyError, CallLimit } from './call-limit.ts'
 const { signal } = new AbortController()
 const limits = { callsMax: 1, waitingMax: 2 }
 
-test('calls beyond the limit begin in their order, each when one has ended', async () => {
+test('calls beyond the limit start in order, each when another one has ended', async () => {
   const limit = new CallLimit(limits)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -15,7 +15,7 @@ test('calls beyond the limit begin in their order, each when one has ended', asy
       return new Promise((resolve) => ends.set(name, resolve))
     }, signal)
   const all = [call('a'), call('b'), call('c')]
-  await assert.rejects(call('d'), BusyError, 'as many wait as may')
+  await assert.rejects(call('d'), BusyError, 'the queue is full')
   for (const [at, name] of ['a', 'b', 'c'].entries()) {
     assert.deepEqual(begun, ['a', 'b', 'c'].slice(0, at + 1))
     ends.get(name)?.()
@@ -24,7 +24,7 @@ test('calls beyond the limit begin in their order, each when one has ended', asy
   assert.equal(await limit.run(async () => 'free', signal), 'free')
 })
 
-test('who gives up is not called, and holds up nobody', async () => {
+test('a call whose caller gives up is not made, and does not delay the next one', async () => {
   const limit = new CallLimit(limits)
   const first = Promise.withResolvers<void>()
   const running = limit.run(() => first.promise, signal)

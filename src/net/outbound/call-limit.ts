@@ -1,7 +1,7 @@
 /**
- * How many calls of one webhook are under way at a time. Further ones wait for their turn, in the
- * order in which they came. A call that had to wait and then ran out of time is `busy`: others used
- * up its time, so nothing is known about the webhook.
+ * Limits the number of concurrent calls to one webhook. Further calls wait in a FIFO queue. A call
+ * that had to wait and then ran out of time is `busy`: other calls used up its time, so nothing is
+ * known about the webhook.
  */
 export class BusyError extends Error {
   override readonly name = 'BusyError'
@@ -13,13 +13,13 @@ export class BusyError extends Error {
 
 export type CallLimits = {
   readonly callsMax: number
-  /** Calls that wait; further ones fail at once. */
+  /** Maximum number of waiting calls. Further ones fail immediately. */
   readonly waitingMax: number
 }
 
 export class CallLimit {
   readonly #limits: CallLimits
-  /** In the order in which they came. */
+  /** Waiting calls, first in, first out. */
   readonly #waiting = new Set<() => void>()
   #calls = 0
 
@@ -28,8 +28,8 @@ export class CallLimit {
   }
 
   /**
-   * Fails with a BusyError if the signal is aborted before its turn, or during a call that had to
-   * wait.
+   * Runs a call when it is its turn. Rejects with a BusyError if the signal is aborted before its
+   * turn, or during a call that had to wait.
    */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const mustWait = this.#calls >= this.#limits.callsMax
@@ -63,7 +63,7 @@ export class CallLimit {
     })
   }
 
-  /** A call that has ended leaves its place to the first that waits. */
+  /** Gives the place of a call that has ended to the first waiting call. */
   #next(): void {
     const [first] = this.#waiting
     if (first === undefined) {

@@ -54,7 +54,7 @@ async function start(
 
 const signal = AbortSignal.timeout(20_000)
 
-test('a connection that the webhook closed while nobody used it fails no call', async () => {
+test('a connection that the webhook closed while it was idle fails no call', async () => {
   const used = new WeakMap<Socket, number>()
   let connections = 0
   await using hook = await start((request, response) => {
@@ -75,13 +75,13 @@ for (const [written, asked] of Object.entries({
   '': '/',
   '//': '/',
 })) {
-  test(`the path ${JSON.stringify(written)} is asked as ${asked}, as client-go joins it`, async () => {
+  test(`the path ${JSON.stringify(written)} is requested as ${asked}, as client-go joins it`, async () => {
     await using hook = await start((request, response) => response.end(request.url), written)
     assert.equal(await hook.webhook.post('{}', signal), `${asked}?timeout=5s`)
   })
 }
 
-test('one that ends every connection is not called for ever', async () => {
+test('a webhook that ends every connection is not called forever', async () => {
   let calls = 0
   await using hook = await start((request) => {
     calls++
@@ -91,7 +91,7 @@ test('one that ends every connection is not called for ever', async () => {
   assert.equal(calls, 1)
 })
 
-test('a Service that cannot be looked up fails the call as any other reason does', async () => {
+test('a Service that cannot be looked up fails the call like any other reason', async () => {
   const service = { name: 'hook', namespace: 'default' }
   const webhook = new Webhook(
     { service },
@@ -106,7 +106,7 @@ test('a Service that cannot be looked up fails the call as any other reason does
   )
 })
 
-test('a webhook that does not speak TLS is told of', async () => {
+test('a webhook that does not speak TLS fails the call', async () => {
   const server = createServer()
   await using _ = { [Symbol.asyncDispose]: async () => void server.close() }
   const webhook = new Webhook(
@@ -117,7 +117,7 @@ test('a webhook that does not speak TLS is told of', async () => {
   await assert.rejects(webhook.post('{}', signal), WebhookError)
 })
 
-test('an answer in pieces of a byte costs little more than its bytes', async () => {
+test('a response in pieces of one byte costs little more memory than its bytes', async () => {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')
@@ -144,7 +144,7 @@ test('an answer in pieces of a byte costs little more than its bytes', async () 
   assert.ok(cost < 10_000_000, `${cost} bytes are held`)
 })
 
-test('an answer without end fails its call, and nothing of it stays', async () => {
+test('an endless response fails its call, and its memory is released', async () => {
   await using hook = await start((_, response) => {
     const piece = Buffer.alloc(1 << 20, ' ')
     const write = (): void => {
@@ -157,10 +157,10 @@ test('an answer without end fails its call, and nothing of it stays', async () =
     hook.webhook.post('{}', signal),
     /^WebhookError: Post .*: the response is too large$/,
   )
-  await until(() => hook.received.bytes === 0, 'nothing stays')
+  await until(() => hook.received.bytes === 0, 'its memory is released')
 })
 
-test('a call shows the credentials for its host, and a renewed certificate is shown on a new connection', async () => {
+test('a call sends the credentials for its host, and a renewed certificate is used on a new connection', async () => {
   const own = createSelfSigned('first', [], Date.now())
   const renewed = createSelfSigned('second', [], Date.now())
   const seen: unknown[] = []

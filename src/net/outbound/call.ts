@@ -1,4 +1,7 @@
-/** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
+/**
+ * Calls a webhook: one POST of a review, over TLS, with the CA bundle of the webhook's
+ * configuration.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -22,25 +25,23 @@ import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
 import { type Address, addressOf, endpointOf, type ServiceReference } from './service-address.ts'
 
 /**
- * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that
- * is raised, no call waits for those of others.
+ * Limits for one webhook. `callsMax` is above the default of --max-mutating-requests-inflight, 200.
+ * Unless that is raised, no call waits for others.
  */
 const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
 
-/** This server itself, which no proxy has to be asked for. */
+/** Origins of this server itself, which is called without a proxy. */
 const ownOrigins: ReadonlySet<string> = new Set([
   'https://kubernetes.default.svc',
   'https://kubernetes.default.svc:443',
 ])
 
-/** A call failed; the message is upstream's. */
+/** Thrown when a call fails. The message is kube-apiserver's. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
-  /** Of an answer that was an error; undefined: there was none. */
+  /** Status of the response if it was an error. Undefined if there was no such response. */
   readonly status: number | undefined
-  /**
-   * Which limit of this server ended the call: it says nothing about the webhook. Undefined: none.
-   */
+  /** The limit of this server that ended the call, if any. It says nothing about the webhook. */
   readonly limit: OwnLimit | undefined
 
   constructor(
@@ -54,8 +55,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * `busy`: of all calls together, so that it may pass the next time. `answer`: the answer is too
- * large.
+ * `busy` is a limit for several calls together, so the next attempt may succeed. `answer` means
+ * that the response is too large.
  */
 export type OwnLimit = 'busy' | 'answer'
 
@@ -65,46 +66,50 @@ function limitOf(cause: unknown): OwnLimit | undefined {
   return cause.why === 'answer' ? 'answer' : 'busy'
 }
 
-/** The current Service; undefined if it does not exist. */
+/** Returns the current Service, or undefined if it does not exist. */
 export type GetService = (namespace: string, name: string) => MaybePromise<KubeObject | undefined>
 
-/** How endpoints are found. */
+/** Finds the endpoints of Services. */
 export type EndpointRouting = {
-  /** The Endpoints of a Service; undefined if they do not exist. */
+  /** Returns the Endpoints of a Service, or undefined if they do not exist. */
   readonly getEndpoints: GetService
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 
-/** How this server shows a webhook who it is. May be renewed: it is asked for with each call. */
+/**
+ * Credentials with which this server authenticates to a webhook. They may be renewed, so each call
+ * requests them.
+ */
 export type ClientCredentials = Pick<KubeconfigCredentials, 'headers' | 'certificate'>
 
 /**
- * By the host and port that a configuration names; for a Service the host is `name.namespace.svc`.
- * Undefined: it calls without any.
+ * Returns the credentials for the host and port in a webhook's configuration, or undefined to call
+ * without credentials. For a Service the host is `name.namespace.svc`.
  */
 export type CredentialsFor = (host: string, port: number) => ClientCredentials | undefined
 
 export type WebhookClientOptions = {
   readonly getService: GetService
-  /** Absent: a Service is called at its cluster IP. */
+  /** If absent, a Service is called at its cluster IP. */
   readonly routing?: EndpointRouting | undefined
-  /** Undefined: no webhook gets any. */
+  /** If undefined, all webhooks are called without credentials. */
   readonly credentialsFor?: CredentialsFor | undefined
-  /** Shared by all webhooks. */
+  /** The responses that are being received, shared by all webhooks. */
   readonly received: ReceivedAnswers
   /**
-   * How webhooks behind a Service and those given by a URL are connected to. Undefined: straight.
+   * Open the connections to webhooks behind a Service (`cluster`) and to those with a URL
+   * (`controlplane`). If undefined, connections are direct.
    */
   readonly dials?: { readonly cluster?: Dial; readonly controlplane?: Dial } | undefined
-  /** Undefined: the limit of `received`. */
+  /** Maximum size of a response. If undefined, the limit of `received` applies. */
   readonly answerBytesMax?: number
 }
 
 export type PostOptions = {
-  /** Absent: the webhook's own. */
+  /** Timeout of the call. By default, the webhook's own. */
   readonly timeoutMs?: number
-  /** Undefined: the request is not traced. */
+  /** The parent of the call's span. If undefined, the call is not traced. */
   readonly span?: Span | undefined
 }
 
@@ -113,9 +118,9 @@ const userAgent = 'kube-apiserver-admission'
 type PostRequest = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
 
 export class Webhook {
-  /** Also part of error messages. */
+  /** The origin, which is also part of error messages. */
   readonly #origin: string
-  /** Up to the timeout, which is part of the query. */
+  /** The path and the query, up to the value of the timeout. */
   readonly #path: string
   readonly #timeoutMs: number
   readonly #service: ServiceReference | undefined
@@ -127,7 +132,7 @@ export class Webhook {
   readonly #credentials: ClientCredentials | undefined
   readonly #connections: Connections
 
-  /** `clientConfig`: has a url, or a service of the cluster. */
+  /** `clientConfig` has a URL, or a Service of the cluster. */
   constructor(clientConfig: Fields, timeoutMs: number, options: WebhookClientOptions) {
     const { getService, routing, credentialsFor, received, answerBytesMax, dials } = options
     const { service } = clientConfig
@@ -155,7 +160,10 @@ export class Webhook {
     this.#credentials = credentialsFor?.(withoutBrackets(named), this.#service?.port ?? portOf(url))
   }
 
-  /** The answer's body. The webhook is told how much time it has. Fails with a WebhookError. */
+  /**
+   * Sends a review and returns the body of the response. The query informs the webhook of its
+   * timeout. Rejects with a WebhookError.
+   */
   async post(
     body: string,
     signal: AbortSignal,
@@ -177,7 +185,7 @@ export class Webhook {
     return text
   }
 
-  /** Closes connections as soon as they are unused: calls that are under way go on. */
+  /** Closes connections as soon as they are unused. Current calls continue. */
   close(): void {
     this.#connections.close()
   }
@@ -242,7 +250,10 @@ export class Webhook {
     }
   }
 
-  /** A Service is called at its cluster IP, or at an endpoint, with its DNS name for TLS. */
+  /**
+   * Returns the address to call. A Service is called at its cluster IP, or at an endpoint, with its
+   * DNS name for TLS.
+   */
   async #target(path: string): Promise<Target> {
     const url = new URL(this.#origin)
     const { hostname } = url
@@ -276,8 +287,8 @@ export class Webhook {
 }
 
 /**
- * A URL has its host in lower case. Users of a kubeconfig are looked up, as upstream does it, by
- * the host as it was written.
+ * Returns the host as it was written. A parsed URL has it in lower case, but users of a kubeconfig
+ * are looked up by the host as written, as in kube-apiserver.
  */
 function hostAsWritten(text: string, { hostname }: URL): string {
   const at = text.toLowerCase().indexOf(hostname)
@@ -285,14 +296,14 @@ function hostAsWritten(text: string, { hostname }: URL): string {
 }
 
 /**
- * As client-go joins it: slashes that follow each other are one, and none is at the end. Go's own
- * servers answer other paths with a redirect, which nobody follows.
+ * Cleans a path as client-go does: consecutive slashes become one, and a trailing slash is removed.
+ * Go's own servers respond to other paths with a redirect, which is not followed.
  */
 const cleanPath = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 
 const portOf = ({ port }: URL): number => Number(port) || 443
 
-/** An IPv6 address is in brackets in a URL. */
+/** Removes the brackets that an IPv6 address has in a URL. */
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
 type Target = Address & {
@@ -306,7 +317,7 @@ const placeOf = ({ name, namespace, port }: Fields): ServiceReference => ({
   port: numberOf(port) || 443,
 })
 
-/** The URL with the DNS name of the Service. */
+/** Returns the URL with the DNS name of the Service. */
 function urlOf({ name, namespace, path }: Fields): URL {
   const place = new URL(`https://${textOf(name)}.${textOf(namespace)}.svc`)
   place.pathname = textOf(path)

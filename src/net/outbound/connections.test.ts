@@ -17,7 +17,7 @@ type Peer = {
   readonly connections: Connections
 } & AsyncDisposable
 
-/** `send`: a call that gives up after so many ms. */
+/** `send` makes a call that gives up after this many ms. */
 async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -41,7 +41,7 @@ async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   }
 }
 
-/** A webhook that agrees on HTTP/2 and says the rest in frames. */
+/** Creates a webhook that agrees to HTTP/2 and then exchanges raw frames. */
 const withFrames = (onConnection: (socket: TLSSocket) => void): Server =>
   createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => undefined)
@@ -56,7 +56,7 @@ for (const [where, silent] of [
   ['in the handshake', silentTcp],
   ['before SETTINGS', silentHttp2],
 ] as const) {
-  test(`a call that joins a connection being opened has its own time, with a peer that is silent ${where}`, async () => {
+  test(`a call that joins a connection being opened has its own timeout if the peer is silent ${where}`, async () => {
     const server = silent()
     await using peer = await callerOf(server, 500)
     const first = peer.send(500).catch((error: unknown) => error)
@@ -87,8 +87,8 @@ const settings = frame(FRAME.SETTINGS)
 const okHead = frame(FRAME.HEADERS, { flags: END_HEADERS, stream: 1, payload: Buffer.from([0x88]) })
 
 /**
- * Sends these frames as soon as it has the body of the first call: DATA with END_STREAM on stream
- * 1.
+ * Sends these frames as soon as the body of the first call has arrived: DATA with END_STREAM on
+ * stream 1.
  */
 const answering = (socket: TLSSocket, frames: readonly Buffer[]): void => {
   const body = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })
@@ -101,7 +101,7 @@ const answering = (socket: TLSSocket, frames: readonly Buffer[]): void => {
   })
 }
 
-test('a webhook that closes each connection at once gets few of them', async () => {
+test('a webhook that closes each connection immediately gets few of them', async () => {
   let opened = 0
   const server = withFrames((socket) => {
     opened++
@@ -114,7 +114,7 @@ test('a webhook that closes each connection at once gets few of them', async () 
   assert.ok(opened <= 3, `${opened} connections`)
 })
 
-test('an answer that is reset before its end is none, even with NO_ERROR', async () => {
+test('a response that is reset before its end fails, even with NO_ERROR', async () => {
   const part = frame(FRAME.DATA, {
     stream: 1,
     payload: Buffer.from('response:\n  allowed: true\n'),
@@ -127,7 +127,7 @@ test('an answer that is reset before its end is none, even with NO_ERROR', async
 
 const answer = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })
 
-test('a connection that is closed ends, even if the webhook goes on sending', async () => {
+test('a closed connection ends even if the webhook keeps sending', async () => {
   const ended = Promise.withResolvers<void>()
   const server = withFrames((socket) => {
     answering(socket, [okHead, answer])
@@ -140,7 +140,7 @@ test('a connection that is closed ends, even if the webhook goes on sending', as
       ended.resolve()
     })
   })
-  // Else Node answers the end of our side with that of the other.
+  // Otherwise Node ends the webhook's side as soon as ours has ended.
   server.on('secureConnection', (socket: TLSSocket) => {
     socket.allowHalfOpen = true
   })

@@ -1,10 +1,10 @@
 /**
- * The connections to one webhook. They are kept open between calls, but only for calls with the
- * same client certificate: one that was renewed needs new connections.
+ * The connections to one webhook. They stay open between calls, but only for calls with the same
+ * client certificate: a renewed certificate needs new connections.
  *
- * As upstream, HTTP/2 is offered only to a webhook on this host: behind a Service or another name
- * there may be several servers, and all calls on one connection would come to the same of them
- * (k/k#75791).
+ * As in kube-apiserver, HTTP/2 is offered only to a webhook on this host. Behind a Service or
+ * another name there may be several servers, and all calls on one connection would reach the same
+ * one of them (k/k#75791).
  */
 import { Agent } from 'node:https'
 import { isIP } from 'node:net'
@@ -19,15 +19,15 @@ import { type Http2Call, Http2Session } from './http2-session.ts'
 import type { KeyPair } from './kubeconfig-credentials.ts'
 import { type Answer, LostConnection, send } from './send.ts'
 
-/** On how many connections a call is tried that then turn out to be lost. */
+/** Maximum number of attempts for a call whose connections turn out to be lost. */
 const SENDS_MAX = 3
 
 export type ConnectionsOptions = {
-  /** Undefined: the roots of the system. */
+  /** CAs of the webhook's certificate. If undefined, the system's root certificates are used. */
   readonly anchors: ServerTrustAnchors | undefined
-  /** After which an unused connection is closed, and one that cannot be opened is given up. */
+  /** Time after which an unused connection is closed, and opening a connection is abandoned. */
   readonly timeoutMs: number
-  /** Undefined: connections go straight. */
+  /** Opens the transport of connections. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -40,12 +40,12 @@ export class Connections {
     this.#options = options
   }
 
-  /** Fails with a FailedCall. `own`: the client certificate. */
+  /** Sends a call with the client certificate `own`. Rejects with a FailedCall. */
   send(call: Http2Call, own: KeyPair | undefined): Promise<Answer> {
     return this.#poolFor(own).send(call)
   }
 
-  /** Closes connections as soon as they are unused: calls that are under way go on. */
+  /** Closes connections as soon as they are unused. Current calls continue. */
   close(): void {
     this.#isClosed = true
     this.#current?.pool.close()
@@ -73,7 +73,7 @@ class Pool {
   readonly #agent: Agent
   #sessions: readonly Http2Session[] = []
   #opening: Promise<Http2Session | undefined> | undefined
-  /** The webhook did not agree on HTTP/2. */
+  /** Whether the webhook did not agree to HTTP/2. */
   #isHttp1 = false
   #isClosed = false
 
@@ -84,8 +84,8 @@ class Pool {
     this.#secureContext = secureContext
     this.#timeoutMs = timeoutMs
     this.#dial = dial
-    // A resumed session would not show whether the certificate of the webhook is still valid, so
-    // none is cached.
+    // No TLS session is cached, because a resumed session would not show whether the webhook's
+    // certificate is still valid.
     const options = { keepAlive: true, timeout: timeoutMs, maxCachedSessions: 0, secureContext }
     this.#agent = dial === undefined ? new Agent(options) : new DialedTlsAgent(dial, options)
   }
@@ -111,8 +111,8 @@ class Pool {
   }
 
   /**
-   * Has a stream for the call. Undefined: the call is to be sent over HTTP/1.1. Fails with a
-   * FailedCall or a LostConnection.
+   * Acquires a stream for the call. Returns undefined if the call must be sent over HTTP/1.1.
+   * Rejects with a FailedCall or a LostConnection.
    */
   async #session({
     target: { host, port, servername },
@@ -130,11 +130,12 @@ class Pool {
         this.#opening = undefined
       })
       try {
-        // It is opened for many calls, each of which may give up.
+        // The session is opened for many calls, each of which may be aborted.
         if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
       } catch (error) {
-        // Only the time of the call that began to open it is over. Passed on, a failurePolicy would
-        // ignore a webhook that had no time to answer.
+        // The failure means only that the time of another call, which began to open the session, is
+        // over. If it were passed on, a failurePolicy would ignore a webhook that had no time to
+        // respond.
         if (isOwn || signal.aborted || !isAbort(error)) throw error
       }
     }
@@ -160,13 +161,13 @@ class Pool {
     }
     const session = new Http2Session(socket, this.#timeoutMs)
     await session.ready
-    // Whoever waits for a stream opens the next connection, and would never end.
+    // Calls that wait for a stream would open the next connection, and so on forever.
     if (!session.takesStreams) {
       session.close()
-      throw new Error('http2: the webhook takes no streams')
+      throw new Error('http2: the webhook accepts no streams')
     }
-    // GOAWAY came with SETTINGS: whoever waits would open connections without pause for as long as
-    // it has time.
+    // GOAWAY came together with SETTINGS. Waiting calls would open one connection after another
+    // until their time is over.
     if (session.isSpent) throw new LostConnection()
     this.#sessions = [...this.#sessions, session]
     if (this.#isClosed) session.close()
@@ -174,7 +175,7 @@ class Pool {
   }
 }
 
-/** Addresses are in the form that a URL makes of them. */
+/** Whether the host is this machine. Addresses must have the form in which a URL has them. */
 const isLocal = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 

@@ -11,7 +11,8 @@ const userOf = (token: string): KubeconfigUser => ({
 })
 
 /**
- * The token with which a webhook is called, by the names of users; the token of each is its name.
+ * Returns the token with which a webhook is called. Users have these names, and each user's token
+ * is its name.
  */
 async function tokenFor(
   names: readonly string[],
@@ -39,19 +40,19 @@ const cases: readonly (readonly [readonly string[], string, number, string])[] =
   [['[::1]:8443'], '::1', 8443, '[::1]:8443'],
 ]
 for (const [names, host, port, wanted] of cases) {
-  test(`of ${names.join(' ')} ${wanted} calls ${host}:${port}`, async () => {
+  test(`with the users ${names.join(' ')}, ${wanted} calls ${host}:${port}`, async () => {
     assert.equal(await tokenFor(names, host, port), wanted)
   })
 }
 
-test('without a current context a webhook that no user is named after is called without credentials', () => {
+test('without a current context, a webhook without a matching user is called without credentials', () => {
   assert.equal(
     credentialsByHost({ byName: new Map(), current: null }, systemClock)('a', 443),
     undefined,
   )
 })
 
-test('a user without credentials sends none', async () => {
+test('a user without credentials sends neither headers nor a certificate', async () => {
   const none: KubeconfigUser = {
     credentials: { kind: 'none' },
     clientCertificate: null,

@@ -1,7 +1,7 @@
 /**
- * Which user of a kubeconfig calls a webhook: users are named after hosts, as `host:port`,
- * `*.suffix:port`, both without the port for 443, or `*`. Otherwise it is the user of the current
- * context, if there is one.
+ * Selects the user of a kubeconfig that calls a webhook. Users are named after hosts, as
+ * `host:port` or `*.suffix:port`, both without the port for port 443, or `*`. If no name matches,
+ * the user of the current context is selected, if there is one.
  */
 import type { KubeconfigUser, KubeconfigUsers } from './kubeconfig.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -25,14 +25,14 @@ export function credentialsByHost(
   }
 }
 
-/** The most specific first. */
+/** Returns the names to look up, the most specific first. */
 function namesFor(host: string, port: number): string[] {
   const shown = host.includes(':') ? `[${host}]` : host
   const withoutPort = port === HTTPS_PORT ? [host, ...suffixesOf(host)] : []
   return [`${shown}:${port}`, ...suffixesOf(`${shown}:${port}`), ...withoutPort, '*']
 }
 
-/** `a.b.c`: `*.b.c`, `*.c`. */
+/** Returns the wildcards for a target: for `a.b.c`, `*.b.c` and `*.c`. */
 function suffixesOf(target: string): string[] {
   const parts = target.split('.')
   return parts.slice(1).map((_, at) => `*.${parts.slice(at + 1).join('.')}`)

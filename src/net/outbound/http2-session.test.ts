@@ -18,7 +18,7 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
 
 type Answer = (stream: ServerHttp2Stream, body: string, path: string) => void
 
-/** A webhook that speaks HTTP/2 alone. `sessions`: its connections so far. */
+/** Starts a webhook that only speaks HTTP/2. `sessions` are its connections so far. */
 async function start(
   answer: Answer,
   { host = '127.0.0.1', streamsMax = 100, timeoutMs = 20_000 } = {},
@@ -92,7 +92,7 @@ test('calls to a webhook on this host share a connection', async () => {
   assert.equal(hook.received.bytes, 0)
 })
 
-test('there are as many connections as the webhook takes streams', async () => {
+test('more connections are opened when the webhook has no free streams', async () => {
   const held: (() => void)[] = []
   let isHeld = false
   await using hook = await start(
@@ -105,13 +105,13 @@ test('there are as many connections as the webhook takes streams', async () => {
   await hook.webhook.post('{}', within())
   isHeld = true
   const answered = Promise.all(Array.from({ length: 25 }, () => hook.webhook.post('{}', within())))
-  await until(() => held.length === 25, 'all are under way at once')
+  await until(() => held.length === 25, 'all calls are in progress')
   for (const answer of held) answer()
   await answered
   assert.equal(hook.sessions.length, 3)
 })
 
-test('a connection that the webhook closed while nobody used it fails no call', async () => {
+test('a connection that the webhook closed while it was idle fails no call', async () => {
   await using hook = await start(echo)
   for (const end of ['close', 'goaway', 'destroy'] as const) {
     await hook.webhook.post('{}', within())
@@ -121,7 +121,7 @@ test('a connection that the webhook closed while nobody used it fails no call', 
   assert.equal(hook.sessions.length, 4)
 })
 
-test('one that refuses every stream is not called for ever', async () => {
+test('a webhook that refuses every stream is not called forever', async () => {
   let calls = 0
   await using hook = await start((stream) => {
     calls++
@@ -131,7 +131,7 @@ test('one that refuses every stream is not called for ever', async () => {
   assert.ok(calls <= 3, `${calls} calls`)
 })
 
-test('a call ends in its time, be the answer missing or in pieces, and a silent connection is left', async () => {
+test('a call with an endless slow response ends at its timeout, and its connection stays in use', async () => {
   let isSilent = true
   await using hook = await start((stream, body, path) => {
     if (!isSilent) return echo(stream, body, path)
@@ -142,10 +142,10 @@ test('a call ends in its time, be the answer missing or in pieces, and a silent 
   await assert.rejects(hook.webhook.post('{}', within(2_000)), /context deadline exceeded/)
   isSilent = false
   assert.equal(await hook.webhook.post('{}', within()), '{}')
-  assert.equal(hook.sessions.length, 1, 'it was heard of')
+  assert.equal(hook.sessions.length, 1, 'the connection is kept')
 })
 
-test('a connection on which nothing is heard is not used again', async () => {
+test('a connection on which nothing is received is not used again', async () => {
   let isSilent = true
   await using hook = await start((stream, body, path) => {
     if (!isSilent) echo(stream, body, path)
@@ -159,7 +159,7 @@ test('a connection on which nothing is heard is not used again', async () => {
   assert.equal(hook.sessions.length, 2)
 })
 
-test('an answer without end fails its call, and nothing of it stays', async () => {
+test('an endless response fails its call, and its memory is released', async () => {
   await using hook = await start((stream) => {
     stream.respond({ ':status': 200 })
     const piece = Buffer.alloc(1 << 20, ' ')
@@ -170,7 +170,7 @@ test('an answer without end fails its call, and nothing of it stays', async () =
     write()
   })
   await assert.rejects(hook.webhook.post('{}', within()), /the response is too large/)
-  await until(() => hook.received.bytes === 0, 'nothing stays')
+  await until(() => hook.received.bytes === 0, 'its memory is released')
 })
 
 test('an unused connection is closed', async () => {
@@ -180,17 +180,16 @@ test('an unused connection is closed', async () => {
   assert.equal(await hook.webhook.post('{}', within()), '{}')
 })
 
-test('a webhook that takes no streams gets one connection, and the call fails', async () => {
+test('a webhook that accepts no streams gets one connection, and the call fails', async () => {
   await using hook = await start(echo, { streamsMax: 0 })
   await assert.rejects(hook.webhook.post('{}', within()), /no streams/)
   await until(() => hook.sessions.every(({ destroyed }) => destroyed), 'it is closed')
   assert.equal(hook.sessions.length, 1)
 })
 
-test('an answer that is not as long as it said is a failure', async () => {
+test('a response whose length differs from its content-length fails', async () => {
   for (const length of ['1', '3', '2, 2', '-2']) {
     await using hook = await start((stream) => {
-      // Node's own server would not send it.
       stream.respond({
         ':status': 200,
         'content-type': 'application/json',
@@ -202,7 +201,7 @@ test('an answer that is not as long as it said is a failure', async () => {
   }
 })
 
-test('one that is as long as it said is an answer', async () => {
+test('a response whose length matches its content-length succeeds', async () => {
   await using hook = await start((stream) => {
     stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': '2' })
     stream.end('{}')
@@ -211,17 +210,17 @@ test('one that is as long as it said is an answer', async () => {
 })
 
 const fail = (): never => {
-  throw new Error('what the peer has sent makes no sense')
+  throw new Error('the data of the peer is invalid')
 }
 
-test('a listener that throws ends its own stream, and nothing else', async () => {
+test('a listener that throws ends only its own stream', async () => {
   await using hook = await start(echo)
   const socket = connect({ port: hook.port, host: '127.0.0.1', ca: cert, ALPNProtocols: ['h2'] })
   await once(socket, 'secureConnect')
   const session = new Http2Session(socket, 60_000)
   await session.ready
   const fields = [':method', 'POST', ':scheme', 'https', ':authority', 'localhost', ':path', '/']
-  /** What the stream told, until it was closed with a code. */
+  /** Returns what the stream reported, followed by the code with which it was closed. */
   const ask = (broken: 'onHead' | 'onData' | undefined): Promise<string> =>
     new Promise((resolve) => {
       let reported = ''

@@ -1,6 +1,5 @@
 /**
- * One HTTP/2 connection to a webhook or an aggregated server, on which many calls are under way at
- * a time.
+ * One HTTP/2 connection to a webhook or an aggregated API server, shared by many concurrent calls.
  */
 import type { TLSSocket } from 'node:tls'
 import { ClientConnection } from '../http2/client-connection.ts'
@@ -22,19 +21,19 @@ import {
   UnprocessedCall,
 } from './send.ts'
 
-/** An answer of some KB comes without waiting for us to open its window. */
+/** A response of some KB arrives without waiting for us to open its window. */
 const STREAM_WINDOW_BYTES = 1 << 20
 /**
- * It is given back as data comes, whoever reads it: a stream that is paused does not hold up the
- * others.
+ * Receive window of the connection. It is returned as data arrives, whether or not it is read, so a
+ * paused stream does not delay the others.
  */
 const CONNECTION_WINDOW_BYTES = 16 << 20
-/** An answer has a handful of short headers. */
+/** A response has a handful of short headers. */
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
-/** If the peer does not say how many it takes. */
+/** Maximum number of streams if the peer does not announce one. */
 const STREAMS_MAX = 100
 
-/** The peer has this long to read our last frames. */
+/** Time that the peer has to read our last frames. */
 const CLOSE_MS = 2_000
 
 export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & {
@@ -53,7 +52,7 @@ export class Http2Session {
   readonly #idleMs: number
   #streamsMax = STREAMS_MAX
   #streams = 0
-  /** Counts signs of life of the peer. */
+  /** Counts what the peer has sent. Any change proves that the peer is alive. */
   #heard = 0
   #isAnswered = false
   #isClosed = false
@@ -63,8 +62,8 @@ export class Http2Session {
   readonly #settings = Promise.withResolvers<void>()
 
   /**
-   * `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it.
-   * `streamWindow`: what comes of one answer while it is paused. `readTo`: see
+   * `socket` is open and has agreed on h2. An unused session is closed after `idleMs`.
+   * `streamWindow` limits how much of a response is received while it is paused. For `readTo`, see
    * Http2ConnectionOptions.
    */
   constructor(
@@ -74,7 +73,8 @@ export class Http2Session {
   ) {
     this.#socket = socket
     this.#idleMs = idleMs
-    // Who does not wait for it learns of the failure by a call.
+    // Without a caller that waits for `ready`, the rejection must not count as unhandled. Calls
+    // report the failure.
     this.#settings.promise.catch(() => undefined)
     socket.on('error', (error) => {
       this.#failure ??= error
@@ -109,25 +109,25 @@ export class Http2Session {
     this.#waitIdle()
   }
 
-  /** No call can be made any more. */
+  /** Whether no further call can be made. */
   get isSpent(): boolean {
     return this.#isClosed || this.#connection.isSpent
   }
 
   /**
-   * Fulfilled when the peer has said how many streams it takes. Fails with a FailedCall, an
-   * AbortError if it says nothing in time.
+   * Resolves when the peer has announced how many streams it accepts. Rejects with a FailedCall,
+   * which is an AbortError if the peer does not announce it in time.
    */
   get ready(): Promise<void> {
     return this.#settings.promise
   }
 
-  /** It takes at least one call. */
+  /** Whether the peer accepts at least one call at a time. */
   get takesStreams(): boolean {
     return this.#streamsMax > 0
   }
 
-  /** Reserves a stream for `send`. False: none is free now. */
+  /** Reserves a stream for `send` or `request`. Returns false if none is free now. */
   acquire(): boolean {
     if (this.isSpent || this.#streams >= this.#streamsMax) return false
     this.#streams++
@@ -135,7 +135,7 @@ export class Http2Session {
     return true
   }
 
-  /** Closes the connection when calls that are under way have ended. */
+  /** Closes the connection when the current calls have ended. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#idle)
@@ -145,17 +145,17 @@ export class Http2Session {
   }
 
   /**
-   * A stream has to be acquired for it. Fails with a FailedCall, or with a LostConnection if the
-   * call is to be sent again.
+   * Sends a call on a stream that was acquired for it. Rejects with a FailedCall, or with a
+   * LostConnection if the call must be sent again.
    */
   send(call: Http2Call): Promise<Answer> {
     return this.#send(call).finally(() => this.release())
   }
 
   /**
-   * A stream has to be acquired for it, which is given back when the answer has ended. Not to be
-   * called once the session is spent. A listener that fails ends its stream alone: what it failed
-   * on came from the peer.
+   * Opens a stream that was acquired before. It is released when the response has ended. Must not
+   * be called on a spent session. If a listener throws, only its own stream ends, because the cause
+   * is data from the peer.
    */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const { onHead, onData, onTrailers, onClose, returnsWindow = false } = listener
@@ -187,7 +187,7 @@ export class Http2Session {
     return stream
   }
 
-  /** Gives back a stream that was acquired and is not used. */
+  /** Releases a stream that was acquired but is not used. */
   release(): void {
     this.#streams--
     if (this.#streams > 0) return
@@ -196,8 +196,8 @@ export class Http2Session {
   }
 
   /**
-   * Nothing more is expected: a peer that does not read, or goes on sending, must not keep the
-   * connection open.
+   * Destroys the socket after a delay. Nothing more is expected, so a peer that does not read, or
+   * keeps sending, must not keep the connection open.
    */
   #destroyLater(): void {
     this.#closing ??= setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()
@@ -219,7 +219,7 @@ export class Http2Session {
       }
       const collected = received.begin((why) => fail(new TooLargeError(why)), answerBytesMax)
       const onAbort = (): void => {
-        // The peer has not sent anything since the call began: it may be gone.
+        // The peer has not sent anything since the call began, so it may be gone.
         if (this.#heard === heard) this.close()
         fail(new DOMException('the call was aborted', 'AbortError'))
       }
@@ -236,7 +236,8 @@ export class Http2Session {
         onClose: (code: number) => {
           isDone = true
           signal.removeEventListener('abort', onAbort)
-          // A reset may say NO_ERROR, too, and an answer in YAML may be valid without its rest.
+          // A reset may also have the code NO_ERROR, and a YAML response may be valid without its
+          // rest.
           if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
             this.#isAnswered = true
             const body = collected.take()
@@ -257,8 +258,8 @@ export class Http2Session {
   }
 
   /**
-   * Why a stream ended with this code: a LostConnection if the peer closed the connection just when
-   * it was used again.
+   * Returns why a stream ended with this code. It is a LostConnection if the peer closed the
+   * connection just when it was reused.
    */
   lostBy(code: number, hasHead: boolean): Error {
     if (code === CODE.REFUSED_STREAM) return new UnprocessedCall()
@@ -281,7 +282,8 @@ const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: '
 
 type Field = { readonly name: string; readonly value: string }
 /**
- * `length`: the content-length; undefined: none. NaN, which nothing equals, if it cannot be read.
+ * `length` is the content-length, or undefined if there is none. If it cannot be parsed, it is NaN,
+ * which equals nothing.
  */
 type Head = Parameters<typeof answerOf>[0] & { readonly length: number | undefined }
 

@@ -87,7 +87,7 @@ async function failureOf(call: Promise<unknown>): Promise<CallError> {
   throw new Error('the call succeeded')
 }
 
-test('it posts JSON and gives the body of the answer, on one connection', async () => {
+test('a client posts JSON and returns the body of the response, on one connection', async () => {
   await using hook = await start((request, response) => {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => void pieces.push(piece))
@@ -104,7 +104,7 @@ test('it posts JSON and gives the body of the answer, on one connection', async 
   assert.equal(first?.headers.authorization, undefined)
 })
 
-test('it shows its credentials: a token, a user and password, those of the URL', async () => {
+test('a client sends its credentials: a token, a user name and password, or those of the URL', async () => {
   await using hook = await start(ok)
   const withUser = (user: string): string => hook.url.replace('https://', `https://${user}@`)
   const cases: [string, Partial<ClientConfig>, string][] = [
@@ -121,7 +121,7 @@ test('it shows its credentials: a token, a user and password, those of the URL',
   }
 })
 
-test('it impersonates whom the kubeconfig names', async () => {
+test('a client impersonates the user that the kubeconfig names', async () => {
   await using hook = await start(ok)
   const impersonate = {
     name: 'jane',
@@ -138,7 +138,7 @@ test('it impersonates whom the kubeconfig names', async () => {
   assert.deepEqual(headersDistinct?.['impersonate-extra-example.com%2fk'], ['x', 'y'])
 })
 
-test('a token file is read again after a minute; while it cannot be read the old token stays', async () => {
+test('a token file is read again after a minute, and the old token stays while it cannot be read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-client-'))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
   const path = join(folder, 'token')
@@ -165,7 +165,7 @@ test('a token file is read again after a minute; while it cannot be read the old
   assert.equal(await tokenOfCall(), 'Bearer second')
 })
 
-test('a renewed client certificate is shown on new connections', async () => {
+test('a renewed client certificate is used on new connections', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-client-'))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
   const [certificatePath, keyPath] = [join(folder, 'client.crt'), join(folder, 'client.key')]
@@ -198,10 +198,10 @@ test('a renewed client certificate is shown on new connections', async () => {
   nowMs += 60_000
   assert.equal(await calls.post('{}'), first, 'half of a renewed pair is not used')
   write(renewed)
-  assert.notEqual(await calls.post('{}'), first, 'and not waited for longer than needed')
+  assert.notEqual(await calls.post('{}'), first, 'a whole renewed pair is used')
 })
 
-test('calls that are too many are not sent', async () => {
+test('calls beyond the limit are not sent', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -218,7 +218,7 @@ test('calls that are too many are not sent', async () => {
   assert.equal(await calls.post('{}'), '{"ok":true}')
 })
 
-test('a call that finds no connection in its time was not refused by the server', async () => {
+test('a call that gets no connection in time fails as busy, not as a timeout of the server', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -233,7 +233,7 @@ test('a call that finds no connection in its time was not refused by the server'
   go()
 })
 
-test('a call that is aborted before there is a connection ends at once', async () => {
+test('a call that is aborted before it has a connection ends immediately', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -259,7 +259,7 @@ test('a server of an unknown authority is refused, unless verification is off', 
   assert.equal(await lax.post('{}'), '{"ok":true}')
 })
 
-test('the certificate is checked for tls-server-name', async () => {
+test('the certificate of the server is checked for tls-server-name', async () => {
   await using hook = await start(ok)
   using right = clientOf(hook.url, { tlsServerName: 'localhost' })
   assert.equal(await right.post('{}'), '{"ok":true}')
@@ -267,13 +267,13 @@ test('the certificate is checked for tls-server-name', async () => {
   await failureOf(wrong.post('{}'))
 })
 
-test('it calls servers without TLS, too', async () => {
+test('a client also calls servers without TLS', async () => {
   await using hook = await start(ok, null)
   using calls = clientOf(hook.url)
   assert.equal(await calls.post('{}'), '{"ok":true}')
 })
 
-test('it calls through a proxy', async () => {
+test('a client calls through a proxy', async () => {
   await using hook = await start(ok)
   const asked: string[] = []
   const proxy = createServer().on('connect', (request: IncomingMessage, socket) => {
@@ -298,7 +298,8 @@ test('it calls through a proxy', async () => {
 })
 
 /**
- * Connects, and answers what is not for a tunnel itself; `asked`: for what, with which credentials.
+ * Starts a proxy that opens tunnels and responds to other requests itself. `asked` records the
+ * requests and their credentials.
  */
 async function startProxy(status = 200) {
   const asked: (string | undefined)[][] = []
@@ -331,7 +332,7 @@ async function startProxy(status = 200) {
   }
 }
 
-test('where connections are dialed, the proxy is what is dialed', async () => {
+test('with a Dial, the proxy is dialed instead of the server', async () => {
   await using hook = await start(ok)
   await using proxy = await startProxy()
   const dialed: string[] = []
@@ -354,7 +355,7 @@ test('where connections are dialed, the proxy is what is dialed', async () => {
   assert.deepEqual(proxy.asked[1], ['POST', target, 'hook.example', basic])
 })
 
-test('a proxy that is dialed and refuses fails the call, without its credentials', async () => {
+test('a dialed proxy that refuses fails the call, without revealing its credentials', async () => {
   await using proxy = await startProxy(407)
   const dial: Dial = (_host, _port, signal) => dialDirect('127.0.0.1', proxy.port, signal)
   const config = configOf('https://hook.example/review', {
@@ -366,7 +367,7 @@ test('a proxy that is dialed and refuses fails the call, without its credentials
   assert.doesNotMatch(message, /secret/)
 })
 
-test('a server that switches to another protocol fails the call, and holds nobody', async () => {
+test('a server that switches to another protocol fails the call instead of blocking it', async () => {
   const hook = createPlainServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () =>
@@ -381,7 +382,7 @@ test('a server that switches to another protocol fails the call, and holds nobod
   hook.close()
 })
 
-test('a call has its time, and ends when its caller gives up', async () => {
+test('a call ends at its timeout, or when its caller gives up', async () => {
   await using hook = await start(() => undefined)
   using calls = clientOf(hook.url, {}, 200)
   const late = await failureOf(calls.post('{}'))
@@ -397,7 +398,7 @@ test('a call has its time, and ends when its caller gives up', async () => {
   assert.equal((await call).failure, 'canceled')
 })
 
-test('an error names no credentials', async () => {
+test('an error contains no credentials', async () => {
   using calls = clientOf('https://user:secret@127.0.0.1:1/x', {
     credentials: { kind: 'token', token: 'secret', path: null },
   })
@@ -409,7 +410,7 @@ test('an error names no credentials', async () => {
   assert.deepEqual([failure, status], ['refused', 0])
 })
 
-test('the status of an error is told, and a body that says nothing', async () => {
+test('an error has the status of the response, and an empty body is an error', async () => {
   await using hook = await start((_, response) => void response.writeHead(503).end('busy'))
   using calls = clientOf(hook.url)
   const refused = await failureOf(calls.post('{}'))
@@ -423,7 +424,7 @@ test('the status of an error is told, and a body that says nothing', async () =>
   )
 })
 
-test('a server that asks for patience is called again when it says', async () => {
+test('a server that responds with Retry-After is called again after that time', async () => {
   let calls = 0
   await using hook = await start((_, response) => {
     calls++
@@ -444,10 +445,10 @@ test('a server that asks for patience is called again when it says', async () =>
   assert.deepEqual(waits, [4_000, 4_000])
   calls = -9
   assert.equal((await failureOf(patient.post('{}'))).status, 503)
-  assert.deepEqual(waits.slice(2), [4_000, 4_000], 'not for longer than a call may take')
+  assert.deepEqual(waits.slice(2), [4_000, 4_000], 'no longer than a call may take')
 })
 
-test('an answer without end fails its call', async () => {
+test('an endless response fails its call', async () => {
   await using hook = await start((_, response) => {
     const write = (): void => {
       while (!response.destroyed && response.write(' '.repeat(1 << 16)));

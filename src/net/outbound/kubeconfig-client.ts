@@ -1,6 +1,6 @@
 /**
- * Calls the server that a kubeconfig names, with its credentials: reviews of tokens and of access,
- * audit events.
+ * Calls the server of a kubeconfig, with its credentials: token reviews, access reviews and audit
+ * events.
  */
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
@@ -19,25 +19,29 @@ import { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
 import { type Answer, type FailedCall, reasonOf, send, TooLargeError } from './send.ts'
 
-/** Concurrent calls of one client; further ones wait, within their own time. */
+/**
+ * Maximum number of concurrent calls of one client. Further calls wait, within their own timeout.
+ */
 const SOCKETS_MAX = 64
 /**
- * Calls of one client that are sent or wait. Requests may make more, since watches and
- * impersonation are in no limit: those are `busy`.
+ * Maximum number of calls of one client that are sent or waiting. Requests may cause more, because
+ * no limit applies to watches and impersonation. Those calls fail as `busy`.
  */
 const CALLS_MAX = 2_000
-/** An answer is parsed in one turn of the event loop; a review has some KB. */
+/**
+ * Maximum size of a response, which is parsed in one tick of the event loop. A review has a few KB.
+ */
 const ANSWER_BYTES_MAX = 1 << 20
-/** All answers that one client is receiving. */
+/** Maximum size of all responses that one client is receiving. */
 const ANSWERS_BYTES_MAX = 16 << 20
-/** As client-go, for a server that answers with Retry-After. */
+/** Maximum number of retries for a server that responds with Retry-After, as in client-go. */
 const RETRIES_MAX = 10
 
 export type KubeconfigClientOptions = {
-  /** Of each call, until its answer is complete. */
+  /** Timeout of each call, until its response is complete. */
   readonly timeoutMs: number
   readonly time?: Time
-  /** Undefined: connections go straight. */
+  /** Opens the transport of connections. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -46,7 +50,7 @@ export class KubeconfigClient implements Disposable {
   readonly #timeoutMs: number
   readonly #time: Time
   readonly #dial: Dial | undefined
-  /** Undefined: there is none. */
+  /** The proxy, or undefined if there is none. */
   readonly #proxy: URL | undefined
   readonly #url: URL
   readonly #credentials: KubeconfigCredentials
@@ -56,7 +60,7 @@ export class KubeconfigClient implements Disposable {
   })
   #connections: { readonly agent: Agent | TlsAgent; readonly certificate: string } | undefined
   #calls = 0
-  /** Without calls that sleep since the server is busy. */
+  /** Number of calls being sent, without those that sleep because the server is busy. */
   #sent = 0
 
   constructor(
@@ -74,8 +78,9 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Go's client dials the proxy. Node's agent does the same if it can. A proxy with TLS needs a
-   * Dial, because the agent does not trust the roots of the system.
+   * Returns the Dial that connects through the proxy, or undefined if Node's agent can do that.
+   * Go's client uses the given Dial to reach the proxy. A proxy with TLS also needs a Dial, because
+   * the agent does not trust the system's root certificates.
    */
   #dialProxy(given: Dial | undefined, proxy: URL): Dial | undefined {
     if (given === undefined && proxy.protocol !== 'https:') return undefined
@@ -83,7 +88,7 @@ export class KubeconfigClient implements Disposable {
     return this.#url.protocol === 'https:' ? throughProxy(dial, proxy) : toProxy(dial, proxy)
   }
 
-  /** The body of the answer. Fails with a CallError. */
+  /** Sends a POST and returns the body of the response. Rejects with a CallError. */
   async post(body: string, signal?: AbortSignal): Promise<string> {
     const { status, type, text } = await this.#call(body, signal)
     if (text !== '') return text
@@ -93,12 +98,14 @@ export class KubeconfigClient implements Disposable {
     )
   }
 
-  /** As `post`, for a call whose answer has nothing in it that matters. */
+  /** Like `post`, for a call whose response has no content that matters. */
   async deliver(body: string, signal?: AbortSignal): Promise<void> {
     await this.#call(body, signal)
   }
 
-  /** A GET of the server's URL. Fails with a CallError. */
+  /**
+   * Sends a GET to the server's URL and returns the body of the response. Rejects with a CallError.
+   */
   async get(signal?: AbortSignal): Promise<string> {
     return (await this.#call(undefined, signal)).text
   }
@@ -107,7 +114,7 @@ export class KubeconfigClient implements Disposable {
     this.#connections?.agent.destroy()
   }
 
-  /** Without a body it is a GET. */
+  /** Sends a POST, or a GET if there is no body. */
   async #call(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     if (this.#calls === CALLS_MAX) throw this.#failed('busy', new Error('busy'), body)
     this.#calls++
@@ -122,8 +129,8 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * A server that is busy may say when to call again. The sleep is bounded like a call: who waits
-   * must not wait for as long as it says.
+   * Repeats a call to a busy server that says when to call again. The time slept is limited like
+   * the time of a call, because a server may ask for any delay.
    */
   async #callPatiently(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     let sleptMs = 0
@@ -147,7 +154,7 @@ export class KubeconfigClient implements Disposable {
     limit.signal.addEventListener('abort', abort)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted === true) abort()
-    // If others have used up its time, that is no failure of the server.
+    // If other calls have used up the time of this one, the server has not failed.
     const isQueued = this.#sent >= SOCKETS_MAX
     this.#sent++
     try {
@@ -170,7 +177,7 @@ export class KubeconfigClient implements Disposable {
   async #send(body: string | undefined, signal: AbortSignal): Promise<Answer> {
     const { host, hostname, port, pathname, search, protocol } = this.#url
     const isTls = protocol === 'https:'
-    // A proxy is told the whole target of a request that is not in a tunnel.
+    // The proxy needs the whole target of a request that is not in a tunnel.
     const relay = isTls || this.#dial === undefined ? undefined : this.#proxy
     const credentials = relay === undefined ? '' : proxyAuthorization(relay)
     const [headers, agent] = await Promise.all([this.#credentials.headers(), this.#agent(isTls)])
@@ -194,7 +201,10 @@ export class KubeconfigClient implements Disposable {
     })
   }
 
-  /** A renewed client certificate needs new connections. */
+  /**
+   * Returns the agent for the current client certificate. A renewed certificate needs new
+   * connections.
+   */
   async #agent(isTls: boolean): Promise<Agent | TlsAgent> {
     const own = await this.#credentials.certificate()
     const certificate = own === undefined ? '' : `${own.cert}${own.key}`
@@ -220,7 +230,7 @@ export class KubeconfigClient implements Disposable {
 
   #agentOptions(): AgentOptions {
     const { proxyUrl } = this.#kubeconfig
-    // Who dials reaches the proxy in that way, too.
+    // With a Dial, the proxy is reached through it.
     const proxyEnv =
       proxyUrl === '' || this.#dial !== undefined
         ? {}
@@ -241,7 +251,7 @@ export class KubeconfigClient implements Disposable {
     }
   }
 
-  /** The message has the URL without its user and password. */
+  /** Returns the error of a failed call. Its message has the URL without user name and password. */
   #failed(failure: CallFailure, cause: FailedCall, body: string | undefined): CallError {
     const { protocol, host, pathname, search } = this.#url
     const why = whyOf[failure] ?? reasonOf(cause)

@@ -1,20 +1,20 @@
 /**
- * How a client of a kubeconfig shows who it is: headers, and a client certificate. Files are read
- * again as they are renewed.
+ * The credentials of a kubeconfig's user: headers and a client certificate. Files are read again
+ * regularly, because they may be renewed.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-// Does not fail with escapes that are not UTF-8, as Go's does not.
+// Like Go's decoder, this one does not throw for escapes that are not UTF-8.
 import { unescape } from 'node:querystring'
 import type { Impersonation, KubeconfigUser } from './kubeconfig.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 
-/** A file that is older is read again, as client-go does with token files. */
+/** A file is read again after this time, as client-go does with token files. */
 const REREAD_MS = 60_000
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** `server`: its URL may have a user and a password. */
+/** A user, and the URL of the server, which may have a user name and a password. */
 type ServerUser = KubeconfigUser & { readonly server?: string }
 
 export class KubeconfigCredentials {
@@ -43,7 +43,7 @@ export class KubeconfigCredentials {
     }
   }
 
-  /** Undefined: without a certificate. */
+  /** Returns the client certificate, or undefined if there is none. */
   async certificate(): Promise<KeyPair | undefined> {
     const { clientCertificate } = this.#kubeconfig
     if (clientCertificate?.kind === 'pem')
@@ -83,19 +83,22 @@ function impersonationHeaders({ name, uid, groups, extra }: Impersonation): Head
   }
 }
 
-/** Characters that a header's name cannot have are percent-encoded. */
+/** Percent-encodes the characters that the name of a header cannot have. */
 const escapeKey = (key: string): string =>
   key.replace(/[^!#$&'*+.^_`|~\w-]+/g, (text) => encodeURIComponent(text))
 
 export type KeyPair = { readonly cert: string; readonly key: string }
 type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
 
-/** Fails between two writes of who renews them, when they do not belong together. */
+/**
+ * Reads a certificate and its key. Rejects if they do not match, which is the case while only one
+ * of them is renewed.
+ */
 async function readPair({ certificatePath, keyPath }: PairPaths): Promise<KeyPair> {
   const [cert, key] = await Promise.all([readFilled(certificatePath), readFilled(keyPath)])
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
     throw new Error(
-      `the private key in ${keyPath} is not that of the certificate in ${certificatePath}`,
+      `the private key in ${keyPath} does not match the certificate in ${certificatePath}`,
     )
   }
   return { cert, key }
@@ -107,7 +110,10 @@ async function readFilled(path: string): Promise<string> {
   return text
 }
 
-/** What was read last stays when it cannot be read again; the next call tries again then. */
+/**
+ * A value that is read again regularly. If that fails, the previous value stays in use, and the
+ * next call tries again.
+ */
 class RefreshedValue<Value> {
   readonly #readNow: () => Promise<Value>
   readonly #clock: Clock

@@ -1,18 +1,21 @@
 /**
- * The configuration of a client: the server, TLS and the user, as a kubeconfig file contains them.
+ * The configuration of a client, as a kubeconfig file contains it: the server, TLS and the user.
  * config/files/kubeconfig.ts reads the file.
  */
 
 export type ClientConfig = {
   /** A URL with a scheme: `https://host:port/path`. */
   readonly server: string
-  /** '': the host of `server`. */
+  /** Server name for TLS. If empty, the host of `server` is used. */
   readonly tlsServerName: string
   /** Whether the server's certificate is not verified. */
   readonly isInsecure: boolean
-  /** PEM with at least one certificate that can be parsed; '': the system's trust store. */
+  /**
+   * PEM with at least one certificate that can be parsed. If empty, the system's trust store is
+   * used.
+   */
   readonly certificateAuthority: string
-  /** `http://` or `https://`; '': none. */
+  /** URL of a proxy, `http://` or `https://`, or the empty string. */
   readonly proxyUrl: string
   readonly credentials: KubeconfigCredentials
   readonly clientCertificate: ClientCertificate | null
@@ -21,11 +24,11 @@ export type ClientConfig = {
 
 export type KubeconfigCredentials =
   | { readonly kind: 'none' }
-  /** `path`: a file that is read again regularly and takes precedence over `token`; null: none. */
+  /** `path` is a file that is read again regularly and takes precedence over `token`, or null. */
   | { readonly kind: 'token'; readonly token: string; readonly path: string | null }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
 
-/** Files are to be reloaded when they change. */
+/** A client certificate. Files must be reloaded when they change. */
 export type ClientCertificate =
   | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
   | { readonly kind: 'pem'; readonly certificate: string; readonly key: string }
@@ -37,7 +40,7 @@ export type Impersonation = {
   readonly extra: { readonly [key: string]: readonly string[] }
 }
 
-/** A user of a kubeconfig, whatever the server. */
+/** A user of a kubeconfig, independent of the server. */
 export type KubeconfigUser = Pick<ClientConfig, 'credentials' | 'clientCertificate' | 'impersonate'>
 
 export type KubeconfigUsers = {

@@ -5,7 +5,7 @@ import { ReceivedAnswers } from './received.ts'
 const limits = { answerBytesMax: 100, bytesMax: 200 }
 const piece = (length: number): Buffer => Buffer.alloc(length, 'x')
 
-test('when all together are too long the longest is given up, and the others go on', () => {
+test('when all responses together are too long, the longest fails and the others continue', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const begin = (name: string) => all.begin((why) => givenUp.push(`${name}: ${why}`))
@@ -17,13 +17,13 @@ test('when all together are too long the longest is given up, and the others go 
   short.append(piece(20))
   assert.deepEqual(givenUp, ['long: all'])
   long.append(piece(90))
-  assert.equal(all.bytes, 120, 'what comes after that is not kept')
+  assert.equal(all.bytes, 120, 'later data is not kept')
   assert.equal(short.take().length, 40)
   assert.equal(other.take().length, 80)
   assert.equal(all.bytes, 0)
 })
 
-test('one may have a limit of its own', () => {
+test('a response may have its own limit', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const low = all.begin((why) => givenUp.push(`low: ${why}`), 50)
@@ -35,7 +35,7 @@ test('one may have a limit of its own', () => {
   other.close()
 })
 
-test('one that is too long by itself is given up, once', () => {
+test('a response that is too long by itself fails once', () => {
   const all = new ReceivedAnswers(limits)
   let times = 0
   const answer = all.begin(() => times++)

@@ -1,21 +1,21 @@
 /**
- * Answers of webhooks that are being received, all within one budget. When it is exceeded the
- * longest of them fails, so that a webhook that answers without end does not fail the calls of
+ * The responses of webhooks that are being received, all within one budget. When it is exceeded,
+ * the longest of them fails, so that a webhook with an endless response does not fail the calls of
  * others.
  */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 /**
- * Limit of one answer, which is parsed in one turn of the event loop: a review has some 288 KB of
- * objects, or one larger object, of which etcd takes 1.5 MB.
+ * Maximum size of one response, which is parsed in one tick of the event loop. A review has about
+ * 288 KB of objects, or one larger object; etcd accepts objects of 1.5 MB.
  */
 const ANSWER_BYTES_MAX = 16 << 20
-/** Limit of all answers together; the buffers that they are collected in may be twice as large. */
+/** Maximum size of all responses together. The buffers that collect them may be twice as large. */
 const BYTES_MAX = 64 << 20
 
 /**
- * `answer`: it is too large by itself. `all`: it is the longest of all answers, which are too large
- * together.
+ * Why a response fails. `answer` means that it is too large by itself. `all` means that all
+ * responses are too large together and this one is the longest.
  */
 export type TooLarge = 'answer' | 'all'
 
@@ -30,14 +30,14 @@ export class ReceivedAnswers {
     this.#limits = limits
   }
 
-  /** The bytes of all answers that are being received. */
+  /** Total bytes of all responses that are being received. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * `giveUp`: fails the call. `bytesMax`: a lower limit of this answer. The caller must take the
-   * answer or close it.
+   * Begins a response. `giveUp` fails the call. `bytesMax` may set a lower limit for this response.
+   * The caller must take the response or close it.
    */
   begin(giveUp: (why: TooLarge) => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
     const answer = new ReceivedAnswer(this, giveUp, bytesMax)
@@ -45,14 +45,14 @@ export class ReceivedAnswers {
     return answer
   }
 
-  /** Called by an answer that has so many bytes more. */
+  /** Called by a response that has grown by this many bytes. */
   recordGrowth(answer: ReceivedAnswer, bytes: number): void {
     this.#bytes += bytes
     if (answer.length > answer.bytesMax) answer.giveUp('answer')
     while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp('all')
   }
 
-  /** Called by an answer that holds nothing any longer. */
+  /** Called by a response that no longer holds anything. */
   ended(answer: ReceivedAnswer): void {
     if (this.#open.delete(answer)) this.#bytes -= answer.length
   }

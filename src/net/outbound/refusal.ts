@@ -1,16 +1,17 @@
 /**
- * The error for a webhook that answered with another status than success: the messages are those of
- * upstream's client, which operators search for.
+ * The error for a webhook that responded with a status other than success. The messages are those
+ * of kube-apiserver's client, which operators search for.
  */
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { fieldsIn } from './body.ts'
 import type { Answer } from './send.ts'
 
-/** Upstream's limit of a text. */
+/** kube-apiserver's limit for a text in the message. */
 const TEXT_LENGTH_MAX = 2048
 /**
- * The body is parsed in one turn of the event loop, so it must be short: any Status is far smaller.
+ * Longer bodies are not parsed, because parsing runs in one tick of the event loop. Any Status is
+ * far smaller.
  */
 const STATUS_LENGTH_MAX = 64 << 10
 
@@ -26,7 +27,7 @@ const messages: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** Undefined: the call succeeded. */
+/** Returns the error message, or undefined if the call succeeded. */
 export function refusalOf({
   status,
   type,
@@ -51,7 +52,7 @@ function messageOf(status: number, said: string): string {
   return `the server responded with the status code ${status} but did not return more information`
 }
 
-/** The message of a Status that reports a failure. */
+/** Returns the message of a Status that reports a failure. */
 function messageIn(text: string): string | undefined {
   if (text.length > STATUS_LENGTH_MAX) return undefined
   const { kind, apiVersion = 'v1', status, message } = fieldsIn(text) ?? {}

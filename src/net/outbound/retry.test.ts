@@ -20,7 +20,7 @@ function runs(failures: number, error: unknown = internal) {
   return { result: retry(call, options), delays, calls: () => calls }
 }
 
-test('a call that fails is repeated with growing delays, five calls in all', async () => {
+test('a failed call is repeated with growing delays, for five calls in all', async () => {
   const { result, delays, calls } = runs(4)
   assert.equal(await result, 'done')
   assert.deepEqual(delays.map(Math.round), [550, 825, 1238, 1856])
@@ -30,14 +30,14 @@ test('a call that fails is repeated with growing delays, five calls in all', asy
   assert.equal(failing.calls(), 5)
 })
 
-test('an error that stays is not repeated', async () => {
+test('an error that is not transient is not retried', async () => {
   const refused = new CallError('refused', 'refused')
   const { result, calls } = runs(1, refused)
   await assert.rejects(result, refused)
   assert.equal(calls(), 1)
 })
 
-test('nothing is repeated for a caller that is gone', async () => {
+test('a call is not retried after its caller has gone', async () => {
   const controller = new AbortController()
   let calls = 0
   const call = (): Promise<never> => {
@@ -56,7 +56,7 @@ test('nothing is repeated for a caller that is gone', async () => {
   assert.equal(calls, 1)
 })
 
-test('which errors are transient', () => {
+test('errors are transient by their status, by Retry-After, or if the connection was reset', () => {
   for (const status of [429, 500, 501, 502, 504, 599])
     assert.ok(isTransient(answered(status)), String(status))
   for (const status of [400, 401, 403, 404, 503])

@@ -1,5 +1,5 @@
 /**
- * Repeats calls that failed, with a delay that grows exponentially, as upstream repeats calls to
+ * Repeats failed calls, with a delay that grows exponentially, as kube-apiserver repeats calls to
  * webhooks.
  */
 import { sleep, type Timers } from '../../lib/time/timers.ts'
@@ -7,17 +7,18 @@ import { CallError } from './call-error.ts'
 
 export type Backoff = {
   readonly initialMs: number
-  /** Each delay is that many times the one before. */
+  /** Each delay is the previous one multiplied by this. */
   readonly factor: number
   /**
-   * Up to this part of a delay is added to it at random, so that clients do not come back together.
+   * Largest random addition to a delay, as a fraction of it, so that clients do not all retry
+   * simultaneously.
    */
   readonly jitter: number
-  /** The number of calls, with the first one. */
+  /** Maximum number of calls, including the first one. */
   readonly calls: number
 }
 
-/** The backoff of all webhooks, but for its first delay. */
+/** Returns the backoff of webhooks. They differ only in the first delay. */
 export const webhookBackoff = (initialMs: number): Backoff => ({
   initialMs,
   factor: 1.5,
@@ -33,7 +34,10 @@ export type RetryOptions = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Fails as the last call did. */
+/**
+ * Repeats the call until it succeeds or must not be retried. Rejects with the error of the last
+ * call.
+ */
 export async function retry<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { backoff, shouldRetry = isTransient, timers, random, signal } = options
   let delayMs = backoff.initialMs
@@ -57,8 +61,8 @@ const INTERNAL = 500
 const UNAVAILABLE = 503
 
 /**
- * Upstream takes each status from 500 on that it does not know for an internal error; 503 it knows,
- * and does not try again.
+ * Whether a status may be transient. kube-apiserver treats every status from 500 on that it does
+ * not know as an internal error. It knows 503, and does not retry it.
  */
 const isTransientStatus = (status: number): boolean =>
   status === TOO_MANY || (status >= INTERNAL && status !== UNAVAILABLE)

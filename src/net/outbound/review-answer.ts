@@ -1,5 +1,5 @@
 /**
- * What a webhook answered to a review, decoded as upstream's client does it, with the messages of
+ * Decodes a webhook's response to a review as kube-apiserver's client does, with the messages of
  * Go's decoder.
  */
 import { type Fields, isFields, type Json, textOf } from '../../api/object.ts'
@@ -10,7 +10,7 @@ export type ReviewKind = { readonly kind: string; readonly group: string; readon
 
 export type ReviewRead = { readonly fields: Fields } | { readonly fault: string }
 
-/** A body without kind and apiVersion is taken for the review that was asked for. */
+/** Reads a review. A body without kind and apiVersion is taken for the requested review. */
 export function readReview(text: string, { kind, group, version }: ReviewKind): ReviewRead {
   const fields = fieldsIn(text)
   if (fields === undefined) {
@@ -29,8 +29,8 @@ const headType =
   'type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /**
- * Upstream's client knows the kinds of Kubernetes alone: their groups have no domain, or one of
- * k8s.io.
+ * Returns the error for a review of another kind. kube-apiserver's client only knows the kinds of
+ * Kubernetes itself, whose groups have no domain, or one of k8s.io.
  */
 function otherKindFault(kind: string, apiVersion: string, wanted: string): string {
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
@@ -42,8 +42,8 @@ function otherKindFault(kind: string, apiVersion: string, wanted: string): strin
 }
 
 /**
- * Why a field of a review has not this type; undefined: it has, or it is absent. `field`:
- * `Struct.path`.
+ * Returns why a field of a review has the wrong type, or undefined if it is correct or absent.
+ * `field` has the form `Struct.path`.
  */
 export function typeFault(
   value: Json | undefined,

@@ -7,7 +7,7 @@ import { until } from '../../../test/support/harness/until.ts'
 import { ReceivedAnswers } from './received.ts'
 import { BrokenAnswer, send } from './send.ts'
 
-test('nothing of a call that ended is kept by its signal', async () => {
+test('a signal keeps no listener of a call that has ended', async () => {
   const server = createServer((request, response) =>
     request.resume().on('end', () => response.end('{}')),
   )
@@ -32,15 +32,15 @@ test('nothing of a call that ended is kept by its signal', async () => {
     await assert.rejects(send({ ...call, target: { ...target, port: 1 } }), {
       code: 'ECONNREFUSED',
     })
-    // The request closes after its answer has ended.
-    await until(() => getEventListeners(signal, 'abort').length === 0, 'nobody listens')
+    // The request closes after its response has ended.
+    await until(() => getEventListeners(signal, 'abort').length === 0, 'no listener is left')
   } finally {
     agent.destroy()
     server.close()
   }
 })
 
-test('an answer that is shorter than it said is a failure', async () => {
+test('a response that is shorter than its content-length fails', async () => {
   const server = createTcpServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}'))
   })

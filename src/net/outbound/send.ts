@@ -1,4 +1,4 @@
-/** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the answer. */
+/** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the response. */
 import { type Agent, request as requestPlain } from 'node:http'
 import { type Agent as TlsAgent, request as requestTls } from 'node:https'
 import { isLostBy } from '../../lib/net/dial-error.ts'
@@ -10,11 +10,11 @@ export type Answer = {
   /** The Content-Type header. */
   readonly type: string
   readonly text: string
-  /** The Retry-After header in seconds; 0: none. */
+  /** The Retry-After header in seconds, or 0 if there is none. */
   readonly retryAfterSec: number
 }
 
-/** `servername`: for TLS, if it is not the host. */
+/** `servername` is the name for TLS if it is not the host. */
 type Target = {
   readonly host: string
   readonly port: number
@@ -27,17 +27,17 @@ export type Call = {
   readonly isTls: boolean
   readonly target: Target
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  /** Undefined: the call is a GET; else it is a POST. */
+  /** The body of a POST. If undefined, the call is a GET. */
   readonly body: string | undefined
   readonly signal: AbortSignal
   readonly received: ReceivedAnswers
-  /** Undefined: the limit of `received`. */
+  /** Maximum size of the response. If undefined, the limit of `received` applies. */
   readonly answerBytesMax?: number | undefined
 }
 
 /**
- * The answer ended before, or went on after, the length that it had announced (RFC 9113, 8.1.1; RFC
- * 9112, 8). The message is upstream's.
+ * Thrown if the response is shorter or longer than the length that it announced (RFC 9113, 8.1.1;
+ * RFC 9112, 8). The message is kube-apiserver's.
  */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer'
@@ -49,17 +49,17 @@ export class BrokenAnswer extends Error {
   }
 }
 
-/** Why there is no answer: an error of a socket, of TLS or of a signal. */
+/** Why there is no response: an error of a socket, of TLS or of a signal. */
 export type FailedCall = Error &
   CertificateError & {
     readonly code?: string
     readonly address?: string
     readonly port?: number
-    /** That could not be resolved. */
+    /** The name that could not be resolved. */
     readonly hostname?: string
   }
 
-/** A limit of ours ended the call: the webhook may have answered anything. */
+/** Thrown if a limit of this server ended the call. It says nothing about the webhook. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError'
   readonly why: TooLarge
@@ -75,8 +75,8 @@ export class TooLargeError extends Error {
 }
 
 /**
- * Fails with a FailedCall. The server may have closed a kept-alive connection just when it was
- * reused: then the call is sent again, until it fails on a new one.
+ * Sends a call. Rejects with a FailedCall. The server may close a kept-alive connection just when
+ * it is reused. Then the call is sent again, until it fails on a new connection.
  */
 export async function send(call: Call): Promise<Answer> {
   for (;;) {
@@ -116,8 +116,8 @@ function sendOnce({
         )
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
-        // Node says of a connection that was closed within the body only that it was reset, by
-        // whomever.
+        // If a connection closes within the body, Node only reports a reset, whichever side caused
+        // it.
         response.on('error', (error: FailedCall) => {
           if (signal.aborted) fail(callAborted())
           else fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error)
@@ -131,19 +131,20 @@ function sendOnce({
     )
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
-    // Node tells of it only when there is a connection, so the call would wait for those before it.
+    // Node reports an abort only once there is a connection, so the call would wait for the calls
+    // before it.
     const onAbort = (): void => {
       if (sent.socket === null) reject(callAborted())
     }
     signal.addEventListener('abort', onAbort)
-    // Nobody asked for another protocol. Without this, Node would close the connection and say
-    // nothing.
+    // This client never requests another protocol. Without a listener, Node would close the
+    // connection without an error.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // It holds the body, and a signal with a timeout lives until then. Whatever closed it, the call
-    // is over.
+    // The abort listener holds the body, and a signal with a timeout would keep it until then. The
+    // call is over, however the request was closed.
     sent.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())
@@ -176,15 +177,18 @@ export const bodyHeaders = (body: string): BodyHeaders => ({
   'content-length': `${Buffer.byteLength(body)}`,
 })
 
-/** A reused connection was lost before there was an answer: the call is to be sent again. */
+/**
+ * Thrown if a reused connection was lost before there was a response. The call must be sent again.
+ */
 export class LostConnection extends Error {}
 
 /**
- * … and the peer has certainly not begun with it, so that it may be sent again whatever it does.
+ * Thrown if the peer has certainly not begun to process the call, so that even a call with side
+ * effects may be sent again.
  */
 export class UnprocessedCall extends LostConnection {}
 
-/** Why a call failed, with the messages of Go's client. */
+/** Returns why a call failed, with the messages of Go's client. */
 export function reasonOf(error: FailedCall): string {
   const { code = '', name, address, port } = error
   const refused = certificateReasonOf(error)

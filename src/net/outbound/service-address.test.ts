@@ -16,7 +16,7 @@ const service = (spec: Fields): KubeObject => ({
   },
 })
 
-test('a Service is reached by its cluster IP, or by the name it stands for', () => {
+test('a Service is reached at its cluster IP, or at its external name', () => {
   const address = { host: '10.0.0.7', port: 443 }
   assert.deepEqual(addressOf(service({}), place), address)
   assert.deepEqual(addressOf(service({ type: 'LoadBalancer' }), place), address)
@@ -24,7 +24,7 @@ test('a Service is reached by its cluster IP, or by the name it stands for', () 
   assert.deepEqual(addressOf(external, place), { host: 'hook.example.com', port: 443 })
 })
 
-test('what cannot be reached says why', () => {
+test('the error says why a Service cannot be reached', () => {
   assert.equal(addressOf(undefined, place), 'service "hook" not found')
   assert.equal(
     addressOf(service({}), { ...place, port: 8443 }),
@@ -60,7 +60,7 @@ test('an endpoint is a ready address with the port of that name, whatever the cl
   }
 })
 
-test('a Service without an endpoint says why', () => {
+test('the error says why a Service has no endpoint', () => {
   const routing = { endpoints: endpoints(), random: () => 0 }
   assert.equal(endpointOf(undefined, place, routing), 'service "hook" not found')
   assert.equal(

@@ -1,6 +1,6 @@
 /**
- * The address of a webhook that is given as a Service, without a DNS lookup: its cluster IP, or one
- * of its endpoints.
+ * The address of a webhook behind a Service, found without a DNS lookup: the Service's cluster IP,
+ * or one of its endpoints.
  */
 import {
   type Fields,
@@ -19,7 +19,10 @@ export type ServiceReference = {
 }
 export type Address = { readonly host: string; readonly port: number }
 
-/** The cluster IP, which is upstream's default. A string: why the Service cannot be reached. */
+/**
+ * Returns the cluster IP, which is kube-apiserver's default, or a string that says why the Service
+ * cannot be reached.
+ */
 export function addressOf(
   service: KubeObject | undefined,
   { name, port }: ServiceReference,
@@ -37,8 +40,8 @@ export function addressOf(
 
 export type Endpoints = {
   /**
-   * The Endpoints object of the Service: v1.33 does not read EndpointSlices here. Undefined: there
-   * is none.
+   * The Endpoints object of the Service, or undefined if there is none. v1.33 does not read
+   * EndpointSlices here.
    */
   readonly endpoints: KubeObject | undefined
   /** Returns a number from 0 to below 1. */
@@ -46,7 +49,8 @@ export type Endpoints = {
 }
 
 /**
- * A ready endpoint (`--enable-aggregator-routing`). A string: why the Service cannot be reached.
+ * Returns a ready endpoint (`--enable-aggregator-routing`), or a string that says why the Service
+ * cannot be reached.
  */
 export function endpointOf(
   service: KubeObject | undefined,

@@ -1,42 +1,42 @@
 /**
- * Splits a stream of received chunks into gRPC messages. In the common case, a whole message in one
- * chunk, the message is a view of the chunk. A message spread over chunks is copied once into a
- * buffer of its announced size, so that a long answer costs linear time, not quadratic.
+ * Splits a stream of received chunks into gRPC messages. Usually a whole message is in one chunk,
+ * and the message is a view of that chunk. A message spread over several chunks is copied once into
+ * a buffer of its announced size, so that a long response costs linear time, not quadratic.
  */
 import { GrpcError } from '../errors.ts'
 
 const FRAME_HEAD_BYTES = 5
 
 /**
- * The longest message that is accepted. etcd does not split range responses, so a page of large
- * values can be long; a page beyond this is requested again with a smaller limit.
+ * The longest message accepted. etcd does not split range responses, so a page of large values can
+ * be long. The caller requests a longer page again with a smaller limit.
  */
 export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
 export class MessageFrames {
   readonly #onMessage: (message: Buffer) => void
   readonly #bytesMax: number
-  // The head of a frame when a chunk ended inside it.
+  // Part of a frame header, if a chunk ended inside it.
   #head: Buffer | undefined
-  // The message being assembled, and how many of its bytes have come.
+  // The message being assembled, and the number of its bytes received so far.
   #message: Buffer | undefined
   #filled = 0
 
   /**
-   * `onMessage` is called synchronously from `push`. Views given to it are borrowed. `bytesMax`: of
-   * a message.
+   * `push` calls `onMessage` synchronously, with messages that may be views of the chunk.
+   * `bytesMax` limits the length of a message.
    */
   constructor(onMessage: (message: Buffer) => void, bytesMax = MESSAGE_BYTES_MAX) {
     this.#onMessage = onMessage
     this.#bytesMax = bytesMax
   }
 
-  /** Whether a message is incomplete. */
+  /** Whether a message has begun but is incomplete. */
   get isPartial(): boolean {
     return this.#head !== undefined || this.#message !== undefined
   }
 
-  /** Takes the next chunk; throws a GrpcError if it is not gRPC. */
+  /** Processes the next chunk. Throws a GrpcError if it is not valid gRPC. */
   push(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length) {
@@ -88,15 +88,15 @@ export class MessageFrames {
   }
 }
 
-/** The length of the message whose frame begins at `at`, after checks. */
+/** Returns the length of the message whose frame begins at `at`, after checking it. */
 export function messageLength(bytes: Buffer, at: number, bytesMax = MESSAGE_BYTES_MAX): number {
   if (bytes[at] !== 0)
-    throw new GrpcError('Internal', 'a message is compressed, which was not asked for')
+    throw new GrpcError('Internal', 'received a compressed message although none was requested')
   const length = bytes.readUInt32BE(at + 1)
   if (length > bytesMax) {
     throw new GrpcError(
       'ResourceExhausted',
-      `a message of ${length} bytes is longer than ${bytesMax}`,
+      `a message of ${length} bytes is longer than the limit of ${bytesMax}`,
     )
   }
   return length

@@ -38,7 +38,7 @@ const readers: Readonly<Record<string, (reader: WireReader) => unknown>> = {
   readHeaderOnly,
 }
 
-/** Reads or fails in one of the known ways. */
+/** Reads the message, or returns the error, which must be of a known kind. */
 function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unknown {
   try {
     return read(new WireReader(bytes))
@@ -53,7 +53,7 @@ function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unkno
   }
 }
 
-/** A range answer with every kind of field, an unknown one included. */
+/** A range response with every kind of field, including an unknown one. */
 function rangeAnswer(): Buffer {
   const writer = new WireWriter(0)
   writer.number(4, 12)
@@ -76,7 +76,7 @@ function rangeAnswer(): Buffer {
   return writer.frame().subarray(5)
 }
 
-test('a range answer is read whole, unknown fields are stepped over', () => {
+test('a range response is read completely, and unknown fields are skipped', () => {
   const answer = readRange(new WireReader(rangeAnswer()))
   equal(answer.revision, 77)
   equal(answer.more, true)
@@ -117,7 +117,7 @@ test('random bytes never crash a reader or keep it busy', () => {
   }
 })
 
-test('a cut message is an error or a shorter answer, never a crash', () => {
+test('a truncated message gives an error or a shorter response, never a crash', () => {
   const message = rangeAnswer()
   for (let length = 0; length < message.length; length++) {
     for (const read of Object.values(readers)) readSafely(read, message.subarray(0, length))
@@ -135,12 +135,12 @@ test('a message with one changed byte never crashes', () => {
   }
 })
 
-test('a view ends with its message, whatever lies behind it', () => {
+test('a reader never reads beyond the end of its message', () => {
   const bytes = Buffer.from([0x12, 0x05, 1, 2, 3, 4, 5, 6, 7])
   throws(() => readToken(new WireReader(bytes.subarray(0, 5))), MalformedMessage)
 })
 
-test('a revision beyond 2^53 is refused, not rounded', () => {
+test('a revision of 2^53 or more is refused, not rounded', () => {
   for (const [revision, isHeld] of [
     [2n ** 53n - 1n, true],
     [2n ** 53n, false],
@@ -157,13 +157,13 @@ test('a revision beyond 2^53 is refused, not rounded', () => {
   }
 })
 
-test('a number of more than ten bytes, a group and field 0 are malformed', () => {
+test('a number of more than ten bytes, a group and field number 0 are malformed', () => {
   for (const bytes of [[0x08, ...Array(11).fill(0x80), 0], [0x0b], [0x00, 0x00], [0x0f]]) {
     throws(() => readLease(new WireReader(Buffer.from(bytes))), MalformedMessage)
   }
 })
 
-test('a deeply nested txn answer is malformed, not a stack overflow', () => {
+test('a deeply nested txn response is malformed, not a stack overflow', () => {
   let message: Buffer = Buffer.from([0x10, 0x01])
   for (let depth = 0; depth < 5000; depth++) {
     const writer = new WireWriter(message.length)
@@ -181,6 +181,6 @@ test('watch id -1 is read as a number', () => {
   equal(readWatch(new WireReader(writer.frame().subarray(5))).watchId, -1)
 })
 
-test('a request of zero values is empty', () => {
+test('a request whose fields are all zero is an empty message', () => {
   equal(encodeRange({ key: Buffer.alloc(0), limit: 0, serializable: false }).length, 5)
 })

@@ -1,15 +1,15 @@
 /**
  * Reads protobuf from one received message. Keys and values are returned as views of that message,
- * so nothing is copied. Every step checks its bounds: malformed input is a MalformedMessage, never
- * a crash or a wrong view.
+ * so nothing is copied. Every step checks its bounds: malformed input throws MalformedMessage and
+ * never causes a crash or a wrong view.
  */
 
-/** The bytes are not the protobuf they should be. */
+/** Thrown for bytes that are not the expected protobuf. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 }
 
-/** A number is well formed but larger than JavaScript can hold exactly. */
+/** Thrown for a well-formed number that JavaScript cannot hold exactly. */
 export class NumberTooLarge extends Error {
   override readonly name = 'NumberTooLarge'
 }
@@ -22,7 +22,7 @@ const VARINT_BYTES_MAX = 10
 const TWO_28 = 2 ** 28
 const TWO_32 = 2 ** 32
 
-/** The tags of a varint field and of a length-delimited field. Readers switch on them. */
+/** Tags of a varint field and of a length-delimited field. Readers switch on them. */
 export const varintTag = (field: number): number => field * 8 + WIRE_VARINT
 export const bytesTag = (field: number): number => field * 8 + WIRE_BYTES
 
@@ -37,7 +37,7 @@ export class WireReader {
     this.#end = message.length
   }
 
-  /** Whether fields of the current message are left. */
+  /** Whether the current message has more fields. */
   more(): boolean {
     return this.#at < this.#end
   }
@@ -48,7 +48,7 @@ export class WireReader {
     return tag
   }
 
-  /** Enters a nested message; give what it returns to `leave`. */
+  /** Enters a nested message. Pass the result to `leave`. */
   enter(): number {
     const length = this.#length()
     const outer = this.#end
@@ -62,7 +62,7 @@ export class WireReader {
     this.#end = outer
   }
 
-  /** A view of the received bytes: borrowed. */
+  /** Returns a view of the received bytes, not a copy. */
   bytes(): Buffer {
     const length = this.#length()
     const from = this.#at
@@ -82,15 +82,15 @@ export class WireReader {
     return this.#low !== 0 || this.#high !== 0
   }
 
-  /** An enumeration or a small number, the low 32 bits. */
+  /** Reads an enumeration or another small number: the low 32 bits. */
   enumeration(): number {
     this.#varint()
     return this.#low | 0
   }
 
   /**
-   * A revision or a count. Beyond 2^53 JavaScript would round it, and a rounded revision is a wrong
-   * one: it is refused.
+   * Reads a revision or a count. JavaScript would round a number beyond 2^53, and a rounded
+   * revision is wrong, so such a number is refused.
    */
   number(): number {
     const byte = this.#buffer[this.#at]
@@ -109,19 +109,19 @@ export class WireReader {
     return value
   }
 
-  /** A signed id: all 64 bits. */
+  /** Reads a signed 64-bit ID. */
   id(): bigint {
     this.#varint()
     return this.#high === 0 ? BigInt(this.#low) : BigInt.asIntN(64, this.#big())
   }
 
-  /** An unsigned id: all 64 bits. */
+  /** Reads an unsigned 64-bit ID. */
   unsignedId(): bigint {
     this.#varint()
     return this.#big()
   }
 
-  /** Steps over a field that this client does not know. */
+  /** Skips a field that this client does not know. */
   skip(tag: number): void {
     switch (tag & 7) {
       case WIRE_VARINT:
@@ -137,7 +137,7 @@ export class WireReader {
     }
   }
 
-  // The last varint read, as two unsigned halves: no allocation, no BigInt on the way.
+  // The last varint read, as two unsigned halves. This avoids allocations and BigInt.
   #low = 0
   #high = 0
 
@@ -158,7 +158,7 @@ export class WireReader {
     this.#at += bytes
   }
 
-  /** A tag or a length: fits 32 bits. */
+  /** Reads a tag or a length, which fits in 32 bits. */
   #small(): number {
     const byte = this.#buffer[this.#at]
     if (byte !== undefined && byte < 0x80 && this.#at < this.#end) {
@@ -173,7 +173,7 @@ export class WireReader {
   #varint(): void {
     const buffer = this.#buffer
     const limit = Math.min(this.#end, this.#at + VARINT_BYTES_MAX)
-    // Three parts of 28, 28 and 8 bits: each fits a small integer.
+    // Three parts of 28, 28 and 8 bits, each of which fits a small integer.
     let first = 0
     let second = 0
     let third = 0

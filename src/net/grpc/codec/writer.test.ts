@@ -11,7 +11,7 @@ const message = (writer: WireWriter): Buffer => {
   return frame.subarray(5)
 }
 
-test('numbers, ids, bytes and nested messages come back', () => {
+test('numbers, IDs, bytes and nested messages survive a round trip', () => {
   fc.assert(
     fc.property(
       fc.maxSafeNat(),
@@ -50,19 +50,19 @@ test('numbers, ids, bytes and nested messages come back', () => {
   )
 })
 
-test('the known bytes of a number', () => {
+test('a number is written as the expected bytes', () => {
   const writer = new WireWriter(0)
   writer.number(1, 300)
   deepEqual([...message(writer)], [0x08, 0xac, 0x02])
 })
 
-test('a number that JavaScript does not hold exactly, or a negative one, is refused', () => {
+test('a negative number or one that JavaScript cannot hold exactly is refused', () => {
   for (const value of [-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
     throws(() => new WireWriter(0).number(1, value), { name: 'GrpcError', code: 'InvalidArgument' })
   }
 })
 
-test('a message far longer than the guess grows the buffer', () => {
+test('the buffer grows for a message far longer than expected', () => {
   const writer = new WireWriter(0)
   for (let index = 0; index < 1000; index++) writer.string(1, `part ${index}`)
   const reader = new WireReader(message(writer))

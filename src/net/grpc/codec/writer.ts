@@ -1,41 +1,41 @@
 /**
- * Writes the fields of a gRPC request, and the five bytes of its frame before them, so that a
- * request is one Buffer. As the message is written from its end to its start, callers write fields
- * in descending order of their numbers. Fields with their default values are left out.
+ * Writes the fields of a gRPC request, preceded by the five bytes of its frame, so that a request
+ * is one Buffer. The message is written from its end to its start, so callers write fields in
+ * descending order of their numbers. Fields with default values are omitted.
  */
 import { BYTES, ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 import { GrpcError } from '../errors.ts'
 
 /**
- * Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows
- * if it needs more.
+ * Room for a request's tags, lengths and numbers besides its keys and values. The buffer grows if a
+ * request needs more.
  */
 const SPARE_BYTES = 128
 
 export class WireWriter extends ProtobufWriter {
   /**
-   * `contentBytes`: the bytes of the keys and values to come, so that the buffer rarely has to
+   * `contentBytes` is the size of the keys and values to come, so that the buffer rarely has to
    * grow.
    */
   constructor(contentBytes: number) {
     super(contentBytes + SPARE_BYTES)
   }
 
-  /** A mark for `nested`: take it before the fields of a nested message are written. */
+  /** Returns a mark for `nested`. Take it before writing the fields of a nested message. */
   mark(): number {
     return this.length
   }
 
   /**
-   * Closes the nested message whose fields were written since `mark`. It is written even if empty:
-   * its presence has a meaning.
+   * Closes the nested message whose fields were written since `mark`. An empty message is also
+   * written, because its presence has a meaning.
    */
   nested(field: number, mark: number): void {
     this.varint(this.length - mark)
     this.tag(field, BYTES)
   }
 
-  /** Absent and empty are the same for a bytes field. */
+  /** Writes a bytes field. An empty value is the same as an absent one. */
   bytes(field: number, value: Uint8Array | undefined): void {
     if (value === undefined || value.length === 0) return
     this.raw(value)
@@ -50,8 +50,8 @@ export class WireWriter extends ProtobufWriter {
   }
 
   /**
-   * A count, a revision or an enumeration: an int64 that JavaScript holds exactly and that is not
-   * negative.
+   * Writes a count, a revision or an enumeration: a non-negative int64 that JavaScript holds
+   * exactly.
    */
   number(field: number, value: number | undefined): void {
     if (value === undefined || value === 0) return
@@ -68,14 +68,16 @@ export class WireWriter extends ProtobufWriter {
     this.tag(field, VARINT)
   }
 
-  /** An id: all 64 bits count. */
+  /** Writes an ID, which uses all 64 bits. */
   id(field: number, value: bigint | undefined): void {
     if (value === undefined || value === 0n) return
     this.integer(value)
     this.tag(field, VARINT)
   }
 
-  /** The message in its gRPC frame: not compressed, four bytes of length. */
+  /**
+   * Returns the message in its gRPC frame: a zero byte (not compressed) and four bytes of length.
+   */
   frame(): Buffer {
     const { length } = this
     for (let rest = length, bytes = 0; bytes < 4; bytes++, rest >>>= 8) this.byte(rest & 0xff)
