@@ -79,7 +79,10 @@ function update(state: State, manager: string, after: Fields, now = '2001-01-01T
 const names = ['a', 'b', 'c', 'd'] as const
 const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 })
 
-/** A field has the same value whoever applies it, so that nobody takes anything from anybody. */
+/**
+ * Configurations in which a field always has the same value, so that no manager takes a field from
+ * another.
+ */
 const agreed = fc
   .record(
     {
@@ -105,7 +108,7 @@ const anyConfig = fc.tuple(agreed, fc.constantFrom('x', 'y')).map(([fields, valu
   return 'one' in fields ? { ...fields, one: value, labels: { a: value } } : fields
 })
 
-/** What an object says, in whatever order its lists are. */
+/** Returns a value with its lists sorted, so that their order does not matter in comparisons. */
 const inAnyOrder = (value: Json): Json =>
   Array.isArray(value)
     ? value
@@ -127,7 +130,7 @@ const fieldsOwned = ({ owners }: State): string[] =>
 
 const list = (text: string): Fields => ({ tags: text.split('') })
 
-test('the same apply again changes nothing', async () => {
+test('applying the same configuration again changes nothing', async () => {
   await fc.assert(
     fc.asyncProperty(anyConfig, anyConfig, async (first, second) => {
       const once = await apply(await apply(start, 'other', first), 'me', second)
@@ -149,7 +152,7 @@ test('the order of appliers that agree does not matter', async () => {
   )
 })
 
-test('a field is there as long as somebody states it, and no longer', async () => {
+test('a field exists exactly as long as a manager applies it', async () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), agreed), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(steps, async (applies) => {
@@ -168,7 +171,7 @@ test('a field is there as long as somebody states it, and no longer', async () =
   )
 })
 
-test('another value for what somebody owns is a conflict, unless it is taken', async () => {
+test('a different value for a field of another manager is a conflict, unless the apply is forced', async () => {
   const state = await apply(start, 'owner', { one: '1', items: [{ name: 'a', size: 1 }] })
   const conflict = apply(state, 'me', { one: '2', items: [{ name: 'a', size: 2 }] }, false)
   await assert.rejects(conflict, (error) => {
@@ -184,7 +187,7 @@ test('another value for what somebody owns is a conflict, unless it is taken', a
   assert.match(owned(taken), /"fieldsV1":"\{\\"f:one\\":\{\}\}","manager":"me"/)
 })
 
-test('an update takes what it changed and lets go of what is gone', async () => {
+test('an updater owns the fields that it changed, and removed fields have no owner', async () => {
   const applied = await apply(start, 'applier', { one: '1', two: '2', labels: { a: 'x', b: 'y' } })
   const state = update(applied, 'updater', { one: '9', labels: { a: 'x' } })
   const [first, second] = printOwners(state.owners) ?? []
@@ -192,7 +195,7 @@ test('an update takes what it changed and lets go of what is gone', async () => 
   assert.equal(second?.['fieldsV1'], '{"f:one":{}}')
 })
 
-test('of more than ten updaters the oldest become one', () => {
+test('the oldest of more than ten updaters are merged into ancient-changes', () => {
   let state: State = start
   for (let at = 0; at < 12; at++) {
     const labels = { ...fieldsOf(state.live['labels']), [`l${at}`]: 'x' }
@@ -204,7 +207,7 @@ test('of more than ten updaters the oldest become one', () => {
   assert.equal(entries[0]?.['fieldsV1'], '{"f:labels":{".":{},"f:l0":{},"f:l1":{},"f:l2":{}}}')
 })
 
-test('items keep their order, and take that of the applier where both have them', async () => {
+test('live items keep their order, and items that both lists have take the applied order', async () => {
   for (const [live, applied, expected] of [
     ['abcd', 'cnao', 'bcdnao'],
     ['abc', 'ca', 'bca'],
@@ -217,7 +220,7 @@ test('items keep their order, and take that of the applier where both have them'
   }
 })
 
-test('keys that objects inherit are keys like any other', async () => {
+test('keys such as __proto__ and constructor are ordinary keys', async () => {
   const applied: Fields = { labels: JSON.parse('{"__proto__":"x","constructor":"y"}') }
   const state = await apply(start, 'me', applied)
   assert.equal(printSorted(state.live), '{"labels":{"__proto__":"x","constructor":"y"}}')
@@ -229,7 +232,7 @@ test('keys that objects inherit are keys like any other', async () => {
   assert.equal(printSorted(none.live), '{"one":"1"}')
 })
 
-/** Ends every part at the first chance. */
+/** Slices that are always over, so that every part ends at the first opportunity. */
 class ShortSlices extends Slices {
   override get isOver(): boolean {
     return true
@@ -247,10 +250,10 @@ const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => 
   entry: undefined,
 })
 
-test('an apply in parts finds the conflicts of every version, as one at once does', async () => {
+test('an apply that runs in parts finds the conflicts of every version', async () => {
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b') }
-  // Only in v3 does the apply change a field of another manager.
+  // Only in v3 does the apply change a field that another manager owns.
   const changed: Readonly<Record<string, Fields>> = { v1: {}, v2: {}, v3: { one: 'changed' } }
   const application = (slices: Slices | undefined) => ({
     live,

@@ -1,8 +1,8 @@
 /**
- * Server-side apply: the applied configuration is merged into the object, and the applier owns its
- * fields. Fields that it applied before and no longer does are removed unless another manager owns
- * them. A field of another manager may only be set to its current value, unless the apply is
- * forced.
+ * Server-side apply (KEP-555): merges the applied configuration into the live object and makes the
+ * applier an owner of the configured fields. Fields that it applied before and omits now are
+ * removed, unless another manager owns them. Changing a field that another manager owns is a
+ * conflict, unless the apply is forced.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { inParts, once } from '../../lib/scheduling/parts.ts'
@@ -32,37 +32,51 @@ import { isEqual } from './value.ts'
 export type Application = {
   readonly writer: Writer
   readonly type: StructMerge
-  /** The live object and the applied configuration, in wire form. */
+  /**
+   * The live object in wire form (wire.ts). `applied` is the applied configuration in the same
+   * form.
+   */
   readonly live: Fields
   readonly applied: Fields
   readonly owners: Owners
   readonly force: boolean
-  /** Fields that this path does not write. */
+  /**
+   * Fields that requests on this path cannot set, such as `status` in a request for the object
+   * itself.
+   */
   readonly ignored: FieldSet
   readonly now: string
-  /** Present if the object is large: each step is divided then. */
+  /**
+   * Present if the object is large. Each step then runs in parts (lib/scheduling/parts.ts), so that
+   * it does not block the event loop.
+   */
   readonly slices?: Slices | undefined
   /**
-   * The type in the version of a manager; undefined if the kind has no such version: the fields
-   * owned in it cannot be found.
+   * Returns the type in a version; undefined if the kind has no such version. Fields that are owned
+   * in such a version cannot be found.
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
-  /** Converts a wire form to another version; absent if only a webhook could convert it. */
+  /**
+   * Converts an object in wire form to another version. Absent if only a webhook could convert it.
+   */
   readonly convert?: Convert
   /**
-   * The object before and after, in the version of a manager; undefined if there is no such
-   * version.
+   * Returns a function that gives the object before and after the apply in a version; undefined if
+   * the kind has no such version.
    */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
 
 export type ApplyResult = {
-  /** Undefined: the object is unchanged. */
+  /** The object after the apply; undefined if it is unchanged. */
   readonly result: Fields | undefined
   readonly owners: Owners
 }
 
-/** Fails with a Conflict. Yields to the event loop if the object is large. */
+/**
+ * Applies a configuration to the live object. Rejects with a Conflict if the apply would change a
+ * field of another manager. Yields to the event loop if the object is large.
+ */
 export async function applyOver(application: Application): Promise<ApplyResult> {
   const { writer, ignored, now, slices } = application
   const identity = identityOf(writer)
@@ -82,7 +96,10 @@ export async function applyOver(application: Application): Promise<ApplyResult> 
 }
 
 type OwnersChange = {
-  /** The applier's entry after this apply, and with it those of all managers. */
+  /**
+   * The applier's entry after this apply. `all` has the entries of all managers, including this
+   * one.
+   */
   readonly own: Owner
   readonly all: Owners
   readonly result: Fields
@@ -115,8 +132,8 @@ type Pruning = {
 }
 
 /**
- * Removes the fields that the applier applied before, does not apply now, and that no other manager
- * owns.
+ * Removes the fields that the applier applied before and omits now, unless another manager owns
+ * them.
  */
 function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
   const { type, typeIn, convert, writer } = application
@@ -125,8 +142,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
     ({ apiVersion }) => apiVersion !== writer.apiVersion,
   )
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
-    // Includes fields that are applied but never owned, such as the name, so that they are kept,
-    // too.
+    // `stated` includes fields that are applied but never owned, such as the name, so those are
+    // also kept.
     const owners = new Map(all).set(identityOf(writer), {
       ...before,
       apiVersion: writer.apiVersion,
@@ -137,7 +154,10 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
   return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
 }
 
-/** An entry with the same fields in the same version is unchanged. */
+/**
+ * Returns the applier's entry after the apply. An entry with the same fields in the same version
+ * stays unchanged.
+ */
 function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
   const fields = difference(applied, neverOwned)
   if (before === undefined) return { ...writer, time: undefined, fields, entry: undefined }
@@ -151,7 +171,10 @@ function everything(owners: Owners): FieldSet {
   return all
 }
 
-/** kubectl may take fields that it set with client-side apply from any manager. */
+/**
+ * Throws a Conflict unless the apply is forced. kubectl may take over fields that it set with
+ * client-side apply, whichever manager owns them now.
+ */
 function refuseConflicts(
   differences: Differences,
   owners: Owners,

@@ -1,4 +1,7 @@
-/** Compares two values of one type: the fields that were added, modified and removed. */
+/**
+ * Compares two values of the same merge type. The result has three field sets: the fields that were
+ * added, modified and removed.
+ */
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
 import {
   type FieldSet,
@@ -22,7 +25,7 @@ export type Comparison = {
 
 const nothing: Comparison = { added: noFields, modified: noFields, removed: noFields }
 
-/** Undefined: the values are equal. */
+/** Compares two values; returns undefined if they are equal. */
 export function compare(before: Json, after: Json, type: MergeType): Comparison | undefined {
   if (before === after) return undefined
   switch (type.form) {
@@ -47,8 +50,8 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
 
 /**
- * A map compared with another type: all its fields are added or removed, and the field itself is
- * modified unless one of the two is null.
+ * Compares a map with a value that is not a map. The fields of the map are added or removed. The
+ * field itself is modified, unless one of the two values is null.
  */
 function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   const modified = before === null || after === null ? noFields : ownedLeaf
@@ -56,7 +59,7 @@ function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   return { added: partsOf(after), modified, removed: partsOf(before) }
 }
 
-/** Removes the fields that are in `ignored`, and all below them. */
+/** Removes the fields in `ignored`, and all fields below them, from a comparison. */
 export function excluding(comparison: Comparison, ignored: FieldSet): Comparison {
   if (isEmptySet(ignored)) return comparison
   const { added, modified, removed } = comparison
@@ -67,7 +70,7 @@ export function excluding(comparison: Comparison, ignored: FieldSet): Comparison
   }
 }
 
-/** The fields that the manager of the change takes over. */
+/** Returns the fields that the writer of the change takes over. */
 export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
 
 const leaf = (before: Json, after: Json): Comparison | undefined =>
@@ -159,7 +162,10 @@ function byItemInParts(
   ).result
 }
 
-/** Items with the same key are compared as one value. */
+/**
+ * Compares the items that have the same key in both lists. If a key is repeated in a list, its
+ * items count as one atomic value.
+ */
 function compareItems(
   before: readonly Json[],
   after: readonly Json[],
@@ -176,11 +182,11 @@ function compareItems(
   return { ...nothing, modified: ownedLeaf, ...single }
 }
 
-/** All fields below this one, without the field itself. */
+/** Returns all fields below a value, without the field itself. */
 const below = (value: Json, type: MergeType): FieldSet =>
   nodeOf(false, addedSet(value, type).children)
 
-/** Combines the comparisons of the children. */
+/** Builds the comparison of a value from the comparisons of its children. */
 class ComparisonBuilder {
   #added: Map<string, FieldSet> | undefined
   #modified: Map<string, FieldSet> | undefined

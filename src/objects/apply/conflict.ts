@@ -1,4 +1,7 @@
-/** Conflicts between field managers, with upstream's messages. */
+/**
+ * Builds the error for an apply that would change fields of other managers, with kube-apiserver's
+ * messages.
+ */
 import { applyConflict, type ApiError, type StatusCause } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import { quote } from '../../api/quote.ts'
@@ -7,7 +10,10 @@ import type { FieldSet } from './field-set.ts'
 import { identityOf, type Owner } from './managers.ts'
 import { inOrder, printElement } from './path-element.ts'
 
-/** `conflicts`: the managers, each with the fields that it would lose. */
+/**
+ * Returns the Conflict error. `conflicts` has the managers, each with the fields that it would
+ * lose.
+ */
 export function conflictError(conflicts: readonly Owner[]): ApiError {
   const reported = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   const byOwner = conflicts
@@ -43,7 +49,10 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
   return `${quote(manager)}${part}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
-/** At each level, the fields that are owned come before their descendants. */
+/**
+ * Adds the paths of a field set. At each level, the owned fields come first, and then the fields
+ * below them.
+ */
 function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): void {
   const sorted = inOrder(children)
   for (const [element, { isOwned }] of sorted)
@@ -54,7 +63,7 @@ function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): 
   }
 }
 
-/** The paths of one manager; the limit is for all managers together. */
+/** Returns the paths of one manager. The limit of `paths` applies to all managers together. */
 function pathsOf(fields: FieldSet, paths: BoundedTexts): readonly string[] {
   const before = paths.all.length
   addPaths(fields, '', paths)

@@ -1,4 +1,7 @@
-/** The changes of a write in each version that has field managers, and their effect on these. */
+/**
+ * Compares an object before and after a write, in each version in which managers own fields. From
+ * this it derives which managers conflict with the write, and which fields they lose.
+ */
 import type { Fields } from '../../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
 import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
@@ -12,8 +15,8 @@ export type Versions = {
   readonly before: Fields
   readonly after: Fields
   /**
-   * Whether fields that the path does not write count, too: for custom kinds, upstream ignores them
-   * only in the version of the request.
+   * Whether fields that the path does not write are compared as well. For custom kinds,
+   * kube-apiserver ignores them only in the version of the request.
    */
   readonly isWhole?: boolean
 }
@@ -26,20 +29,21 @@ export class Differences {
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
   /**
-   * Cached, since it is the same for all managers of a version, of which there may be thousands.
+   * Fields that the write takes over, by comparison. They are cached because thousands of managers
+   * may share a version.
    */
   readonly #taken = new Map<Comparison, FieldSet>()
 
   /**
-   * `versions`: undefined if the kind has no such version. `ignored`: fields that this path does
-   * not write.
+   * `versions` returns undefined if the kind has no such version. `ignored` has the fields that
+   * this path does not write.
    */
   constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
     this.#versions = versions
     this.#ignored = ignored
   }
 
-  /** Undefined if the kind has no such version. */
+  /** Returns what the write changed in a version; undefined if the kind has no such version. */
   in(apiVersion: string): Comparison | undefined {
     return once('difference', () => {
       if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
@@ -49,7 +53,7 @@ export class Differences {
     })
   }
 
-  /** Undefined if the kind has no such version. */
+  /** Returns the type in a version; undefined if the kind has no such version. */
   readonly typeIn = (apiVersion: string): StructMerge | undefined =>
     this.#versionsIn(apiVersion)?.type
 
@@ -78,7 +82,7 @@ export class Differences {
     })
   }
 
-  /** The managers that conflict with the write, each with the fields that it would lose. */
+  /** Returns the managers that conflict with the write, each with the fields that it would lose. */
   conflicts(owners: Owners, writer: string): readonly Owner[] {
     return [...owners].flatMap(([identity, owner]) => {
       const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
@@ -89,8 +93,8 @@ export class Differences {
   }
 
   /**
-   * The managers without the fields that the write takes from them, and without those whose version
-   * no longer exists.
+   * Returns the managers after the write. They lose the fields that the write changes or removes,
+   * and managers whose version no longer exists are dropped. The entry of `writer` stays unchanged.
    */
   release(owners: Owners, writer?: string): Map<string, Owner> {
     const left = new Map<string, Owner>()

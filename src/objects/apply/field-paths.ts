@@ -1,8 +1,8 @@
-/** Field sets from paths, and the fields that no manager ever owns. */
+/** Builds field sets from paths, and defines the fields that no manager ever owns. */
 import { type FieldSet, nodeOf } from './field-set.ts'
 import { fieldElement } from './path-element.ts'
 
-/** Paths such as `metadata.labels` and `status`. */
+/** Returns the set of the fields at these paths, such as `metadata.labels` and `status`. */
 export function fieldSetOf(paths: readonly string[]): FieldSet {
   const byFirst = Map.groupBy(paths, (path) => path.split('.', 1)[0] ?? '')
   const children = [...byFirst].map(([first, own]): [string, FieldSet] => {

@@ -1,18 +1,22 @@
 /**
- * A cache of field sets and their texts. Programs write objects of a kind in the same way again and
- * again, so most entries have one of a few texts: each is parsed once, and its set is shared.
+ * A cache of field sets and their FieldsV1 texts. A program writes all objects of a kind in the
+ * same way, so most entries of managedFields have one of a few texts. Each text is parsed once, and
+ * its set is shared by all entries.
  */
 import { type FieldSet, isSameSet } from './field-set.ts'
 
-/** A longer text is hardly ever shared by objects. */
+/** Maximum length of a text that is cached. Objects hardly ever share a longer one. */
 export const SHARED_CHARACTERS_MAX = 16 << 10
-/** Limit of all texts together, whose sets take ten times as much; the oldest is evicted first. */
+/**
+ * Maximum length of all cached texts together. Their sets take ten times as much memory. The oldest
+ * text is evicted first.
+ */
 const CHARACTERS_MAX = 1 << 20
 
 export class FieldSetCache {
   readonly #sets = new Map<string, FieldSet>()
   readonly #texts = new WeakMap<FieldSet, string>()
-  /** The last set with each signature (`looksOf`). */
+  /** The set that was added last for each signature (`looksOf`). */
   readonly #alike = new Map<string, FieldSet>()
   #characters = 0
 
@@ -21,8 +25,8 @@ export class FieldSetCache {
   }
 
   /**
-   * The text of this set, or of an equal one: comparing two sets costs a small part of printing
-   * one.
+   * Returns the text of this set, or of an equal one. Comparing two sets is much cheaper than
+   * printing one.
    */
   text(set: FieldSet): string | undefined {
     const own = this.#texts.get(set)
@@ -31,14 +35,17 @@ export class FieldSetCache {
     return other !== undefined && isSameSet(other, set) ? this.#texts.get(other) : undefined
   }
 
-  /** How a set is printed that is in use. */
+  /**
+   * Remembers the text of a set for as long as the set is in use. Unlike with `add`, neither is
+   * shared.
+   */
   record(text: string, set: FieldSet): void {
     if (!this.#sets.has(text)) this.#texts.set(set, text)
   }
 
   /**
-   * The same, to be shared. Neither the text nor an element of the set may be a slice of a larger
-   * string, which it would keep in memory.
+   * Caches a text and its set, which are then shared. Neither the text nor an element of the set
+   * may be a slice of a larger string, because the cache would keep that string in memory.
    */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return
@@ -56,7 +63,7 @@ export class FieldSetCache {
   }
 }
 
-/** A signature: the top-level fields, and the number of fields below each. */
+/** Returns a signature of a set: its top-level fields, and the number of fields below each. */
 function looksOf({ children }: FieldSet): string {
   let text = ''
   for (const [element, { children: below }] of children) text += `${element} ${below.size} `

@@ -1,8 +1,8 @@
 /**
- * A set of fields of an object, as a tree: each node is a field, known by the path elements that
- * lead to it (path-element.ts). It is in the set itself, or only has descendants that are. Sets are
- * immutable; operations return the same node where nothing changes, so that its text need not be
- * printed again.
+ * A set of fields of an object, as a tree. Each node is a field, identified by the path elements
+ * that lead to it (path-element.ts). A node is in the set itself, or exists only because fields
+ * below it are. Sets are immutable. An operation returns the same node where nothing changes, so
+ * that its text need not be printed again.
  */
 import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 
@@ -13,7 +13,7 @@ export type FieldSet = {
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const noFields: FieldSet = { isOwned: false, children: noChildren }
-/** A field in the set without any below it. */
+/** A field that is in the set, without fields below it. */
 export const ownedLeaf: FieldSet = { isOwned: true, children: noChildren }
 
 export const isEmptySet = (set: FieldSet): boolean => !set.isOwned && set.children.size === 0
@@ -32,7 +32,7 @@ export function union(one: FieldSet, other: FieldSet): FieldSet {
   return { isOwned: one.isOwned || other.isOwned, children: children ?? one.children }
 }
 
-/** Removes the fields that are in `other`; their descendants are kept. */
+/** Removes the fields that are in `other`, but keeps their descendants. */
 export const difference = (set: FieldSet, other: FieldSet): FieldSet =>
   isEmptySet(other)
     ? set
@@ -49,7 +49,7 @@ type Step = {
   readonly below: (set: FieldSet, other: FieldSet) => FieldSet
 }
 
-/** Walks the branches that both sets have; those that only `set` has are kept. */
+/** Applies a step to the branches that both sets have. Branches that only `set` has are kept. */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   const fewer = set.children.size < other.children.size ? set.children : other.children
   const visit = (changed: ChangedChildren, element: string): boolean => {
@@ -67,12 +67,12 @@ function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): Fie
   return { isOwned, children: children ?? set.children }
 }
 
-/** `children` is undefined as long as nothing has changed. */
+/** A changed copy of a node's children. `children` is undefined as long as nothing has changed. */
 type ChangedChildren = { children: Map<string, FieldSet> | undefined }
 
 const unchanged = (): ChangedChildren => ({ children: undefined })
 
-/** Visits each element. Can be divided. */
+/** Visits each element. Pauses when it runs in parts (lib/scheduling/parts.ts). */
 function visited(
   children: ReadonlyMap<string, FieldSet>,
   visit: (changed: ChangedChildren, element: string) => boolean,
@@ -86,7 +86,10 @@ function visited(
   return changed
 }
 
-/** Pairwise, so that a growing set is copied seldom. */
+/**
+ * Returns the union of all sets. The sets are joined pairwise, so that a growing set is not copied
+ * for each of them.
+ */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets
   if (second === undefined) return first
@@ -108,7 +111,7 @@ export function intersection(one: FieldSet, other: FieldSet): FieldSet {
   return isOwned || children.size > 0 ? { isOwned, children } : noFields
 }
 
-/** Whether the two have a field in common; allocates nothing. */
+/** Whether two sets have a field in common. Unlike `intersection`, this allocates nothing. */
 export function intersects(one: FieldSet, other: FieldSet): boolean {
   if (one.isOwned && other.isOwned) return true
   const [fewer, more] = one.children.size <= other.children.size ? [one, other] : [other, one]
@@ -129,7 +132,7 @@ export function isSameSet(one: FieldSet, other: FieldSet): boolean {
   return true
 }
 
-/** A node with these children; empty ones share one object. */
+/** Returns a node with these children. Nodes without children share one object. */
 export const nodeOf = (
   isOwned: boolean,
   children: ReadonlyMap<string, FieldSet> | undefined,

@@ -36,7 +36,7 @@ const element = fc.oneof(
   fc.nat(20).map((at) => `i:${at}`),
 )
 
-/** A node with so many levels below it. */
+/** A node with this many levels below it. */
 const nodes = (levels: number): fc.Arbitrary<FieldSet> =>
   levels === 0
     ? fc.constant(ownedLeaf)
@@ -49,7 +49,7 @@ const anySet = nodes(3).map(({ children }) => nodeOf(false, children))
 const same = (one: FieldSet, other: FieldSet): void =>
   assert.equal(printFieldsV1(one), printFieldsV1(other))
 
-test('what is written is read again', () => {
+test('a printed set parses to the same set', () => {
   fc.assert(
     fc.property(anySet, (set) => {
       const text = printFieldsV1(set)
@@ -58,7 +58,7 @@ test('what is written is read again', () => {
   )
 })
 
-test('operations on sets keep the laws of sets', () => {
+test('operations on field sets obey the laws of sets', () => {
   fc.assert(
     fc.property(anySet, anySet, (one, other) => {
       same(union(one, other), union(other, one))
@@ -71,13 +71,13 @@ test('operations on sets keep the laws of sets', () => {
   )
 })
 
-test('an operation that changes nothing gives back the same set', () => {
+test('an operation that changes nothing returns the same set', () => {
   const set = parse('{"f:a":{},"f:b":{".":{},"f:c":{}}}')
   assert.equal(union(set, parse('{"f:b":{"f:c":{}}}')), set)
   assert.equal(difference(set, parse('{"f:x":{},"f:b":{"f:d":{}}}')), set)
 })
 
-test('elements are sorted: names by bytes, then keys, values and places', () => {
+test('elements are sorted: names by bytes, then keys, values and indexes', () => {
   const cases = [
     ['{"f:b":{},"f:a":{}}', '{"f:a":{},"f:b":{}}'],
     [
@@ -97,7 +97,7 @@ test('elements are sorted: names by bytes, then keys, values and places', () => 
 
 const typeRank = (key: unknown): number => (typeof key === 'number' ? 0 : 1)
 
-test('keys of items are compared by their values, whether their texts are plain or not', () => {
+test('item keys are compared by their values, whether or not they can be compared as text', () => {
   const value = fc.oneof(
     fc.nat(2000),
     fc.constantFrom(
@@ -141,7 +141,7 @@ test('keys of items are compared by their values, whether their texts are plain 
   )
 })
 
-test('what nobody can have written is refused, what a later version may write is passed over', () => {
+test('invalid text is rejected, and elements with an unknown prefix are ignored', () => {
   for (const text of [
     '',
     '1',
@@ -158,15 +158,14 @@ test('what nobody can have written is refused, what a later version may write is
   assert.equal(printFieldsV1(parse('{"x:new":{},"f:a":{}}')), '{"f:a":{}}')
 })
 
-test('a key with escapes is itself, whatever was read before', () => {
-  // What V8 13.6 would take the second for: of its length, in the characters that it is written
-  // with.
+test('a key with escapes is parsed correctly, whichever key was parsed before', () => {
+  // V8 13.6 would return this key for the next text (`hasEscapedKey` in api/json-value.ts).
   parseFieldsV1(String.raw`{"f:x":{},"f:\\":{}}`)
   const set = parseFieldsV1(String.raw`{"f:x":{},"f:\"":{}}`)
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])
 })
 
-test('sets that are shared do not keep the objects that they are parts of', async () => {
+test('shared sets do not keep the objects that they come from in memory', async () => {
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const sent = Buffer.from(
@@ -179,10 +178,10 @@ test('sets that are shared do not keep the objects that they are parts of', asyn
       printFieldsV1(nodeOf(false, new Map([[`k:${item}`, nodeOf(true, undefined)]])))
     }
   })
-  assert.ok(held < 5 << 20, `${held} bytes are held`)
+  assert.ok(held < 5 << 20, `${held} bytes are still in memory`)
 })
 
-test('an equal set in another order is recognized by its text, and has the same text', () => {
+test('equal sets print the same text, whatever the order of their elements', () => {
   const leaf = nodeOf(true, undefined)
   const inOrderOf = (...names: string[]): FieldSet =>
     nodeOf(false, new Map(names.map((name) => [`f:${name}`, leaf])))
@@ -193,7 +192,7 @@ test('an equal set in another order is recognized by its text, and has the same 
   assert.ok(isSameSet(parse(text), inOrderOf('order-a', 'order-b', 'order-c')))
 })
 
-test('keys with escapes are read in parts as at once', () => {
+test('keys with escapes can be parsed in parts', () => {
   const keys = Array.from({ length: 200 }, (_, at) =>
     JSON.stringify({ 'a"b': `n${at}`, on: true, x: at }),
   )

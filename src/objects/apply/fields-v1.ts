@@ -1,6 +1,6 @@
 /**
- * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that
- * is in the set and has others below it.
+ * Parses and prints field sets in FieldsV1, the format of managedFields. It is the tree as JSON, in
+ * which the key `.` marks a field that is in the set and also has fields below it.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -11,26 +11,26 @@ import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { FieldSetCache, SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
 
-/** Deeper than any object that can be sent. */
+/** Maximum nesting of a field set. It is deeper than any object that can be sent. */
 const DEPTH_MAX = 1000
 
 const known = new FieldSetCache()
 
-/** Undefined if the text is invalid. */
+/** Parses a FieldsV1 text; returns undefined if it is invalid. */
 export function parseFieldsV1(text: string): FieldSet | undefined {
   const found = known.set(text)
   if (found !== undefined) return found
   if (text.length > SHARED_CHARACTERS_MAX) return readFieldsV1(text)
-  // The text may be a slice of the object's JSON, which the elements of the set would keep in
-  // memory.
+  // The text may be a slice of the object's JSON. The elements of the set would keep all of that
+  // JSON in memory.
   const set = readFieldsV1(ownText(text))
   if (set !== undefined && known.text(set) === undefined) addKnown(set, set)
   return set
 }
 
 /**
- * Parsed by our own scanner: keys of lists have escapes, which V8 13.6 misreads
- * (`api/json-value.ts`).
+ * Parses a text with our own scanner. The keys of list items have escapes, which JSON.parse of V8
+ * 13.6 misreads (`api/json-value.ts`).
  */
 function readFieldsV1(text: string): FieldSet | undefined {
   const scanner = new JsonScanner(text)
@@ -44,7 +44,10 @@ function readFieldsV1(text: string): FieldSet | undefined {
   }
 }
 
-/** An empty object is a field in the set, and so is null. Undefined: the whole text is invalid. */
+/**
+ * Reads a node. An empty object is a field in the set, and so is null. Returns undefined if the
+ * whole text is invalid.
+ */
 function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
   const type = scanner.peekType()
   if (type === 'null') {
@@ -113,14 +116,17 @@ function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefi
 
 type Children = Map<string, FieldSet>
 
-/** Cached by set: sets are immutable, and most are printed unchanged. */
+/**
+ * Prints a set. The text is cached by set, because sets are immutable and most are printed
+ * unchanged.
+ */
 export function printFieldsV1(set: FieldSet): string {
   return known.text(set) ?? addKnown(set, undefined)
 }
 
 /**
- * Returns the text. `own`: the set, if it has a text of its own; undefined: a copy of the set is
- * shared.
+ * Prints a set, adds it to the cache, and returns its text. `own` is the set itself if none of its
+ * elements is a slice of a larger string. If `own` is undefined, a copy of the set is cached.
  */
 function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   const printed = printChildren(set, '')
@@ -137,8 +143,8 @@ function addKnown(set: FieldSet, own: FieldSet | undefined): string {
 }
 
 /**
- * A copy whose elements are not slices of a larger string. It has their order, by which the next
- * equal set is recognized.
+ * Returns a copy of a set whose elements are not slices of a larger string. The copy keeps the
+ * order of the elements, by which the cache recognizes equal sets.
  */
 function ownSet({ isOwned, children }: FieldSet): FieldSet {
   const copies = new Map<string, FieldSet>()
@@ -165,7 +171,7 @@ function printChildren({ children }: FieldSet, start: string): string {
 const printNode = (node: FieldSet): string =>
   node.children.size === 0 ? '{}' : printChildren(node, node.isOwned ? '".":{}' : '')
 
-/** Mostly they are in order already. */
+/** Returns the children in order. Most sets are in order already. */
 function sorted(children: FieldSet['children']): Iterable<readonly [string, FieldSet]> {
   let before: string | undefined
   for (const element of children.keys()) {
@@ -184,7 +190,7 @@ function sortedInParts(children: FieldSet['children']): readonly (readonly [stri
   return everyItem('children in order', given, isAfter) ? given : inOrder(given)
 }
 
-/** Two field names are the most frequent case. */
+/** Whether an element comes before another. Two field names are the most frequent case. */
 const isBefore = (one: string, other: string): boolean =>
   (one.startsWith('f:') && other.startsWith('f:')
     ? compareKeys(one, other)

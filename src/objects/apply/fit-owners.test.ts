@@ -24,20 +24,24 @@ const type = struct({
 })
 
 const cases: readonly (readonly [string, string, string])[] = [
-  ['a list', '{"f:whole":{"k:{\\"name\\":\\"a\\"}":{".":{},"f:name":{}}}}', '{"f:whole":{}}'],
-  ['a struct', '{"f:atom":{".":{},"f:a":{}}}', '{"f:atom":{}}'],
-  ['a map', '{"f:map":{"f:a":{},"f:b":{}}}', '{"f:map":{}}'],
   [
-    'deep in an item',
+    'a list that became atomic',
+    '{"f:whole":{"k:{\\"name\\":\\"a\\"}":{".":{},"f:name":{}}}}',
+    '{"f:whole":{}}',
+  ],
+  ['a struct that became atomic', '{"f:atom":{".":{},"f:a":{}}}', '{"f:atom":{}}'],
+  ['a map that became atomic', '{"f:map":{"f:a":{},"f:b":{}}}', '{"f:map":{}}'],
+  [
+    'a struct inside of an item that became atomic',
     '{"f:keyed":{"k:{\\"name\\":\\"a\\"}":{"f:deep":{"f:x":{}}}}}',
     '{"f:keyed":{"k:{\\"name\\":\\"a\\"}":{"f:deep":{}}}}',
   ],
-  ['what fits', '{"f:atom":{},"f:whole":{}}', '{"f:atom":{},"f:whole":{}}'],
-  ['what nobody declares', '{"f:other":{"f:a":{}}}', '{"f:other":{"f:a":{}}}'],
+  ['fields that fit', '{"f:atom":{},"f:whole":{}}', '{"f:atom":{},"f:whole":{}}'],
+  ['fields that the type does not declare', '{"f:other":{"f:a":{}}}', '{"f:other":{"f:a":{}}}'],
 ]
 
 for (const [what, before, after] of cases) {
-  test(`owners of ${what} that became one value`, () => {
+  test(`owners are adapted to the type: ${what}`, () => {
     const fields = parseFieldsV1(before)
     assert(fields !== undefined)
     const writer = { manager: 'm', operation: 'Apply', apiVersion: 'v1', subresource: '' } as const

@@ -1,13 +1,16 @@
 /**
- * Adapts managers to a schema that changed after they got their fields. If a list, a map or a
- * struct has become atomic, each manager that owned a part of it owns it as a whole; if it has
- * become granular, its managers stay as they are.
+ * Adapts field managers to a schema that changed after they wrote. If a list, a map or a struct has
+ * become atomic, each manager that owned a part of it owns all of it. If it has become granular,
+ * its managers stay as they are.
  */
 import { type FieldSet, ownedLeaf } from './field-set.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { MergeType, StructMerge } from './merge-type.ts'
 
-/** `typeIn`: undefined if the kind has no such version; those managers stay as they are. */
+/**
+ * Returns the managers with field sets that fit the schema. `typeIn` returns undefined if the kind
+ * has no such version; the managers of that version stay as they are.
+ */
 export function fitOwners(
   owners: Owners,
   typeIn: (apiVersion: string) => StructMerge | undefined,
@@ -24,7 +27,10 @@ export function fitOwners(
   return fitted ?? owners
 }
 
-/** Sets are shared by all objects with the same managers, so most were checked before. */
+/**
+ * Field sets that are known to fit a type. Objects with the same managers share their sets, so most
+ * sets were checked before.
+ */
 const known = new WeakMap<StructMerge, WeakSet<FieldSet>>()
 
 const isKnownToFit = (fields: FieldSet, type: StructMerge): boolean =>
@@ -47,7 +53,7 @@ function fit(set: FieldSet, type: MergeType): FieldSet {
   return children === undefined ? set : { isOwned: set.isOwned, children }
 }
 
-/** Undefined: the schema does not declare it. */
+/** Returns the type of an element; undefined if the schema does not declare it. */
 function typeAt(
   element: string,
   type: Exclude<MergeType, { form: 'scalar' | 'any' }>,

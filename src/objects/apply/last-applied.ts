@@ -1,7 +1,8 @@
 /**
  * kubectl's client-side apply stores its configuration in an annotation of the object. The server
- * reads it, so that kubectl can move to server-side apply and back: fields that were set by it, and
- * not changed since, do not conflict, and the annotation is kept up to date.
+ * uses the annotation so that a user can move to server-side apply and back. Fields that
+ * client-side apply set and that have not changed since do not conflict. Server-side apply keeps
+ * the annotation up to date.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -15,12 +16,12 @@ import { appliedSet } from './owned.ts'
 import { validateApplied } from './validate.ts'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Limit of all annotations of an object together. */
+/** Maximum size of all annotations of an object together. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 export const isLastApplier = ({ manager }: Writer): boolean => manager === 'kubectl'
 
-/** The fields of the annotation whose live values are still the same. */
+/** Returns the fields of the annotation that still have the same values in the live object. */
 export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
   const last = parse(textOf(annotationsOf(live)[annotation]))
   if (last === undefined || validateApplied(last, type).length > 0) return noFields
@@ -29,7 +30,10 @@ export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
   return changed === undefined ? all : difference(all, union(changed.modified, changed.removed))
 }
 
-/** The annotations after an apply, if the live object has this one; undefined: unchanged. */
+/**
+ * Returns the annotations after an apply, with this one updated, or removed if it would exceed the
+ * limit. Undefined if the live object does not have the annotation.
+ */
 export function annotationsAfter(annotations: Fields, applied: Fields): Fields | undefined {
   if (textOf(annotations[annotation]) === '') return undefined
   const { [annotation]: _, ...rest } = annotationsOf(applied)

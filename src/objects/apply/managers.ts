@@ -1,6 +1,6 @@
 /**
- * The field managers of an object: the entries of metadata.managedFields. An unchanged entry is
- * written back as the same object with the same text.
+ * Reads and writes the field managers of an object, the entries of metadata.managedFields. An
+ * unchanged entry is written back as the same object with the same text.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -12,34 +12,40 @@ import { SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']
 
-/** A field manager, and how it writes. */
+/** A field manager, and the way it writes. */
 export type Writer = {
   readonly manager: string
   readonly operation: Operation
   readonly apiVersion: string
-  /** Empty: the object itself. */
+  /** Name of the subresource; empty for the object itself. */
   readonly subresource: string
 }
 
 export type Owner = Writer & {
-  /** The time of its last change; undefined: it has made none. */
+  /** Time of the manager's last change; undefined if the entry has none. */
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The entry that was read, as long as nothing in it has changed. */
+  /** The entry as it was read; undefined once something in it has changed. */
   readonly entry: Fields | undefined
 }
 
-/** By `identityOf`. */
+/** Field managers by identity (`identityOf`). */
 export type Owners = ReadonlyMap<string, Owner>
 
-/** An applier has one entry for all versions; an updater has one for each version. */
+/**
+ * Returns the key of a manager's entry. An applier has one entry for all versions; an updater has
+ * one for each version.
+ */
 export function identityOf({ manager, operation, apiVersion, subresource }: Writer): string {
   const version = operation === 'Update' ? `,"apiVersion":${printString(apiVersion)}` : ''
   const part = subresource === '' ? '' : `,"subresource":${printString(subresource)}`
   return `{"manager":${printString(manager)},"operation":"${operation}"${version}${part}}`
 }
 
-/** Undefined if an entry is invalid: then all entries are ignored. */
+/**
+ * Reads the managers of an object. Returns undefined if an entry is invalid; all entries are
+ * ignored then.
+ */
 export function readOwners(managedFields: Json | undefined): Owners | undefined {
   const owners = new Map<string, Owner>()
   if (!Array.isArray(managedFields)) return owners
@@ -59,8 +65,8 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
 }
 
 /**
- * Field sets of long entries: decoded entries are shared by all readers of an object, and needed
- * again in each write of it.
+ * Field sets of entries that are too long for the cache of texts. All readers of an object share
+ * its decoded entries, and each write of the object needs their sets again.
  */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 
@@ -74,7 +80,10 @@ function fieldsOfEntry(entry: Fields): FieldSet | undefined {
   return fields
 }
 
-/** Sorted as upstream, without managers that own nothing. Undefined: there are none. */
+/**
+ * Returns the entries in kube-apiserver's order, without managers that own nothing. Undefined if no
+ * entries are left.
+ */
 export function printOwners(owners: Owners): readonly Fields[] | undefined {
   const all: Owner[] = []
   for (const owner of owners.values()) if (!isEmptySet(owner.fields)) all.push(owner)
@@ -114,7 +123,7 @@ function compareOwners(one: Owner, other: Owner): number {
 export const withFields = (owner: Owner, fields: FieldSet): Owner =>
   fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
 
-/** Whether two lists are equal, except for the times of entries. */
+/** Whether two lists of entries are equal, except for the times of the entries. */
 export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
   return other.every((entry: Json, at) => {
@@ -128,5 +137,5 @@ const isSameEntry = (one: Json, other: Json): boolean =>
   isFields(other) &&
   timeless.every((name) => textOf(one[name]) === textOf(other[name]))
 
-/** The fields that are compared, the long text last. */
+/** Fields of an entry that are compared, with the long text last. */
 const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

@@ -1,6 +1,6 @@
 /**
- * How values of a type are owned and merged: as atomic values, by field, by key, as associative
- * lists or as sets. Derived from the schema once; nothing else in this folder reads the schema.
+ * Describes how values of a type are owned and merged: as atomic values, by field, by key, as
+ * associative lists or as sets. A merge type is derived from the schema of a type once.
  */
 import type { Json } from '../../api/object.ts'
 import type { Field, Schema, Struct, Topology } from '../schema/schema.ts'
@@ -12,12 +12,15 @@ export type ScalarMerge = {
   readonly scalar: 'string' | 'numeric' | 'boolean' | 'untyped'
 }
 
-/** The type is unknown: maps are merged by key, anything else is atomic. */
+/**
+ * A value of unknown type. Maps are merged by key, and anything else is atomic. If `isWhole` is
+ * set, maps are atomic as well.
+ */
 export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
 
 /**
- * `whole`: the list is atomic. `value`: a set. `keys`: an associative list, whose items are
- * identified by these fields.
+ * A list. `whole` means that it is atomic, and `value` that it is a set. `keys` means that it is an
+ * associative list, whose items are identified by the fields in `keys`.
  */
 export type ListMerge = {
   readonly form: 'list'
@@ -28,7 +31,7 @@ export type ListMerge = {
 
 export type ListKey = {
   readonly name: string
-  /** The value of this key in an item that omits it; undefined: the key is required. */
+  /** The key's value in an item that omits it; undefined if the key is required. */
   readonly default: Json | undefined
 }
 
@@ -38,11 +41,11 @@ export type StructMerge = {
   readonly form: 'struct'
   readonly isAtomic: boolean
   readonly fields: ReadonlyMap<string, StructField>
-  /** Whether undeclared fields are allowed; their types are unknown. */
+  /** Whether undeclared fields are allowed. Their types are unknown. */
   readonly isOpen?: boolean
 }
 
-/** `element`: its path element in field sets. */
+/** A field of a struct. `element` is its path element in field sets. */
 export type StructField = {
   readonly element: string
   readonly below: MergeType
@@ -55,10 +58,10 @@ export const structField = (name: string, below: MergeType): StructField => ({
   isDeclared: true,
 })
 
-/** Cached by schema. */
+/** Merge types by schema. */
 const known = new WeakMap<Struct, StructMerge>()
 const anything: AnyMerge = { form: 'any' }
-/** A RawExtension is atomic. */
+/** Merge type of a RawExtension, which is atomic. */
 const wholeAnything: AnyMerge = { form: 'any', isWhole: true }
 
 export function mergeTypeOf(struct: Struct): StructMerge {
@@ -66,7 +69,7 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   if (found !== undefined) return found
   const fields = new Map<string, StructField>()
   const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
-  // Set before the fields are visited, since a type may contain itself.
+  // Cached before the fields are visited, because a type may contain itself.
   known.set(struct, made)
   for (const field of struct.fields) {
     fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
@@ -112,8 +115,8 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'microTime':
     case 'quantity':
       return { form: 'scalar', scalar: 'untyped' }
-    // Its published schema has no type: a list or a map fits here, and is refused only when the
-    // object is decoded.
+    // The published schema of this type has no type. A list or a map is therefore valid here, and
+    // is rejected only when the object is decoded.
     case 'intOrString':
       return anything
   }
@@ -128,8 +131,9 @@ function listKey(item: Schema, name: string): ListKey {
 }
 
 /**
- * Published schemas of built-in kinds have the zero value as the default of fields that are always
- * serialized, and of `name` in LocalObjectReference (imagePullSecrets).
+ * Returns the zero value of a key if the published schema has it as the key's default. For built-in
+ * kinds, these are fields that are always serialized, and `name` of LocalObjectReference
+ * (imagePullSecrets).
  */
 function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
   const isOptional =

@@ -1,6 +1,6 @@
 /**
- * Merges an applied value into a live one: applied fields win, all others are kept. Where nothing
- * changes the result is the live value itself, so that a comparison can skip it.
+ * Merges an applied value into a live one. Applied fields win, and all other fields are kept. Where
+ * nothing changes, the result is the live value itself, so that a comparison can skip it.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
@@ -76,8 +76,8 @@ const copyOf = (live: Fields): JsonMap =>
   )
 
 /**
- * Items that both lists have are in the applied order; items of the live list alone keep their
- * place before the next item that both have.
+ * Merges two lists. Items that both lists have take the applied order. Items that only the live
+ * list has stay before the next item that both have.
  */
 function mergeItems(
   live: readonly Json[],
@@ -92,7 +92,7 @@ function mergeItems(
     return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
   })
   const isApplied = new Set(elements)
-  // For each applied item: itself, or the next one that the live list has, too.
+  // For each applied item: the first element, from the item on, that the live list also has.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
     const element = elements[at] ?? ''
@@ -134,7 +134,10 @@ type ListElements = {
   readonly places: ReadonlyMap<string, number | 'repeated'>
 }
 
-/** The index of each element; items that are repeated are replaced, not merged. */
+/**
+ * Returns the index of each element. Repeated items are marked, because they are replaced and not
+ * merged.
+ */
 function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
   const places = new Map<string, number | 'repeated'>()
   for (const [at, element] of elements.entries())

@@ -1,6 +1,6 @@
 /**
- * The merge type of whole objects: by their Go type for built-in kinds, by the schema of their
- * definition for custom kinds.
+ * Derives the merge type of whole objects: from the Go type for built-in kinds, and from the schema
+ * in the CustomResourceDefinition for custom kinds.
  */
 import type { Struct } from '../schema/schema.ts'
 import { mergeTypeOf, type StructMerge } from './merge-type.ts'

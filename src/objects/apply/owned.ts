@@ -1,6 +1,6 @@
 /**
- * The field sets of a value: the fields that its applier owns, and the fields that are added with
- * it.
+ * Computes the field sets of a value: the fields that an applier of the value owns, and the fields
+ * that are added with the value.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { eachItem, eachKey, isDivided } from '../../lib/scheduling/parts.ts'
@@ -10,8 +10,8 @@ import { fieldElement, itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * The fields that an applier of this value owns: scalars, empty maps, list items and map keys; but
- * not a struct or a list because of its contents.
+ * Returns the fields that an applier of this value owns: scalars, empty maps, list items and map
+ * keys. A struct or a list is not owned just because it has contents.
  */
 export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
@@ -31,7 +31,10 @@ export function appliedSet(value: Json, type: MergeType): FieldSet {
 
 const ownedItem = (item: Json, of: MergeType): FieldSet => owned(appliedSet(item, of))
 
-/** The fields that are added with a value: all of it, including the maps and lists themselves. */
+/**
+ * Returns the fields that are added with a value: all of its fields, including the maps and lists
+ * themselves.
+ */
 export function addedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
   if (Array.isArray(value)) return nodeOf(true, itemSets(value, type, addedSet))
@@ -61,7 +64,10 @@ function fieldSets(fields: Fields, put: (children: Children, key: string) => voi
   return children
 }
 
-/** Items with the same key are one field, without known fields below it. */
+/**
+ * Returns the field sets of the items, by element. Items with the same key are one field, without
+ * known fields below it.
+ */
 function itemSets(
   list: readonly Json[],
   type: MergeType,
@@ -78,7 +84,7 @@ function itemSets(
 
 const owned = (set: FieldSet): FieldSet => (set.isOwned ? set : nodeOf(true, set.children))
 
-/** Whether a value is owned as a whole, like an atomic one. */
+/** Whether a value is owned as a whole, as scalars and atomic values are. */
 export function isLeaf(value: Json, type: MergeType): boolean {
   switch (type.form) {
     case 'scalar':
@@ -102,7 +108,7 @@ export type Child = {
 
 const anything: MergeType = { form: 'any' }
 
-/** The child at a key of a value that is not a leaf. */
+/** Returns the child at a key of a value that is not a leaf. */
 export function childOf(key: string, type: MergeType): Child {
   if (type.form === 'struct') {
     const field = type.fields.get(key)
@@ -115,7 +121,7 @@ export function childOf(key: string, type: MergeType): Child {
   }
 }
 
-/** The items of a list by their elements, with all of those that are repeated. */
+/** Groups the items of a list by element. Repeated items are in the same group. */
 export function itemsByElement(
   list: readonly Json[],
   type: ListMerge,

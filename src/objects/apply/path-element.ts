@@ -1,7 +1,7 @@
 /**
- * Path elements of field sets, as FieldsV1 writes them: `f:name` is a field or a key,
- * `k:{"name":"a"}` an item by its keys, `v:"a"` an item of a set by its value, `i:3` an item by its
- * index.
+ * Path elements of field sets, in the notation of FieldsV1: `f:name` is a field or a map key,
+ * `k:{"name":"a"}` an item by its keys, `v:"a"` an item of a set by its value, and `i:3` an item by
+ * its index.
  */
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import { parseText } from '../../api/json-value.ts'
@@ -14,7 +14,10 @@ import type { ListKey, ListMerge } from './merge-type.ts'
 
 export const fieldElement = (name: string): string => `f:${name}`
 
-/** Undefined if the item is invalid in such a list: `itemFault` has the reason. */
+/**
+ * Returns the element of a list item; undefined if the item is invalid in such a list. `itemFault`
+ * returns the reason.
+ */
 export function itemElement(item: Json, { by, keys }: ListMerge): string | undefined {
   if (by === 'value') return typeof item === 'object' ? undefined : `v:${printSorted(item)}`
   if (!isFields(item)) return undefined
@@ -27,13 +30,13 @@ export function itemElement(item: Json, { by, keys }: ListMerge): string | undef
   return `k:{${text}}`
 }
 
-/** A null is a valid key, too. */
+/** Returns the value of a key field. Null is also a valid value. */
 function keyOf(item: Fields, { name, default: value }: ListKey): Json | undefined {
   const given = item[name]
   return given === undefined ? value : given
 }
 
-/** With upstream's messages. */
+/** Returns why an item is invalid in a list, with kube-apiserver's message. */
 export function itemFault(item: Json, { by, keys }: ListMerge): string {
   if (by === 'value') {
     if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
@@ -45,7 +48,10 @@ export function itemFault(item: Json, { by, keys }: ListMerge): string {
   return `associative list with keys has an element that omits key field ${quote(name)} (and doesn't have default value)`
 }
 
-/** Whether an element is valid. An unknown prefix is valid: a later version may know it. */
+/**
+ * Whether an element is valid. An unknown prefix is valid, because a later version of Kubernetes
+ * may define it.
+ */
 export function isElement(element: string): boolean {
   if (element.length < 2 || element[1] !== ':') return false
   const rest = element.slice(2)
@@ -61,7 +67,7 @@ export function isElement(element: string): boolean {
   }
 }
 
-/** The usual keys: strings without escapes, and whole numbers. */
+/** Matches the usual keys: strings without escapes, and whole numbers. */
 const plainKeys = /^\{(?:"\w+":(?:"[ !#-[\]-~]*"|[0-9]{1,15})(?:,(?=")|(?=\})))+\}$/
 
 export const isKnownElement = (element: string): boolean => 'fkvi'.includes(element[0] ?? ' ')
@@ -70,7 +76,7 @@ function tryParse(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch (error) {
-    // Work in parts pauses by an exception of its own (lib/scheduling/parts.ts).
+    // Any other exception must pass: work in parts pauses by throwing (lib/scheduling/parts.ts).
     if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
     throw error
   }
@@ -78,19 +84,25 @@ function tryParse(text: string): Json | undefined {
 
 const ranks = 'fkvi'
 
-/** Field names in byte order, then keys, then values, then indexes. */
+/**
+ * Compares two elements. Field names in byte order come first, followed by keys, values and
+ * indexes.
+ */
 export function compareElements(one: string, other: string): number {
   const arePlain = one[0] === 'k' && plainKeys.test(one.slice(2)) && plainKeys.test(other.slice(2))
   return arePlain ? comparePlainKeys(one, other) : compareRead(readElement(one), readElement(other))
 }
 
 /**
- * Elements that can be compared as text: ASCII field names, and a single key or value that is a
- * string without characters below the closing quote.
+ * Matches elements that can be compared as text. These are ASCII field names, and a single key or
+ * value that is a string without characters below the closing quote.
  */
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
-/** The same order for many elements: each is parsed once, or not at all. Can be divided. */
+/**
+ * Sorts many entries in the order of `compareElements`, but parses each element at most once.
+ * Pauses when it runs in parts (lib/scheduling/parts.ts).
+ */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
   const given = once('elements to sort', () => [...entries])
   if (everyItem('plain elements', given, isPlain))
@@ -113,7 +125,7 @@ const compareEntries = (one: ReadEntry<unknown>, other: ReadEntry<unknown>): num
 const comparePlain = ([one]: Entry<unknown>, [other]: Entry<unknown>): number =>
   one < other ? -1 : one > other ? 1 : 0
 
-/** `value`: the parsed value of a `k` or `v` element. */
+/** A parsed element. `value` is the parsed value of a `k` or `v` element. */
 type ReadElement = { readonly element: string; readonly rank: number; readonly value: Json }
 
 function readElement(element: string): ReadElement {
@@ -137,8 +149,8 @@ function compareRead(one: ReadElement, other: ReadElement): number {
 }
 
 /**
- * The same as `compareItemKeys` without parsing, for keys of the same names: the first difference
- * of the texts decides.
+ * Like `compareItemKeys`, but without parsing. For plain keys of the same names, the first
+ * difference of the texts decides.
  */
 function comparePlainKeys(one: string, other: string): number {
   let at = 0
@@ -146,11 +158,11 @@ function comparePlainKeys(one: string, other: string): number {
   if (at === one.length || at === other.length) return one.length - other.length
   let start = at
   while (isDigit(one[start - 1])) start--
-  // After the name of a key, not after the opening quote of a string.
+  // A value begins after `":`. In `":":`, the second colon is inside a string.
   const isValue = one[start - 1] === ':' && one[start - 2] === '"' && one[start - 3] !== ':'
   const [number, otherNumber] = [digitsAt(one, start), digitsAt(other, start)]
   if (isValue && number !== '' && otherNumber !== '') return Number(number) - Number(otherNumber)
-  // Numbers come before strings, and a prefix before a longer string.
+  // Numbers sort before strings, and a prefix sorts before a longer string.
   if (isValue && start === at) return number === '' ? 1 : -1
   if (one[at] === '"') return -1
   return other[at] === '"' ? 1 : compareKeys(one.slice(at), other.slice(at))
@@ -178,7 +190,7 @@ function compareItemKeys(
   return names.length - otherNames.length
 }
 
-/** Numbers, then strings, then booleans, then all else. */
+/** Compares two values. Numbers come first, then strings, booleans, and all other values. */
 function compareValues(one: Json, other: Json): number {
   const byType = typeRank(one) - typeRank(other)
   if (byType !== 0) return byType
@@ -194,7 +206,7 @@ function typeRank(value: Json): number {
   return typeof value === 'boolean' ? 2 : 3
 }
 
-/** The form in error messages: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
+/** Prints an element as error messages show it: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
 export function printElement(element: string): string {
   const rest = element.slice(2)
   switch (element.charAt(0)) {
@@ -211,7 +223,7 @@ export function printElement(element: string): string {
   }
 }
 
-/** As Go prints a value, but without braces and separators for maps. */
+/** Prints a value as Go does, but without braces and separators for maps. */
 function shown(value: Json): string {
   if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map(shown).join(',')}]`

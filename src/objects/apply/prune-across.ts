@@ -1,7 +1,7 @@
 /**
- * Prunes if managers use different versions. The fields that the applier had are removed in the
- * version in which it applied them; then the object is converted to each other version, and fields
- * that are owned there, or that the conversion always sets, are added back.
+ * Prunes an object whose managers use different versions. The fields that the applier had are
+ * removed in the version in which it applied them. Then the object is converted to each other
+ * version, and fields that are owned there, or that the conversion always sets, are added back.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'
@@ -10,7 +10,10 @@ import type { StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
 
-/** Fails if the fields do not fit the other version; `step` is what failed, in upstream's words. */
+/**
+ * Converts fields to another version. Throws if they do not fit that version. `step` is what
+ * failed, in kube-apiserver's words.
+ */
 export type Convert = (
   fields: Fields,
   versions: { readonly from: string; readonly to: string },

@@ -10,9 +10,10 @@ import { itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * `before` is what the applier owned, `owned` what all managers own now, including the applier. A
- * struct or a list that is in `before` is removed as a whole if nothing in it is owned, including
- * defaults that never had an owner. A map or a list that becomes empty becomes null.
+ * Prunes a value. `before` has the fields that the applier owned. `owned` has the fields that all
+ * managers own now, including the applier. A struct or a list in `before` is removed as a whole if
+ * nothing in it is owned, even if it has defaults that never had an owner. A map or a list that
+ * becomes empty becomes null.
  */
 export function prune(
   value: Json,
@@ -45,11 +46,13 @@ export function prune(
 type Part = {
   readonly had: FieldSet
   readonly has: FieldSet | undefined
-  /** A declared field counts as owned if anything below it is. */
+  /**
+   * Whether the field is declared. A declared field counts as owned if anything below it is owned.
+   */
   readonly isDeclared: boolean
 }
 
-/** Undefined: the part is removed. */
+/** Prunes a field or an item; returns undefined if it is removed. */
 function prunePart(
   value: Json,
   type: MergeType,
@@ -69,11 +72,17 @@ function prunePart(
   return prune(value, type, { before: had, owned: noFields })
 }
 
-/** A declared field that has nothing but an empty list is in no field set, and is kept. */
+/**
+ * Whether a declared field contains nothing but empty lists. Such a field is in no field set, and
+ * is kept.
+ */
 const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
   isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
 
-/** As upstream, an owned map is removed if it has such fields and none that are owned. */
+/**
+ * Whether a map has fields that contain nothing but empty lists. As in kube-apiserver, an owned map
+ * is removed if it has such fields and no owned ones.
+ */
 const holdsNobodys = (value: Json, type: MergeType): boolean =>
   isFields(value) &&
   !isLeaf(value, type) &&
@@ -82,7 +91,7 @@ const holdsNobodys = (value: Json, type: MergeType): boolean =>
     return isNobodys(given, below, isDeclared)
   })
 
-/** Whether any field is owned that is not one of those. */
+/** Whether any field is owned, not counting fields that contain nothing but empty lists. */
 const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
   has.children.size > 0 &&
   isFields(value) &&

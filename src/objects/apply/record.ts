@@ -1,6 +1,6 @@
 /**
- * The field managers of an object after a create, an update or a patch: the writer owns the fields
- * that it changed, and no other manager does; removed fields have no owner.
+ * Computes the field managers of an object after a create, an update or a patch. The writer becomes
+ * the only owner of the fields that it changed, and removed fields have no owner.
  */
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'
@@ -10,8 +10,8 @@ import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 
 /**
- * How many entries of operation Update an object may have, as upstream; beyond that the oldest are
- * merged into one.
+ * Maximum number of entries with operation Update in an object, as in kube-apiserver. Beyond it,
+ * the oldest entries are merged into one.
  */
 const UPDATE_OWNERS_MAX = 10
 const ancientManager = 'ancient-changes'
@@ -35,8 +35,8 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
 }
 
 /**
- * Merges the oldest Update entries of an apiVersion into one, ancient-changes, until
- * UPDATE_OWNERS_MAX are left.
+ * Merges the oldest Update entries of each apiVersion into one entry, `ancient-changes`, until
+ * UPDATE_OWNERS_MAX entries are left.
  */
 function capped(owners: Map<string, Owner>): Owners {
   if (owners.size <= UPDATE_OWNERS_MAX) return owners
@@ -73,8 +73,8 @@ function capped(owners: Map<string, Owner>): Owners {
     merged.set(ancient, sets)
     count--
   }
-  // One union at the end: there may be thousands of sets, and a running union would be copied for
-  // each.
+  // The union is computed once at the end. There may be thousands of sets, and a running union
+  // would be copied for each of them.
   for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })

@@ -1,4 +1,7 @@
-/** Merge types from a structural schema. Parts without a schema are merged by key. */
+/**
+ * Derives merge types from the structural schema of a custom kind. Parts without a schema are
+ * merged by key.
+ */
 import type { Structural } from '../schema/structural/structural.ts'
 import {
   type ListKey,
@@ -9,12 +12,12 @@ import {
   type StructMerge,
 } from './merge-type.ts'
 
-/** Cached by schema. */
+/** Merge types of objects, by schema and by the type of their metadata. */
 const known = new WeakMap<Structural, Map<MergeType, StructMerge>>()
 const anything: MergeType = { form: 'any' }
 const text: MergeType = { form: 'scalar', scalar: 'string' }
 
-/** The type of a whole object. `metadata`: the type of the metadata of all objects. */
+/** Returns the type of a whole object. `metadata` is the type of the metadata of all objects. */
 export function objectMergeType(schema: Structural, metadata: MergeType): StructMerge {
   const byMetadata = known.get(schema) ?? new Map<MergeType, StructMerge>()
   known.set(schema, byMetadata)
@@ -26,15 +29,15 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
 }
 
 /**
- * `keepsUnknown`: x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to
- * all that it contains.
+ * Settings that a schema takes over from the schemas around it. `keepsUnknown` is
+ * x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to everything in it.
  */
 type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 
 function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { types, items, checks } = schema
   const [type] = types
-  // An int-or-string is published only as anyOf alternatives, which do not matter here.
+  // The published schema of an int-or-string has only anyOf alternatives, which do not matter here.
   if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, around)
   if (type === 'array')
@@ -47,7 +50,7 @@ function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
 const inside = ({ keepsUnknown }: Structural, around: EnclosingSchema): EnclosingSchema =>
   keepsUnknown ? { ...around, keepsUnknown } : around
 
-/** An object without any properties may have any field. */
+/** Returns the type of an object. An object without any properties may have any field. */
 function objectOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
   const hasFields = properties !== undefined && properties.size > 0
@@ -69,7 +72,7 @@ function structOf(schema: Structural, around: EnclosingSchema): StructMerge {
     for (const name of ['apiVersion', 'kind']) fields.set(name, structField(name, text))
     fields.set('metadata', structField('metadata', around.metadata))
   }
-  // additionalProperties: false applies to this object alone.
+  // additionalProperties: false applies only to this object.
   const isOpen = additional === true || (below.keepsUnknown && additional !== false)
   return { form: 'struct', isAtomic, fields, isOpen }
 }

@@ -27,13 +27,13 @@ const secretsBy = (given: string | undefined): StructMerge => {
 const omitted =
   'associative list with keys has an element that omits key field "name" (and doesn\'t have default value)'
 
-test('an item without its key hides those behind it', () => {
+test('validation of a list stops at the first item without its key', () => {
   assert.deepEqual(validateApplied({ secrets: [{}, {}] }, secretsBy(undefined)), [
     `.secrets: element 0: ${omitted}`,
   ])
 })
 
-test('of a stored object repeated items fit, and items without their key do not', () => {
+test('a stored object may have repeated items, but no items without their key', () => {
   assert.deepEqual(
     validateStored({ secrets: [{ name: 'a' }, { name: 'a' }] }, secretsBy(undefined)),
     [],
@@ -44,7 +44,7 @@ test('of a stored object repeated items fit, and items without their key do not'
   assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy('')), [])
 })
 
-test('a value of another form is shown as if it were a format', () => {
+test('a value of the wrong type is printed as a format string', () => {
   assert.deepEqual(validateApplied({ secrets: '50%% %5.2d x%' }, secretsBy('')), [
     '.secrets: expected list, got &{50% %!d(MISSING) x%!}(MISSING)',
   ])

@@ -1,6 +1,6 @@
 /**
- * Validates an applied value against its type. The messages are upstream's, which prints values as
- * Go does.
+ * Validates a value against its merge type. The messages are kube-apiserver's, which prints values
+ * as Go does.
  */
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import { goPlain, goSyntax } from '../../api/go-value.ts'
@@ -13,11 +13,17 @@ import { itemElement, itemFault, printElement } from './path-element.ts'
 
 const newFaults = (): BoundedTexts => new BoundedTexts(FAULTS_CHARACTERS_MAX)
 
-/** Empty: the value is valid. Null is valid everywhere. */
+/**
+ * Returns the faults of an applied value; the list is empty if the value is valid. Null is valid
+ * everywhere.
+ */
 export const validateApplied = (value: Json, type: MergeType): readonly string[] =>
   validate(value, type, false)
 
-/** The same for an object that is not applied, which may have several items with one key. */
+/**
+ * Like `validateApplied`, for an object that is not applied. Such an object may have several items
+ * with the same key.
+ */
 export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
   validate(value, type, true)
 
@@ -27,7 +33,10 @@ function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonl
   return faults.all
 }
 
-/** The same for an object of a built-in kind: most kinds are valid whatever they contain. */
+/**
+ * Like `validateTyped`, for an object of a built-in kind. Only kinds for which `mayOmitKeys` holds
+ * are checked, because the others are always valid.
+ */
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
 
@@ -36,11 +45,11 @@ const omitting: ListPresence = new WeakMap()
 const objectSets: ListPresence = new WeakMap()
 
 /**
- * Whether there are lists whose items may omit their key, such as `secrets` of a ServiceAccount.
+ * Whether a type has lists whose items may omit their key, such as `secrets` of a ServiceAccount.
  */
 export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
 
-/** Whether there are sets whose items may be maps or lists, which custom kinds can have. */
+/** Whether a type has sets whose items may be maps or lists. Only custom kinds can have them. */
 export const hasSetsOfAny = (type: MergeType): boolean => hasList(type, isSetOfAny, objectSets)
 
 const isOmitting = ({ keys }: ListMerge): boolean => keys.some((key) => key.default === undefined)
@@ -49,7 +58,7 @@ const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form
 function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: ListPresence): boolean {
   const found = known.get(type)
   if (found !== undefined) return found
-  // Set first, since a type may contain itself.
+  // Cached before the type is visited, because a type may contain itself.
   known.set(type, false)
   const has = hasListIn(type, is, known)
   known.set(type, has)
@@ -74,14 +83,15 @@ function hasListIn(
   }
 }
 
-/** Joined as upstream does. */
+/** Joins faults as kube-apiserver does. */
 export const formatFaults = (faults: readonly string[]): string =>
   faults.length === 1
     ? (faults[0] ?? '')
     : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 /**
- * The position of a value. Most values are valid, so the path is only built for one that is not.
+ * The position of a value. Its path is built only if the value is invalid, because most values are
+ * valid.
  */
 type ValuePosition = {
   readonly above: ValuePosition | undefined
@@ -119,7 +129,10 @@ function visit(value: Json, type: MergeType, place: ValuePosition): void {
 
 type VisitedValue = { readonly type: MergeType; readonly place: ValuePosition }
 
-/** The faults of each field are collected apart: a visit that was interrupted is repeated. */
+/**
+ * Visits the fields in parts. The faults of each field are collected separately, because an
+ * interrupted visit is repeated.
+ */
 function visitInParts(value: Fields, { type, place }: VisitedValue): void {
   const found = eachKey('validate fields', value, newFaults, (all, key) => {
     const faults = newFaults()
@@ -130,7 +143,7 @@ function visitInParts(value: Fields, { type, place }: VisitedValue): void {
   place.faults.addAll(found.all)
 }
 
-/** False: upstream skips the rest of this map. */
+/** Visits one field. Returns false if the rest of the map is skipped, as in kube-apiserver. */
 function visitField(value: Fields, key: string, { type, place }: VisitedValue): boolean {
   const { faults, allowsRepeats } = place
   const { element, below, isDeclared } = childOf(key, type)
@@ -143,7 +156,8 @@ function visitField(value: Fields, key: string, { type, place }: VisitedValue): 
 }
 
 /**
- * Upstream uses this message as a format string: a percent sign begins a verb without an argument.
+ * Formats a message as kube-apiserver does, which uses it as a format string. In it, a percent sign
+ * begins a verb without an argument.
  */
 const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>
@@ -177,7 +191,7 @@ type VisitedItem = {
   readonly seen: Set<string>
 }
 
-/** False: upstream skips the rest of the list. */
+/** Visits one item. Returns false if the rest of the list is skipped, as in kube-apiserver. */
 function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): boolean {
   const { faults, allowsRepeats } = place
   const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
@@ -209,7 +223,7 @@ function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undef
   }
 }
 
-/** As Go's `%T` prints it. */
+/** Returns the type of a value as Go's `%T` prints it. */
 function goType(value: Json): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'

@@ -2,17 +2,17 @@
 import { hasNoKeys, isFields, type Json } from '../../api/object.ts'
 import { everyItem, everyKey, isDivided, once } from '../../lib/scheduling/parts.ts'
 
-/** False for anything but a map. */
+/** Whether a value is an empty map. */
 export function isEmptyMap(value: Json): boolean {
   if (!isFields(value)) return false
   return isDivided() ? once('is empty map', () => hasNoKeys(value)) : hasNoKeys(value)
 }
 
-/** Null, an empty list or an empty map. */
+/** Whether a value is null, an empty list or an empty map. */
 export const isNothing = (value: Json): boolean =>
   value === null || (Array.isArray(value) ? value.length === 0 : isEmptyMap(value))
 
-/** The order of keys does not matter. */
+/** Whether two values are equal. The order of keys does not matter. */
 export function isEqual(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one)) {
@@ -38,8 +38,8 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
 }
 
 /**
- * Whether two decoded values are certain to be serialized differently: an empty or zero value may
- * be omitted, so it is not certain.
+ * Whether two decoded values are certain to be serialized differently. Empty and zero values are
+ * not certain to differ, because they may be omitted.
  */
 export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return false
@@ -64,7 +64,7 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   return hasValue(one) || hasValue(other)
 }
 
-/** Whether it contains a value that is always serialized. */
+/** Whether a value contains something that is always serialized. */
 function hasValue(value: Json | undefined): boolean {
   if (value === undefined || value === null) return false
   if (typeof value !== 'object') return value !== '' && value !== 0 && value !== false

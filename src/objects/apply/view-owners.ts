@@ -1,12 +1,13 @@
 /**
- * The managers of a view that shows one field of an object, as Scale shows the replicas: the
- * managers of the field own it in the view, and changes of ownership there apply to the object.
+ * Computes the managers of a view that shows one field of an object, as Scale shows the replicas.
+ * The managers of that field own it in the view, and changes of ownership in the view apply to the
+ * object.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
 
 export type ViewField = {
-  /** The field in the object and in the view, each as a field set of its own. */
+  /** The field in the object, as a field set. `inView` is the same field in the view. */
   readonly inObject: FieldSet
   readonly inView: FieldSet
   readonly objectVersion: string
@@ -14,8 +15,9 @@ export type ViewField = {
 }
 
 /**
- * The identity of an updater includes its version, so it is another one in the view: as upstream,
- * any write there moves the field to it.
+ * Returns the managers of the view. The identity of an updater includes its version, so the updater
+ * has another identity in the view. As in kube-apiserver, any write through the view moves the
+ * field to that identity.
  */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
   const shown = [...owners.values()].filter(({ fields }) => intersects(fields, inObject))
@@ -26,8 +28,8 @@ export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: 
 }
 
 /**
- * The managers of the object after a write through the view. Entries that were written through the
- * view have no time.
+ * Returns the managers of the object after a write through the view. Entries that the write added
+ * have no time.
  */
 export function ownersInObject(owners: Owners, viewOwners: Owners, field: ViewField): Owners {
   const { inObject, inView, objectVersion } = field

@@ -1,7 +1,7 @@
 /**
- * The wire form: an object as the values of its JSON, with zero values that are always serialized
- * and without empty ones that are omitted. Ownership is determined by this, not by the object in
- * memory.
+ * Converts objects to the wire form: the values of their JSON. It has zero values that are always
+ * serialized, and lacks empty values that are omitted. Ownership is determined by the wire form and
+ * not by the object in memory.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -13,33 +13,33 @@ import { eachKey, isDivided, mapEach, once } from '../../lib/scheduling/parts.ts
 import { isNothing } from './value.ts'
 
 /**
- * For a stored object. The database does not distinguish an empty list or map from an absent one,
- * if it is always serialized.
+ * Returns the wire form of a stored object. An empty list or map that is always serialized becomes
+ * null, because the database does not distinguish it from an absent one.
  */
 export const storedWire = (object: KubeObject, struct: Struct): Fields =>
   once('stored wire', () => structWire(tracked(object), struct, null))
 
-/** With managedFields: all that a client would see. */
+/** Returns the wire form with managedFields, which is all that a client would see. */
 export const wholeWire = (object: Fields, struct: Struct): Fields =>
   structWire(object, struct, undefined)
 
-/** A field of the whole wire form; undefined: it is omitted. */
+/** Returns a field as in `wholeWire`; undefined if it is omitted. */
 export const wholeField = (given: Json, field: Field): Json | undefined =>
   fieldWire(given, field, undefined)
 
-/** An item of a list in the whole wire form. */
+/** Returns an item of a list as in `wholeWire`. */
 export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
 
 /**
- * For an object that a client sent. `stored`: the object it was made from; a value that is
- * identical there was not sent.
+ * Returns the wire form of an object that a client sent. `stored` is the object that it was made
+ * from. A value that is identical in `stored` was not sent.
  */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))
 
 /**
- * Both wire forms, of a stored object and one that was made from it, without the fields that are
- * identical: a comparison need not visit those.
+ * Returns the wire forms of a stored object and of an object that was made from it. Identical
+ * fields are left out, so that a comparison need not visit them.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
   once('changed wires', () => changedStructs(tracked(stored), tracked(given), struct))
@@ -66,8 +66,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If one side has no other fields than the common ones, only its whole value tells whether the
-    // field is serialized at all.
+    // If one side has no fields but the common ones, its whole value is needed to decide whether
+    // the field is serialized at all.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)
@@ -77,23 +77,27 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
   return { before, after }
 }
 
-/** managedFields itself is not tracked. */
+/** Returns the object without managedFields, which itself is not tracked. */
 function tracked(object: KubeObject): KubeObject {
   const { managedFields, ...metadata } = object.metadata
   return managedFields === undefined ? object : { ...object, metadata }
 }
 
 /**
- * For an object that was converted from another version. There Go compares values that are not
- * serialized yet: empty lists are kept.
+ * Returns the wire form of an object that was converted from another version. kube-apiserver
+ * compares such objects before they are serialized, so empty lists are kept.
  */
 export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
   structWire(tracked(object), struct, 'kept')
 
 /**
- * What an empty list or map that is always serialized becomes; undefined and 'given': itself;
- * 'kept': itself, even if it is never serialized. 'listed': likewise, within an atomic list of a
- * given object. There Go compares items in memory, where an empty list or map is not an absent one.
+ * How empty lists and maps are written:
+ * - null: as null, if the field is always serialized.
+ * - undefined and 'given': unchanged, if the field is always serialized.
+ * - 'kept': like 'given', and empty lists are also kept where they would be omitted.
+ * - 'listed': like 'kept', and empty maps are kept as well. This is for atomic lists of a given
+ *   object: Go compares their items in memory, where an empty list or map differs from an absent
+ *   one.
  */
 type Empty = null | undefined | 'given' | 'listed' | 'kept'
 
@@ -108,7 +112,7 @@ function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields
   return wire
 }
 
-/** For a custom kind: fields without a type are written as they are. */
+/** Returns the fields of a custom object that have no type, as they are. */
 function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   const wire = new JsonMap()
   for (const [name, field] of Object.entries(value))
@@ -116,7 +120,7 @@ function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   return wire
 }
 
-/** Undefined: the field is omitted. */
+/** Returns the wire form of a field; undefined if the field is omitted. */
 function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json | undefined {
   const { schema, omit, isPointer } = field
   if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
@@ -181,7 +185,10 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
   }
 }
 
-/** JSON that nests too deeply, or has a number that cannot be represented, is one opaque value. */
+/**
+ * Parses JSON that is kept as text. JSON that nests too deeply, or has a number that cannot be
+ * represented, stays one opaque value.
+ */
 function rawWire(text: string): Json {
   try {
     return readAny(new JsonScanner(text))
@@ -194,7 +201,7 @@ function rawWire(text: string): Json {
 const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
-/** Whether values are the same in memory and in the wire form. */
+/** Whether values of a type are the same in memory and in the wire form. */
 const isPlain = ({ type }: Schema): boolean =>
   type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
 

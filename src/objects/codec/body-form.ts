@@ -2,7 +2,10 @@ import { unsupportedMediaType } from '../../api/errors.ts'
 import { firstHeader, parametersOf } from '../../api/request.ts'
 import { type NegotiatedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
 
-/** The encoding of a request body, by its Content-Type. Without one it is JSON. */
+/**
+ * Returns the encoding of a request body according to its Content-Type, or JSON if there is none.
+ * Throws UnsupportedMediaType.
+ */
 export function bodyForm(asked: NegotiatedHeaders): Form['type'] {
   const contentType = firstHeader(asked.headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'

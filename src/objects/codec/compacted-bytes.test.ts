@@ -22,7 +22,7 @@ const text = fc.string({
   ),
 })
 
-test('byte by byte JSON is compacted as token by token', () => {
+test('compacting byte by byte gives the same JSON as compacting token by token', () => {
   const value = fc.jsonValue({ stringUnit: 'grapheme' })
   fc.assert(
     fc.property(
@@ -36,7 +36,7 @@ test('byte by byte JSON is compacted as token by token', () => {
   )
 })
 
-test('a long text is compacted as a short one', () => {
+test('a long text is compacted like a short one', () => {
   const part = '"<a>\u2028 \\" b"'
   const long = `[ ${Array<string>(5_000).fill(part).join(' ,\n')} ]`
   assert.equal(compacted(long), `[${Array<string>(5_000).fill(compacted(part)).join(',')}]`)

@@ -1,6 +1,6 @@
 /**
- * Compacts JSON byte by byte, in one pass: without whitespace between tokens, and escaped where Go
- * escapes.
+ * Compacts JSON byte by byte in one pass. It drops whitespace between tokens, and escapes the
+ * characters that Go escapes.
  */
 import { BACKSLASH, NEWLINE, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
 import { repeat } from '../../lib/scheduling/parts.ts'
@@ -11,7 +11,7 @@ const AMPERSAND = 0x26
 const LESS = 0x3c
 const GREATER = 0x3e
 
-/** U+2028 and U+2029 are these two bytes in UTF-8 and one of the two below. */
+/** First two bytes of U+2028 and U+2029 in UTF-8. One of the two bytes below follows. */
 const SEPARATOR_FIRST = 0xe2
 const SEPARATOR_SECOND = 0x80
 const LINE_SEPARATOR = 0xa8
@@ -20,14 +20,14 @@ const PARAGRAPH_SEPARATOR = 0xa9
 const SMALL_U = 0x75
 const ESCAPE_BYTES = 6
 
-/** Bytes that are compacted between two looks at whether to pause. */
+/** Number of bytes that are compacted between two checks whether to pause. */
 const BYTES_PER_STEP = 16_384
 
 type Compacting = { at: number; isInString: boolean; readonly pieces: Buffer[] }
 
 const begin = (): Compacting => ({ at: 0, isInString: false, pieces: [] })
 
-/** `json`: a valid JSON text in UTF-8. Can be divided. */
+/** Compacts a valid JSON text in UTF-8. Pauses when it runs in parts (lib/scheduling/parts.ts). */
 export function compactedBytes(json: Buffer): Buffer {
   const { pieces } = repeat('compacted JSON', begin, (state) => {
     state.pieces.push(compactedPiece(json, state))
@@ -74,7 +74,10 @@ const isSeparator = (json: Buffer, at: number): boolean =>
   json[at + 1] === SEPARATOR_SECOND &&
   (json[at + 2] === LINE_SEPARATOR || json[at + 2] === PARAGRAPH_SEPARATOR)
 
-/** Byte by byte: a call for each of millions of escapes takes ten times as long. */
+/**
+ * Writes an escape such as `\u003c` byte by byte, because a Buffer call for each of millions of
+ * escapes would be far slower. Returns the position after it.
+ */
 function writeEscape(into: Buffer, at: number, code: number): number {
   into[at] = BACKSLASH
   into[at + 1] = SMALL_U
@@ -85,5 +88,5 @@ function writeEscape(into: Buffer, at: number, code: number): number {
   return at + ESCAPE_BYTES
 }
 
-/** In lower case. */
+/** Returns the ASCII code of a hexadecimal digit, in lower case. */
 const hexDigit = (value: number): number => value + (value < 10 ? 0x30 : 0x57)

@@ -27,13 +27,13 @@ const decodeAs = (text: string, expected: Expected, validation: FieldValidation 
   decodeBody({ bytes: Buffer.from(text) }, expected, validation)
 const decode = (text: string) => decodeAs(text, configMap).object
 
-test('kind and apiVersion come from the path when the body has none', () => {
+test('kind and apiVersion come from the path if the body omits them', () => {
   const empty = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }
   for (const text of ['{}', 'null', '{"kind":"","apiVersion":null}'])
     assert.deepEqual(decode(text), empty)
 })
 
-test('unknown fields and nulls are left out', () => {
+test('unknown fields and nulls are dropped', () => {
   const text =
     '{"metadata":{"name":"c","x":1,"labels":null},"data":{"a":null,"__proto__":"p"},"spec":{}}'
   const object = decode(text)
@@ -45,7 +45,7 @@ test('unknown fields and nulls are left out', () => {
   assert.ok(!('spec' in object))
 })
 
-test('no key of a body reaches a prototype', () => {
+test('a key such as __proto__ in a body does not change a prototype', () => {
   const text =
     '{"__proto__":{"polluted":1},"constructor":5,"metadata":{"__proto__":1,"labels":{"constructor":"x","__proto__":"y"}}}'
   const { object, warnings } = decodeAs(text, configMap)
@@ -59,7 +59,7 @@ test('no key of a body reaches a prototype', () => {
   ])
 })
 
-test('unknown and repeated fields are told in the order of the text, each once', () => {
+test('unknown and duplicate fields are reported once each, in the order of the text', () => {
   const text =
     '{"a":{"b":1},"metadata":{"name":"p","name":"q"},"spec":{"containers":[{"name":"c"},{"x":1,"y":2,"x":3}],"a":1},"a":1}'
   const reported = [
@@ -76,7 +76,7 @@ test('unknown and repeated fields are told in the order of the text, each once',
   })
 })
 
-test('a field given twice is merged as Go merges it', () => {
+test('a field that is given twice is merged as in Go', () => {
   const { object } = decodeAs(
     '{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x","finalizers":["a","b"]},"metadata":{"name":"y","finalizers":["c"]}}',
     configMap,
@@ -137,7 +137,7 @@ const refusals: readonly [string, RegExp | string][] = [
 for (const [text, message] of refusals) {
   const isExpected = (reported: string): boolean =>
     typeof message === 'string' ? reported.includes(message) : message.test(reported)
-  test(`${text} is refused`, () => {
+  test(`the body '${text}' is rejected`, () => {
     assert.throws(
       () => decode(text),
       (error: unknown) =>
@@ -149,7 +149,7 @@ for (const [text, message] of refusals) {
 const deep = (count: number): string =>
   `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${'{"not":'.repeat(count)}{}${'}'.repeat(count)}}}]}}`
 
-test('what would take long, or the stack, is refused', () => {
+test('a body that would take too long, or overflow the stack, is rejected', () => {
   const crd: Expected = {
     group: 'apiextensions.k8s.io',
     version: 'v1',
@@ -176,7 +176,7 @@ const mapBody = (count: number): Buffer => {
 
 const decodedMap = (count: number): Fields => decodedInParts(mapBody(count), configMap)
 
-test('a body of protobuf has as many entries of maps as an object of JSON has members', () => {
+test('a protobuf body may have as many map entries as a JSON object may have members', () => {
   assert.equal(Object.keys(fieldsOf(decodedMap(MEMBERS_MAX)['data'])).length, MEMBERS_MAX)
   assert.throws(() => decodedMap(MEMBERS_MAX + 1), { code: 413 })
 })
@@ -191,14 +191,14 @@ const podBody = (containers: number): Buffer => {
   return encodeObject({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec }, pod.shape.struct)
 }
 
-test('a body of protobuf that could never be stored with its defaults is refused before it gets them', () => {
+test('a protobuf body that is too large to store with its defaults is rejected before it gets them', () => {
   assert.throws(() => decodedInParts(podBody(100_000), pod), {
     code: 413,
     message: /bytes that can be stored$/,
   })
 })
 
-test('room for the fields of a body of protobuf is taken before they are read', () => {
+test('memory for the fields of a protobuf body is reserved before they are read', () => {
   let held = 0
   const holdFields = (max: number) => (): number => {
     if (held >= max) throw noMemory()

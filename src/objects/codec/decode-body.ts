@@ -1,4 +1,7 @@
-/** Decodes the body of a create or an update into an object of the kind that the path names. */
+/**
+ * Decodes the body of a create or an update, or the result of a patch, into an object of the kind
+ * that the path names. Faults have kube-apiserver's messages, and are reported in its order.
+ */
 import {
   badRequest,
   internalError,
@@ -42,37 +45,40 @@ export type Expected = {
   readonly version: string
   readonly kind: string
   readonly shape: ObjectSchema
-  /** Other versions with the same fields, which are accepted as well: `policy/v1beta1`. */
+  /** Other versions with the same fields, which are also accepted, such as `policy/v1beta1`. */
   readonly otherVersions?: readonly string[]
 }
 
 export type Body = {
-  /** JSON; if the body has another encoding, the JSON that it was converted to. */
+  /** The body as JSON. A body in another encoding was converted. */
   readonly bytes: Buffer
-  /** Of a YAML body: duplicate keys, as yaml.ts reports them. */
+  /** Duplicate keys of a YAML body, as yaml.ts reports them. */
   readonly yamlDuplicates?: readonly string[]
-  /** The body as it was sent, if that was not JSON. */
+  /** The body as the client sent it, if that was not JSON. */
   readonly sent?: Buffer
 }
 
-/** What is done about unknown and duplicate fields: nothing, a warning, or an error. */
+/** How unknown and duplicate fields are handled: ignored, reported as warnings, or rejected. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export type DecodedBody = {
-  /** Defaults are set; kind and apiVersion are those of the path. */
+  /**
+   * The decoded object. Unless there is a `refusal`, it has its defaults, and the kind and
+   * apiVersion of the path.
+   */
   readonly object: KubeObject
   /** Warnings for the client; empty unless `fieldValidation` is Warn. */
   readonly warnings: readonly string[]
   /**
-   * Why the object is not acceptable for this path although it can be decoded; the client gets the
-   * warnings as well.
+   * Why this path does not accept the object, although it can be decoded. The client also gets the
+   * warnings.
    */
   readonly refusal?: Error
 }
 
 /**
- * A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a
- * BadRequest on anything that does not fit.
+ * Decodes the body of a create or an update. A body of a built-in kind may omit kind and
+ * apiVersion, because the path has them. Throws a BadRequest if the body does not fit.
  */
 export function decodeBody(
   body: Body,
@@ -93,8 +99,8 @@ export function decodeBody(
       : undefined
   if (other?.what === 'version')
     return otherVersionBody(body, expected, { head, other, fieldValidation })
-  // A body of another kind is decoded as that kind, too: its errors are reported before the wrong
-  // kind.
+  // A body of another kind is first decoded as that kind, because its faults are reported before
+  // the wrong kind.
   const unreadable =
     other?.what === 'kind' &&
     other.struct &&
@@ -109,7 +115,8 @@ export function decodeBody(
   const named = asNamed(value, expected)
   const refusal =
     shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
-  // The schema is that of the expected kind: of another one only the metadata is known.
+  // The schema is that of the expected kind. Only the metadata of another kind is known, so such an
+  // object is not pruned.
   const { object, strictFaults } =
     refusal === undefined
       ? once('pruned body', () => pruned(named, read, shape))
@@ -126,7 +133,10 @@ export function decodeBody(
   return { object: shape.setDefaults(object), warnings }
 }
 
-/** In place: to copy an object with very many fields takes tens of milliseconds. */
+/**
+ * Sets kind, apiVersion and metadata in place. Copying an object with very many fields would take
+ * tens of milliseconds.
+ */
 const asNamed = (decoded: Target, expected: Expected): KubeObject =>
   Object.assign(decoded, {
     kind: expected.kind,
@@ -140,7 +150,10 @@ type OtherVersion = {
   readonly fieldValidation: FieldValidation
 }
 
-/** A body in another version of the kind is decoded in that version before it is rejected. */
+/**
+ * Decodes a body in another version of the kind. It is decoded in that version before it is
+ * rejected.
+ */
 function otherVersionBody(
   body: Body,
   expected: Expected,
@@ -176,8 +189,8 @@ function pruned(
 }
 
 /**
- * Unknown fields in protobuf are ignored. Limits apply to large bodies, which are decoded in parts.
- * `holdFields`: as in `ReadLimits`.
+ * Decodes a protobuf body. Unknown fields are ignored. Limits apply to large bodies, which are
+ * decoded in parts. `holdFields` is that of `ReadLimits`.
  */
 export function decodeProtobufBody(
   bytes: Buffer,
@@ -207,7 +220,7 @@ function limitsOf(holdFields: ReadLimits['holdFields']): ReadLimits {
   return { entriesMax: MEMBERS_MAX, takeItem, holdFields }
 }
 
-/** CBOR is converted to JSON first. */
+/** Converts a CBOR body to JSON. */
 export function cborBody(sent: Buffer, expected: Expected): Body {
   const refuse = (why: string): Error =>
     unrecognized(`unable to determine group/version/kind: ${why}`, { bytes: sent }, expected)
@@ -246,8 +259,8 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
 }
 
 /**
- * A number that is out of range is an error of the object, not of the syntax: the kind is
- * determined first.
+ * Decodes the JSON of an object. A number that is out of range is a fault of the object and not of
+ * the syntax, so it is reported after the kind is checked.
  */
 function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {
@@ -260,7 +273,8 @@ function decodeObjectText(text: string, { shape }: Expected): Decoding {
 }
 
 /**
- * The error for a body that begins with a non-ASCII byte. Go reports the byte, not the character.
+ * Returns the fault of a body that begins with a non-ASCII byte. Go reports the byte and not the
+ * character.
  */
 function leadingFault(bytes: Buffer): string | undefined {
   const [byte = 0] = bytes
@@ -271,7 +285,10 @@ function leadingFault(bytes: Buffer): string | undefined {
 const noHead: Head = { kind: '', apiVersion: '' }
 const textOf = (value: Json): string => (typeof value === 'string' ? value : '')
 
-/** A body that is not a JSON object: null counts as an empty object. */
+/**
+ * Reads a body that is not a JSON object. Null counts as an empty object, and anything else is
+ * rejected.
+ */
 function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decoding {
   const value = readAny(scanner)
   scanner.end()
@@ -281,14 +298,17 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
 }
 
 function headOf(text: string, { value, fault, strictFaults }: Decoding): LocatedHead {
-  // Only then can kind or apiVersion be written in other letter case, or be something other than
-  // strings.
+  // Only if there are faults can kind or apiVersion be spelled in another letter case, or be
+  // something other than strings.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
   return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
 }
 
-/** Fails unless the kind is the expected one; returns how to report other errors of the body. */
+/**
+ * Throws unless the kind is the expected one. Returns the function that builds other errors of the
+ * body.
+ */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
   const refuse = refusing(namedBy(head, expected), expected)
   const fault = kindFault(head, () => body.bytes.toString('utf8'), expected)
@@ -307,8 +327,8 @@ const refusing =
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
 /**
- * A custom object must state its kind. Upstream's strict and lenient decoders reject one that does
- * not with different messages.
+ * Throws if a custom object does not state its kind. kube-apiserver's strict and lenient decoders
+ * have different messages for this. Returns the function that builds other errors of the body.
  */
 function namedKind(
   head: Head,
@@ -323,7 +343,10 @@ function namedKind(
     : refusing(namedBy(head, expected), expected)(why)
 }
 
-/** The kind of a custom object is checked after everything else that can be wrong with a body. */
+/**
+ * Returns the error for a custom object of another kind or version. This is checked after
+ * everything else that can be wrong with a body.
+ */
 function otherCustomKind(head: Head, expected: Expected, name: string): Error | undefined {
   const wanted = apiVersionOf(expected)
   if (head.apiVersion !== wanted) return badRequest(otherVersion(head.apiVersion, wanted))
@@ -331,8 +354,8 @@ function otherCustomKind(head: Head, expected: Expected, name: string): Error | 
 }
 
 /**
- * The error identifies the object by the group and kind that it states, and by its name, which is
- * the same in all versions.
+ * Returns the error for a custom object of another kind or version. It identifies the object by the
+ * group and kind that the object states, and by its name, which is the same in all versions.
  */
 function otherType({ kind, apiVersion }: Head, expected: Expected, name: string): Error {
   const slash = apiVersion.indexOf('/')
@@ -347,8 +370,8 @@ const otherVersion = (given: string, wanted: string): string =>
   `the API version in the data (${given}) does not match the expected API version (${wanted})`
 
 /**
- * What the body omits is taken from the path. The core group has an empty name, so `/v1` is valid,
- * too.
+ * Returns the kind and apiVersion of a body, with those of the path where the body omits them. The
+ * core group has an empty name, so `/v1` is also valid.
  */
 function namedBy(head: Head, expected: Expected): Head {
   const kind = head.kind === '' ? expected.kind : head.kind
@@ -362,7 +385,7 @@ type KindFault =
   | { readonly what: 'kind'; readonly why: string; readonly struct: Struct | undefined }
   | { readonly what: 'version'; readonly why: string; readonly struct: Struct | undefined }
 
-/** Why an object is not of the kind that the path names. */
+/** Returns why an object is not of the kind that the path names; undefined if it is. */
 function kindFault(head: Head, text: () => string, expected: Expected): KindFault | undefined {
   const wanted = apiVersionOf(expected)
   const { kind, apiVersion } = namedBy(head, expected)
@@ -398,9 +421,9 @@ export type DecodeResult =
 export type PatchedBy = 'patch' | 'apply' | 'webhook'
 
 /**
- * Decodes the result of a patch. If the patch changed the kind, the object is decoded as one of
- * that kind first, as upstream does. Without an apiVersion nothing can be decoded, and the object
- * is empty.
+ * Decodes the result of a patch. If the patch changed the kind, the object is first decoded as that
+ * kind, as in kube-apiserver. Without an apiVersion nothing can be decoded, and the object is
+ * empty.
  */
 export function decodePatched(
   text: string,
@@ -455,7 +478,10 @@ export function decodePatched(
   return { object: shape.custom.setDefaultsAroundNulls(kept), strictFaults }
 }
 
-/** Without an apiVersion, upstream looks for the kind among its internal types. */
+/**
+ * Returns the fault of an object that has another kind but no apiVersion. kube-apiserver looks for
+ * the kind among its internal types.
+ */
 function hubFault(kind: string, expected: Expected): string {
   const { scheme } = expected.shape
   const [found, own] = [kind, expected.kind].map(
@@ -466,7 +492,7 @@ function hubFault(kind: string, expected: Expected): string {
   return `no kind ${quote(kind)} is registered for the internal version of group ${group} in scheme ${quote(scheme.name)}`
 }
 
-/** Without an apiVersion, no field is known. */
+/** Reports every field as unknown, because no field is known without an apiVersion. */
 function unreadFields(text: string): string[] {
   const fields = readAny(new JsonScanner(text))
   const names = isFields(fields) ? Object.keys(fields) : []
@@ -476,8 +502,8 @@ function unreadFields(text: string): string[] {
 }
 
 /**
- * A patch may change the apiVersion to another version of the kind; the object is then decoded in
- * that version.
+ * Decodes the result of a patch that changed the apiVersion to another version of the kind. The
+ * object is decoded in that version.
  */
 function decodeOther(
   text: string,

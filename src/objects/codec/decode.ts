@@ -1,8 +1,8 @@
 /**
- * Decodes JSON into an object of a known schema, in one pass over the text. Reports what Go's
- * strict decoder reports, with its messages and in its order: a syntax error first, then the first
- * value of a wrong type, and, for callers that want them, each unknown and each duplicate field. A
- * duplicate field is merged, as Go does.
+ * Decodes JSON into an object of a known schema, in one pass over the text. It reports what Go's
+ * strict decoder reports, with the same messages and in the same order: a syntax error first, then
+ * the first value of a wrong type. Unknown and duplicate fields are collected for callers that want
+ * them. A duplicate field is merged, as in Go.
  */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -27,32 +27,37 @@ import {
 import { addAll } from '../../lib/scheduling/long-lists.ts'
 
 export type Decoding = {
-  /** Without fields that are unknown, null or zero (where that is the same as absent). */
+  /**
+   * The object, without fields that are unknown or null. Zero values are also left out, where they
+   * mean the same as absent ones.
+   */
   readonly value: Target
-  /** The first value of a wrong type; `value` must not be used then. */
+  /** Fault of the first value of a wrong type. If present, `value` must not be used. */
   readonly fault: string | undefined
-  /** `unknown field "a.b"`, `duplicate field "c"`, in the order of the text. */
+  /** Messages such as `unknown field "a.b"` and `duplicate field "c"`, in the order of the text. */
   readonly strictFaults: readonly string[]
 }
 
-/** As many as Go reports. */
+/** Maximum number of unknown and duplicate fields that are reported, as in Go. */
 const STRICT_FAULTS_MAX = 100
 
 /**
- * How deep structs may nest: only the schemas in CRDs are recursive, and none is nearly as deep.
+ * Maximum nesting of structs. Only the schemas in CRDs are recursive, and no real one is nearly as
+ * deep.
  */
 const DEPTH_MAX = 500
 
 export type Target = { [name: string]: Json }
 
-/** Fails with a JsonSyntaxError. The text must hold an object. */
+/** Decodes a JSON object. Throws a `JsonSyntaxError`. The text must hold an object. */
 export function decodeStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
 }
 
 /**
- * The same for stored JSON, in which a null time behind a pointer is Go's zero time: kube-apiserver
- * stores protobuf, which distinguishes it from an absent time, and prints it as null.
+ * Like `decodeStruct`, for stored JSON. In it, a null time behind a pointer is Go's zero time.
+ * kube-apiserver stores protobuf, which distinguishes the zero time from an absent one, and prints
+ * it as null.
  */
 export function decodeStoredStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined
@@ -60,7 +65,7 @@ export function decodeStoredStruct(text: string, struct: Struct): Decoding {
     : decodeClosed(text, struct, { isStored: true })
 }
 
-/** Decodes a value of any type, such as a list in an annotation. Fails with a JsonSyntaxError. */
+/** Decodes a value of any type, such as a list in an annotation. Throws a `JsonSyntaxError`. */
 export function decodeValue(
   text: string,
   schema: Schema,
@@ -71,7 +76,10 @@ export function decodeValue(
   return { value: value ?? null, fault: decoder.fault }
 }
 
-/** `path`: where the text is in the whole document, for unknown and duplicate fields. */
+/**
+ * Where the text comes from. `path` is its position in the whole document, for unknown and
+ * duplicate fields.
+ */
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
 function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
@@ -83,8 +91,8 @@ function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decodi
 }
 
 /**
- * Decodes an object of a custom kind: fields that have a type here are decoded by it, others as any
- * JSON. Nulls are kept, since some schemas want them.
+ * Decodes an object of a custom kind. Fields that have a type here are decoded by it, and others as
+ * any JSON. Nulls are kept, because some schemas allow them.
  */
 function decodeOpen(text: string, struct: Struct): Decoding {
   const scanner = new JsonScanner(text)
@@ -150,23 +158,25 @@ function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDe
   }
 }
 
-/** Scalars that are more than a JSON value of one type. */
+/**
+ * Scalar types that `#scalar` reads, because they are not simply a JSON string, boolean or integer.
+ */
 type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 
-/** Marks a map key in a path: messages about types omit it. */
+/** Prefix that marks a map key in a path. Messages about types omit map keys. */
 const MAP_KEY = '\0'
 
 /**
- * What is wrong with a value: a message, or a type mismatch, which an enclosing type with an
- * UnmarshalJSON of its own reports with its own path.
+ * A fault of a value: a message, or a type mismatch. An enclosing type that has its own
+ * UnmarshalJSON reports a mismatch with its own path.
  */
 type ValueFault =
   | string
   | { readonly shown: string; readonly goName: string; readonly text: string }
 
 /**
- * Types in the schemas of CRDs that have an UnmarshalJSON of their own in Go, and contain schemas
- * of the enclosing type.
+ * Types in the schemas of CRDs that have their own UnmarshalJSON in Go, and contain schemas of the
+ * enclosing type.
  */
 const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrArray',
@@ -174,26 +184,26 @@ const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrStringArray',
 ])
 
-/** Whether a field, or the values of a map in it, are of such a type. */
+/** Whether a field, or the values of a map in it, have one of the `selfReading` types. */
 export const readsItself = (schema: Schema): boolean =>
   schema.type === 'map'
     ? readsItself(schema.of)
     : schema.type === 'any' && selfReading.has(schema.goName)
 
 /**
- * The faults that were found so far. Each new fault makes a new value, so that a loop in parts can
- * keep the faults from before its current step.
+ * The faults that were found so far. Each new fault creates a new value, so that a loop in parts
+ * can return to the faults from before its current step.
  */
 type Findings = {
-  /** The first value of a wrong type. */
+  /** Fault of the first value of a wrong type. */
   readonly mismatch: ValueFault | undefined
   /**
-   * An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead
-   * of an earlier mismatch.
+   * Fault of a type that has its own UnmarshalJSON. Go stops at it, so it is reported instead of an
+   * earlier mismatch.
    */
   readonly refusal: ValueFault | undefined
   readonly strictFaults: readonly string[]
-  /** The length of the paths in `strictFaults`. */
+  /** Total length of the paths in `strictFaults`. */
   readonly pathCharacters: number
 }
 
@@ -204,19 +214,21 @@ const nothingFound: Findings = {
   pathCharacters: 0,
 }
 
-/** Where a loop in parts continues. */
+/** State from which a loop in parts continues. */
 type Mark = { more: boolean; at: number; found: Findings }
 
 /**
- * After this number of characters, the remaining fields of a struct are read in parts. The fields
- * before them are read again with each part.
+ * Number of characters after which the remaining fields of a struct are read in parts. The fields
+ * before them are read again in each part.
  */
 const REREAD_CHARACTERS_MAX = 4096
 
 class Decoder {
   readonly scanner: JsonScanner
   #found = nothingFound
-  /** Fields by name, items by index, and map keys after MAP_KEY. */
+  /**
+   * The path of the current value: names of fields, indexes of items, and map keys after MAP_KEY.
+   */
   #path: (string | number)[] = []
   readonly #outerPath: string
   readonly #isStored: boolean
@@ -224,8 +236,8 @@ class Decoder {
   #struct: Struct | undefined
   #depth = 0
   /**
-   * How many types with an UnmarshalJSON of their own are open: unknown and duplicate fields inside
-   * of them are not reported.
+   * Number of open types that have their own UnmarshalJSON. Unknown and duplicate fields inside of
+   * them are not reported.
    */
   #selfReadingDepth = 0
 
@@ -299,7 +311,7 @@ class Decoder {
     this.#found = found
   }
 
-  /** `seen`: the fields that were read before. */
+  /** Reads one member of an object. `seen` has the fields that were read before. */
   #member(struct: Struct, into: Target, seen: Field[]): void {
     const { scanner } = this
     const key = scanner.readKey()
@@ -318,7 +330,7 @@ class Decoder {
     this.#path.pop()
   }
 
-  /** A long value is not skipped again with each part. */
+  /** Skips the value of an unknown field. A long value is not skipped again in each part. */
   #skipUnknown(): void {
     const { scanner } = this
     scanner.at = once('unknown value', () => {
@@ -331,22 +343,22 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
-      // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the
-      // object.
+      // deletionTimestamp is an exception: a null that was written directly to etcd would delete
+      // the object.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
         into[name] = zeroTime
       else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
-      // For a field that cannot be nil in Go, null changes nothing.
+      // Null does not change a field that cannot be nil in Go.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
       // An empty port name is not the same as no port, and Go's messages distinguish empty bytes
-      // from nil.
+      // from nil bytes.
       const isKept =
         schema.type === 'intOrString' ||
         (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
       const isEmpty =
         (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
-      // Inside of types with an UnmarshalJSON of their own, empty objects and lists are dropped
+      // Inside of types that have their own UnmarshalJSON, empty objects and lists are dropped
       // here.
       const isVoid =
         this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
@@ -355,7 +367,7 @@ class Decoder {
     }
   }
 
-  /** Null for null; undefined for a value that was rejected. */
+  /** Reads a value. Returns null for null, and undefined for a value that was rejected. */
   value(schema: Schema, existing: Json | undefined): Json | undefined {
     const { scanner } = this
     const type = scanner.peekType()
@@ -441,7 +453,8 @@ class Decoder {
   #map(of: Schema, into: Target): Target {
     const { scanner } = this
     if (isDivided()) return this.#mapInParts(of, into)
-    // If the map was given before, its earlier keys are merged with, and are no duplicates.
+    // If the field was given before, the map already has keys. Keys that repeat them are merged,
+    // and are not duplicates.
     const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
@@ -483,8 +496,8 @@ class Decoder {
   }
 
   /**
-   * A value of another JSON type leaves a schema-or-list empty, and is an error for a
-   * schema-or-boolean.
+   * Reads a value of a `selfReading` type. A value of another JSON type leaves a schema-or-list
+   * empty, and is an error for a schema-or-boolean.
    */
   #selfReading(type: JsonType, goName: string): Json | undefined {
     const { scanner } = this
@@ -498,19 +511,19 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // False: given, but neither a schema nor a list. Outside of these types, validation of the CRD
-    // checks whether it was given.
+    // False means that a value was given, but neither a schema nor a list. Outside of these types,
+    // validation of the CRD checks whether a value was given.
     return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 
   /**
-   * As Go calls UnmarshalJSON for this value alone: only its first mismatch is reported, with the
-   * path of the value itself.
+   * Reads a value as Go's UnmarshalJSON does, which gets this value alone. Only its first mismatch
+   * is reported, with the path of the value itself.
    */
   #alone(read: () => Json): Json | undefined {
     const [path, struct, found] = [this.#path, this.#struct, this.#found]
     this.#path = []
-    // Unknown and duplicate fields are not reported below.
+    // Unknown and duplicate fields inside of the value are not reported.
     this.#found = nothingFound
     this.#selfReadingDepth++
     const value = read()
@@ -574,8 +587,8 @@ class Decoder {
   }
 
   /**
-   * Bytes may be given as an array of numbers as well. One that is invalid becomes zero, and the
-   * first of those is reported.
+   * Reads bytes that are given as an array of numbers. An invalid number becomes zero, and the
+   * first one is reported.
    */
   #byteList(): Json {
     const { scanner } = this
@@ -675,10 +688,13 @@ const isNullable = ({ type }: Schema): boolean =>
 export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Go distinguishes nil bytes from empty ones until they are stored, so null is kept. */
+/**
+ * Returns the value for a null in a map. Go distinguishes nil bytes from empty ones until they are
+ * stored, so null bytes stay null.
+ */
 export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
 
-/** The zero value for a null in a list or a map, which cannot omit it. */
+/** Returns the zero value for a null in a list or a map, which cannot omit it. */
 export function zeroOf(schema: Schema): Json {
   switch (schema.type) {
     case 'string':

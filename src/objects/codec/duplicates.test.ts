@@ -39,7 +39,7 @@ for (const [shape, text] of Object.entries(shapes)) {
   })
 }
 
-test('the search in parts finds the same, wherever it pauses', () => {
+test('a search that runs in parts finds the same duplicates, wherever it pauses', () => {
   const long = `${'\\n'.repeat(40_000)}x`
   const list = `[[],[${'1,"x",'.repeat(300)}2],"${long}"]`
   const text = `{"a":[{"b":1,"b":{"c":"${long}"},"${long}":[1,{}],"${long}":2}],"d":{"e":${list},"e":null},"d":"x"}`

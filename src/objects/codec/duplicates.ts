@@ -1,6 +1,6 @@
 /**
- * Finds duplicate keys anywhere in a JSON text: the one thing about patches that decoding them does
- * not show.
+ * Finds duplicate keys anywhere in a JSON text. It is used for patches, because decoding a patch
+ * does not show them.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { DEPTH_MAX } from '../../api/json-value.ts'
@@ -9,31 +9,31 @@ import { TextRoom } from '../../lib/text/bounded-texts.ts'
 import { repeat } from '../../lib/scheduling/parts.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 
-/** As many as Go reports. */
+/** Maximum number of duplicate keys that are reported, as in Go. */
 const FAULTS_MAX = 100
 /**
- * The length of the paths of all errors of a request together: a key may be as long as a body, and
- * contain many others.
+ * Maximum length of the paths in all errors of a request together. A key may be as long as a body
+ * and contain many other keys, whose paths repeat it.
  */
 export const PATHS_CHARACTERS_MAX = 8 << 20
 
 export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 
-/** Values between two yields. */
+/** Number of values between two yields. */
 const VALUES_PER_STEP = 256
-/** A list with more values is not skipped as one value. */
+/** Maximum number of values in a list that is skipped as one value. */
 const SHORT_VALUES = 16
 
 /**
- * `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. Can be
- * divided.
+ * Returns messages such as `duplicate field "a.b[0].c"`, in the order of the text. Throws a
+ * `JsonSyntaxError`. Pauses when it runs in parts (lib/scheduling/parts.ts).
  */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
   const begin = (): Search => new Search(text, path, room)
   return repeat('duplicate fields', begin, (search) => search.advance(VALUES_PER_STEP)).faults
 }
 
-/** Like `duplicateFields`, in steps. */
+/** Like `duplicateFields`, but runs in steps. */
 export function* duplicateSteps(
   text: string,
   path = '',
@@ -49,7 +49,10 @@ type Frame = {
   readonly isObject: boolean
   key: string
   index: number
-  /** A body may have a million objects with one key or none: those need no sets. */
+  /**
+   * The keys that were read so far. A body may have a million objects with at most one key, so the
+   * sets are created with the second key.
+   */
   keys: SeenKeys | undefined
 }
 
@@ -62,22 +65,22 @@ class Search {
   readonly #prefix: string
   readonly #room: TextRoom
   #hasBegun = false
-  /** Whether the last frame has another value, whose key is next. */
+  /** Whether the last frame has another value. If so, its key comes next. */
   #more = false
-  /** Whether a value without objects is being skipped, and the lists in it that are open. */
+  /** Whether a value without objects is being skipped. `#skipped` has the open lists in it. */
   #isSkipping = false
   readonly #skipped: boolean[] = []
-  /** Where the next object may begin; Infinity: there is none. */
+  /** Where the next object may begin; Infinity if there are no more objects. */
   #objectAt = -1
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
-    // The search pauses between values only: it could not continue from inside of one.
+    // The search pauses only between values, because it could not continue from inside of one.
     this.#scanner = new JsonScanner(text, { isUndivided: true })
     this.#prefix = path
   }
 
-  /** Reads some values; false when there are no more. */
+  /** Reads up to `count` values. Returns false when there are no more. */
   advance(count: number): boolean {
     if (!this.#hasBegun) {
       this.#hasBegun = true
@@ -101,7 +104,7 @@ class Search {
     return this.#isSkipping || this.#frames.length > 0
   }
 
-  /** Begins an object or a list that may contain objects, and passes over all else. */
+  /** Begins an object, or a list that may contain objects. Skips any other value. */
   #value(): void {
     const scanner = this.#scanner
     const type = scanner.peekType()
@@ -143,7 +146,10 @@ class Search {
     }
   }
 
-  /** Whether the rest of the text has no object: most long lists are of scalars. */
+  /**
+   * Whether the rest of the text has no object. A list in it is then skipped, because it cannot
+   * have duplicate keys.
+   */
   #isWithoutObjects(): boolean {
     const { text, at } = this.#scanner
     if (this.#objectAt < at) this.#objectAt = text.indexOf('{', at)

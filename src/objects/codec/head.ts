@@ -1,8 +1,10 @@
-/** The kind and apiVersion of an object, which upstream reads before it decodes the rest. */
+/**
+ * Reads the kind and apiVersion of an object. kube-apiserver reads them before it decodes the rest.
+ */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { repeat } from '../../lib/scheduling/parts.ts'
 
-/** Empty strings if the fields are absent. */
+/** The kind and apiVersion of an object. Absent fields are empty strings. */
 export type Head = { readonly kind: string; readonly apiVersion: string }
 
 export type LocatedHead = { readonly head: Head; readonly fault: string | undefined }
@@ -10,7 +12,10 @@ export type LocatedHead = { readonly head: Head; readonly fault: string | undefi
 export const goTypeOfHead =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** Upstream reads these two fields with a case-insensitive decoder; the last value counts. */
+/**
+ * Reads the kind and apiVersion of a JSON object. As in kube-apiserver, keys match in any letter
+ * case, and the last value counts.
+ */
 export function readHead(text: string): LocatedHead {
   const scanner = new JsonScanner(text)
   scanner.peekType()
@@ -52,7 +57,10 @@ function readHeadField(scanner: JsonScanner, read: HeadReading): void {
 export const parseFault = (why: string): string =>
   `couldn't get version/kind; json parse error: ${why}`
 
-/** Duplicate keys of YAML are reported in one message, as upstream's library does. */
+/**
+ * Joins the faults of strict decoding. Duplicate keys of YAML are reported in one message, as
+ * kube-apiserver's library does.
+ */
 export function strictText(
   yamlDuplicates: readonly string[],
   strictFaults: readonly string[],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { indentJson, JsonIndenter } from './indent.ts'
 
-test('indented like JSON.stringify does it', () => {
+test('JSON is indented as JSON.stringify does it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       assert.equal(indentJson(JSON.stringify(value)), JSON.stringify(value, null, 2))
@@ -11,19 +11,19 @@ test('indented like JSON.stringify does it', () => {
   )
 })
 
-test('the newline at the end goes, digits stay', () => {
+test('a newline at the end is dropped, and numbers keep their digits', () => {
   assert.equal(
     indentJson('{"a":12345678901234567890,"b":[],"c":{}}\n'),
     '{\n  "a": 12345678901234567890,\n  "b": [],\n  "c": {}\n}',
   )
 })
 
-test('a part of a document', () => {
+test('a part of a document is indented by its depth', () => {
   const part = JSON.stringify({ a: [1] })
   assert.equal(`{\n  "x": ${indentJson(part, 1)}\n}`, JSON.stringify({ x: { a: [1] } }, null, 2))
 })
 
-test('the pieces together are the whole, of whatever size they are', () => {
+test('pieces of any size make up the whole text', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 40 }), (value, pieceBytes) => {
       const json = Buffer.from(`${JSON.stringify(value)}\n`)

@@ -1,7 +1,7 @@
 /**
- * Indents JSON that is printed already, without reading its values: numbers keep their digits,
- * fields their order. The indented form of deeply nested JSON is hundreds of times as long, so its
- * length can be computed first, and it is made piece by piece.
+ * Indents printed JSON without parsing its values: numbers keep their digits, and fields their
+ * order. The indented form of deeply nested JSON may be hundreds of times as long. Its length can
+ * therefore be computed first, and it is produced piece by piece.
  */
 import {
   BACKSLASH,
@@ -17,23 +17,26 @@ import {
 } from '../../lib/bytes/ascii.ts'
 
 const SPACES_PER_LEVEL = 2
-/** Shorter pieces are copied byte by byte: a call of Buffer's copy takes longer. */
+/**
+ * Maximum length of a piece that is copied byte by byte. For short pieces, a call of Buffer's
+ * `copy` takes longer.
+ */
 const SHORT_BYTES = 32
 
 /**
- * `compact` has no whitespace between its tokens; a newline at its end is dropped, as upstream's
- * indented JSON has none. `startDepth`: the depth of the value in a larger document, by which all
- * lines but the first are indented.
+ * Indents JSON that has no whitespace between its tokens. A newline at its end is dropped, because
+ * kube-apiserver's indented JSON has none. `startDepth` is the depth of the value in a larger
+ * document, by which all lines but the first are indented.
  */
 export class JsonIndenter {
   readonly #json: Buffer
   readonly #end: number
   #depth: number
-  /** Where the search for the next break goes on. */
+  /** Where the search for the next break continues. */
   #at = 0
   /**
-   * The bytes to copy before the next break, and the break itself: a newline and spaces, or a
-   * single space.
+   * Start of the bytes to copy before the next break; `#to` is their end. The break itself is a
+   * newline and spaces, or a single space.
    */
   #from = 0
   #to = 0
@@ -47,8 +50,8 @@ export class JsonIndenter {
   }
 
   /**
-   * Writes the next bytes into the target, from `start` to its end. Returns where it stopped:
-   * before the end of the target if nothing is left.
+   * Writes the next bytes into the target, from `start` to its end. Returns where it stopped, which
+   * is before the end of the target if nothing is left.
    */
   fill(target: Buffer, start = 0): number {
     let used = start
@@ -82,7 +85,7 @@ export class JsonIndenter {
     return bytes
   }
 
-  /** Finds the next break; false: nothing is left. */
+  /** Finds the next break. Returns false if nothing is left. */
   #next(): boolean {
     const json = this.#json
     this.#from = this.#to
@@ -117,7 +120,8 @@ export class JsonIndenter {
 }
 
 /**
- * Indents a whole document at once: for those of the server itself, which are not nested deeply.
+ * Indents a whole document at once. It is for documents of the server itself, which are not nested
+ * deeply.
  */
 export function indentJson(compact: string, startDepth = 0): string {
   const json = Buffer.from(compact)
@@ -126,7 +130,7 @@ export function indentJson(compact: string, startDepth = 0): string {
   return indented.toString()
 }
 
-/** Where the string ends that begins at `start`. */
+/** Returns the end of the string that begins at `start`. */
 function endOfString(json: Buffer, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const code = json[at]

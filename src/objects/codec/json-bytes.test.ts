@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { itemsIn, valueAt } from './json-bytes.ts'
 
-test('property: a value is found by the names that lead to it', () => {
+test('property: a value is found by its path', () => {
   const key = fc.oneof(fc.constantFrom('spec', 'a', '"', '\\', '__proto__'), fc.string())
   const object = fc.dictionary(key, fc.oneof(fc.jsonValue(), fc.dictionary(key, fc.jsonValue())))
   fc.assert(

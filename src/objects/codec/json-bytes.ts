@@ -1,6 +1,6 @@
 /**
- * Finds values in the bytes of JSON, without decoding them. If the JSON is malformed, a result may
- * be past its end.
+ * Finds values in the bytes of JSON without decoding them. If the JSON is malformed, a returned
+ * position may be past its end.
  */
 import {
   BACKSLASH,
@@ -13,8 +13,8 @@ import {
 } from '../../lib/bytes/ascii.ts'
 
 /**
- * `start` is after the opening quote; returns the position after the closing one, or one past the
- * end of the JSON.
+ * Returns the position after the closing quote of a string, or one past the end of the JSON.
+ * `start` is the position after the opening quote.
  */
 export function endOfString(json: Buffer, start: number): number {
   let at = start
@@ -25,7 +25,7 @@ export function endOfString(json: Buffer, start: number): number {
   return at
 }
 
-/** The position after a value of any type, or one past the end of the JSON. */
+/** Returns the position after a value of any type, or one past the end of the JSON. */
 export function endOfValue(json: Buffer, start: number): number {
   let at = start
   let open = 0
@@ -72,7 +72,7 @@ function fieldIn(json: Buffer, name: string): Buffer | undefined {
   return undefined
 }
 
-/** The items of a list in compact JSON; none if it is not a list. */
+/** Yields the items of a list in compact JSON. Yields nothing if it is not a list. */
 export function* itemsIn(json: Buffer | undefined): Generator<Buffer, void, void> {
   if (json?.[0] !== BRACKET_OPEN || json[1] === BRACKET_CLOSE) return
   for (let at = 1; at < json.length; ) {

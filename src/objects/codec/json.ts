@@ -1,5 +1,5 @@
 /**
- * JSON as Go writes it: `<`, `>`, `&`, U+2028 and U+2029 are written escaped, and a lone surrogate
+ * Prints JSON as Go does: `<`, `>`, `&`, U+2028 and U+2029 are escaped, and a lone surrogate
  * becomes U+FFFD.
  */
 import { badRequest } from '../../api/errors.ts'
@@ -12,7 +12,7 @@ import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
-/** The type of a value, as error messages name it. */
+/** Returns the type of a value, as error messages name it. */
 export function jsonTypeOf(value: Json): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -23,8 +23,8 @@ export function jsonTypeOf(value: Json): JsonType {
 }
 
 /**
- * The text of the value at the scanner's position, as Go would write it: without whitespace, and
- * escaped where Go escapes.
+ * Returns the text of the value at the scanner's position, as Go would write it: without
+ * whitespace, and escaped where Go escapes.
  */
 export function readRaw(scanner: JsonScanner): string {
   scanner.peekType()
@@ -54,8 +54,8 @@ function compactedLong(text: string): string {
 }
 
 /**
- * Longer texts are compacted byte by byte: a callback for each of millions of characters, or of
- * tokens, holds up the event loop.
+ * Length above which texts are processed byte by byte or piece by piece. A callback for each of
+ * millions of characters or tokens would block the event loop.
  */
 const LONG_CHARACTERS = 16 * 1024
 
@@ -69,10 +69,10 @@ const escapes: { readonly [character: string]: string } = {
   '\u2029': '\\u2029',
 }
 
-/** Texts that need no escapes. */
+/** Matches texts that need no escapes. */
 const plain = /^[ !#-%'-;=?-[\]-~]*$/
 
-/** By its code, 1 for each character of which a text needs no escapes. */
+/** Table by ASCII code, with 1 for each character that needs no escape. */
 export const plainCharacters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   plain.test(String.fromCharCode(code)) ? 1 : 0,
 )
@@ -95,7 +95,7 @@ function printLongString(text: string): string {
     (): { printed: string; at: number } => ({ printed: '', at: 0 }),
     (state) => {
       const end = state.at + LONG_CHARACTERS
-      // A pair of surrogates is not divided.
+      // A surrogate pair must not be divided.
       const part = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
       state.printed += printWhole(part).slice(1, -1)
       state.at += part.length
@@ -106,7 +106,8 @@ function printLongString(text: string): string {
 }
 
 /**
- * Keys in UTF-8 byte order, which is the order of code points, not that of JavaScript's strings.
+ * Compares keys by their UTF-8 bytes. This is the order of code points, and not the order of
+ * JavaScript's strings.
  */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -114,8 +115,7 @@ export function compareKeys(a: string, b: string): number {
     const one = a.charCodeAt(at)
     const other = b.charCodeAt(at)
     if (one === other) continue
-    // Surrogates stand for code points above all others, yet their numbers lie below U+E000 to
-    // U+FFFF.
+    // Surrogates stand for code points above all others, but are themselves below U+E000 to U+FFFF.
     const isOneSurrogate = one >= 0xd800 && one <= 0xdfff
     const isOtherSurrogate = other >= 0xd800 && other <= 0xdfff
     if (isOneSurrogate !== isOtherSurrogate) return isOneSurrogate ? 1 : -1
@@ -124,7 +124,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Prints keys sorted at every level, as Go does for values without a type. */
+/** Prints a value with its keys sorted at every level, as Go does for values without a type. */
 export function printSorted(value: Json): string {
   if (typeof value === 'string') return printString(value)
   if (typeof value !== 'object' || value === null) return `${value}`
@@ -132,17 +132,17 @@ export function printSorted(value: Json): string {
   const sorting = new Sorting()
   const sorted = sorting.sorted(value)
   const text = sorting.isExact ? JSON.stringify(sorted) : undefined
-  // JSON.stringify escapes a lone surrogate, Go does not.
+  // JSON.stringify escapes a lone surrogate, but Go does not.
   if (text === undefined || text.includes('\\ud')) return printSlowly(value)
   return text.replace(escaped, (character) => escapes[character] ?? character)
 }
 
 /**
- * Copies values whose keys are not sorted, so that JSON.stringify can print them: that takes half
- * the time of printing them by hand.
+ * Copies values whose keys are not sorted, so that JSON.stringify can print them. This is faster
+ * than printing them with our own code.
  */
 class Sorting {
-  /** False: JSON.stringify would print something else. */
+  /** Whether JSON.stringify prints the value correctly. */
   isExact = true
 
   sorted(value: Json): Json {
@@ -200,7 +200,7 @@ function printSlowly(value: Json): string {
   return `{${joinedInParts(keys, (key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`)}}`
 }
 
-/** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */
+/** Like `sortedKeys`, for work in parts. Keys are not sorted again in each part. */
 export const sortedInParts = (fields: Fields): readonly string[] =>
   once('sorted keys', () => {
     const { keys, isSorted } = once('given keys', () => givenKeys(fields))
@@ -215,24 +215,24 @@ function givenKeys(fields: Fields): {
   return { keys, isSorted: areSorted(keys) }
 }
 
-/** Keys are mostly sorted when they come in. */
+/** Returns the keys in sorted order. Most objects have sorted keys already. */
 export function sortedKeys(fields: Fields): readonly string[] {
   const keys = Object.keys(fields)
   return areSorted(keys) ? keys : keys.sort(compareKeys)
 }
 
-/** Prints fields in the order in which they were given, without absent ones. */
+/** Prints a value with its fields in their given order, without absent ones. */
 export function printOrdered(value: Json): string {
   return printValue(value, 0)
 }
 
 /**
- * Like `printOrdered`, by JSON.stringify, which is many times faster: for documents with many texts
- * that are printed at once.
+ * Like `printOrdered`, but uses JSON.stringify, which is many times faster. It is for documents
+ * with many strings that are printed at once and not in parts.
  */
 export function printQuickly(value: Json): string {
   const text = stringified(value)
-  // JSON.stringify escapes a lone surrogate, Go does not.
+  // JSON.stringify escapes a lone surrogate, but Go does not.
   if (text === undefined || text.includes('\\ud')) return printOrdered(value)
   if (!needsEscape.test(text)) return text
   if (text.length > LONG_CHARACTERS) return compactedBytes(Buffer.from(text)).toString()
@@ -240,8 +240,8 @@ export function printQuickly(value: Json): string {
 }
 
 /**
- * Undefined if there is a bigint, which JSON.stringify refuses. Without a replacer, which takes
- * most of the time.
+ * Returns undefined if there is a bigint, which JSON.stringify rejects. A replacer would take most
+ * of the time, so none is used.
  */
 function stringified(value: Json): string | undefined {
   try {
@@ -252,8 +252,8 @@ function stringified(value: Json): string | undefined {
 }
 
 /**
- * As JSON.stringify, which is many times faster than our own code but knows no integers beyond
- * 2^53. Only a value with some is printed by us.
+ * Prints a value with JSON.stringify, which is many times faster than our own code but does not
+ * support integers beyond 2^53. Only a value with such integers is printed by our own code.
  */
 export function printFast(value: Json): string {
   let isExact = true

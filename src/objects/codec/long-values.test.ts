@@ -1,6 +1,6 @@
 /**
- * Long strings and deep values are read and printed in time that grows with their length, in short
- * parts.
+ * Long strings and deep values are read and printed in short ticks of the event loop. The total
+ * time grows in proportion to their length.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ const texts: { readonly [about: string]: string } = {
   'characters that Go escapes': '<'.repeat(BYTES),
   'lines and characters that Go escapes': 'abc<def\n'.repeat(BYTES / 9),
   'characters beyond ASCII': '\u2028é<\u{1f600}'.repeat(BYTES / 10),
-  'halves of characters': 'a\ud800'.repeat(BYTES / 4),
+  'lone surrogates': 'a\ud800'.repeat(BYTES / 4),
   'control characters': '\u0001'.repeat(BYTES / 6),
 }
 
@@ -28,7 +28,7 @@ const divided = <T>(work: () => T): Promise<T> =>
   inParts(work, new Slices(systemTime, { isExpensive: true }))
 
 for (const [about, text] of Object.entries(texts)) {
-  test(`a string of ${about} is printed in short turns`, async () => {
+  test(`a string of ${about} is printed in short ticks`, async () => {
     let printed = ''
     const ms = await bestLongestTurnMs(
       async () => void (printed = await divided(() => printString(text))),
@@ -40,12 +40,12 @@ for (const [about, text] of Object.entries(texts)) {
 
 const strings: { readonly [about: string]: string } = {
   'short escapes': '\\n'.repeat(BYTES / 2),
-  'halves of escaped characters': '\\ud83d\\ude00a'.repeat(BYTES / 13),
-  'escapes of code units': '\\u0001'.repeat(BYTES / 6),
+  'escaped surrogate pairs': '\\ud83d\\ude00a'.repeat(BYTES / 13),
+  'escaped code units': '\\u0001'.repeat(BYTES / 6),
 }
 
 for (const [about, string] of Object.entries(strings)) {
-  test(`a string of ${about} is read in short turns`, async () => {
+  test(`a string of ${about} is read in short ticks`, async () => {
     const text = `{"a":"${string}"}`
     let read: Json = null
     const ms = await bestLongestTurnMs(async () => {
@@ -61,12 +61,12 @@ for (const [about, string] of Object.entries(strings)) {
 }
 
 for (const [about, string] of Object.entries(strings)) {
-  test(`strings of ${about} are skipped in short turns`, async () => {
+  test(`strings of ${about} are skipped in short ticks`, async () => {
     await checkSkipped(`[{"a":["${string}"],"b":1},"${string}","\\n"]`)
   })
 }
 
-test('a value of many deep objects is skipped in short turns', async () => {
+test('a value of many deep objects is skipped in short ticks', async () => {
   const deep = `${'{"a":'.repeat(900)}1${'}'.repeat(900)}`
   await checkSkipped(`[${Array.from({ length: 580 }, () => deep).join(',')}]`)
 })

@@ -7,33 +7,33 @@ const members = (count: number): string =>
 const check = (text: string) => (): void => checkMembers(Buffer.from(text))
 const tooMany = { code: 413, message: /^Request entity too large: .* 98304 members/ }
 
-test('an object may have so many members, and no more', () => {
+test('an object may have MEMBERS_MAX members, and not more', () => {
   doesNotThrow(check(`{"a":{${members(MEMBERS_MAX)}}}`))
   throws(check(`{"a":{${members(MEMBERS_MAX + 1)}}}`), tooMany)
   throws(check(`{${members(MEMBERS_MAX)},"a":{},"b":1}`), tooMany)
   throws(check(`[{"b":[{},{"c":{}}],${members(MEMBERS_MAX)}}]`), tooMany)
 })
 
-test('the members of an object that does not end are counted', () => {
+test('the members of an object that is cut off are counted', () => {
   throws(check(`{"a":{${members(MEMBERS_MAX + 1)}`), tooMany)
   throws(check(`{${members(MEMBERS_MAX + 1)},"a":{`), tooMany)
 })
 
-test('members of several objects, items and what stands in texts do not count', () => {
+test('members of other objects, list items and the contents of strings do not count', () => {
   const half = `{${members(MEMBERS_MAX / 2 + 1)}}`
   doesNotThrow(check(`{"a":${half},"b":[${half},${half}],"c":${half}}`))
   doesNotThrow(check(`[${'0,'.repeat(500_000)}0]`))
   doesNotThrow(check(`{"a":"${':'.repeat(500_000)}","b":"${'\\":'.repeat(100_000)}","c":"\\\\"}`))
 })
 
-test('what is no JSON is not looked at for long', () => {
+test('invalid JSON is left to the decoder', () => {
   doesNotThrow(check('}'.repeat(500_000)))
   doesNotThrow(check(`"${'\\'.repeat(500_001)}`))
 })
 
 const count = (text: string): number => countValues(Buffer.from(text))
 
-test('values are counted with those inside of others', () => {
+test('nested values are counted', () => {
   equal(count('{"a":[{},{},{}],"b":"{,[","c":{"d":1}}'), 8)
   equal(count(`[${Array(1000).fill('1').join()}]`), 1001)
 })

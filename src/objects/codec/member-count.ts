@@ -1,7 +1,7 @@
 /**
- * Limits how many members the objects of a body have. Each step of a write iterates over all
- * members of a map, and V8 puts their keys in order first, in one go: 300,000 labels would block
- * the event loop for 100 ms each time.
+ * Limits how many members each object of a body has. Each step of a write iterates over all members
+ * of a map, and V8 first puts their keys in order without a pause. 300,000 labels would block the
+ * event loop for 100 ms in each step.
  */
 import { tooManyMembers } from '../../api/errors.ts'
 import {
@@ -17,34 +17,43 @@ import {
 import { repeat } from '../../lib/scheduling/parts.ts'
 
 /**
- * Members of one JSON object. Each takes 20 bytes at least with its owner in managedFields, so that
- * the 1.5 MiB that etcd accepts have room for 78,643. A quarter more is a margin for maps without
- * owners.
+ * Maximum number of members of one JSON object. With its owner in managedFields, each member takes
+ * at least 20 bytes. The 1.5 MiB that etcd accepts therefore have room for 78,643 members. A
+ * quarter is added as a margin for maps without owners.
  */
 export const MEMBERS_MAX = 98_304
 
-/** `"":0,`: the shortest member. */
+/** Size of the shortest member, `"":0,`. */
 const MEMBER_BYTES_MIN = 5
 
-/** Bytes that are read between two looks at whether to pause. */
+/** Number of bytes that are read between two checks whether to pause. */
 const BYTES_PER_STEP = 16_384
 
-/** Fails with RequestEntityTooLarge. Invalid JSON is left to the decoder. Can be divided. */
+/**
+ * Throws RequestEntityTooLarge if an object has too many members. Invalid JSON is left to the
+ * decoder. Pauses when it runs in parts (lib/scheduling/parts.ts).
+ */
 export function checkMembers(json: Buffer): void {
   if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)
 }
 
-/** For invalid JSON the result means nothing. Can be divided. */
+/**
+ * Whether an object in a JSON text has too many members. The result is meaningless for invalid
+ * JSON. Pauses when it runs in parts (lib/scheduling/parts.ts).
+ */
 export const hasTooManyMembers = (json: Buffer): boolean =>
   json.length >= MEMBERS_MAX * MEMBER_BYTES_MIN && countIn(json).membersMax > MEMBERS_MAX
 
 /**
- * How many values a JSON text has, with those inside of lists and objects. For invalid JSON the
- * result means nothing. Can be divided.
+ * Returns the number of values in a JSON text, including those inside of lists and objects. The
+ * result is meaningless for invalid JSON. Pauses when it runs in parts (lib/scheduling/parts.ts).
  */
 export const countValues = (json: Buffer): number => countIn(json).values
 
-/** `members`: those of the current object so far. `outer`: those of the objects around it. */
+/**
+ * Counts of the bytes before `at`. `members` counts those of the current object, and `outer` has
+ * the counts of the objects around it.
+ */
 type Counts = {
   at: number
   values: number
@@ -71,8 +80,8 @@ function countPart(json: Buffer, counts: Counts): void {
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
     else if (byte === COLON) {
-      // Members are compared here and not where the object ends: in a text that is cut off it does
-      // not end.
+      // Members are compared here and not where the object ends, because an object does not end in
+      // a text that is cut off.
       if (++members > membersMax) membersMax = members
     } else if (byte === BRACKET_OPEN) {
       if (json[at + 1] !== BRACKET_CLOSE) values++
@@ -91,7 +100,7 @@ function countPart(json: Buffer, counts: Counts): void {
   counts.membersMax = membersMax
 }
 
-/** The position of the closing quote, or the end. */
+/** Returns the position of the closing quote, or the end of the JSON. */
 function endOfString(json: Buffer, start: number): number {
   let at = start + 1
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1

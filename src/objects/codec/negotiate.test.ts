@@ -43,14 +43,14 @@ const cases: readonly [string, string][] = [
   [',', '406 route'],
 ]
 for (const [accept, wanted] of cases) {
-  test(`Accept: ${accept}`, () =>
+  test(`Accept: ${accept} results in ${wanted}`, () =>
     assert.equal(
       outcomeOf(() => negotiate(asked(accept))),
       wanted,
     ))
 }
 
-test('people get indented JSON', () => {
+test('curl gets indented JSON, and the query can turn it on or off', () => {
   assert.equal(
     outcomeOf(() => negotiate(asked('', '', 'curl/8'))),
     'json indented',
@@ -73,7 +73,7 @@ test('people get indented JSON', () => {
   )
 })
 
-test('a conversion is taken where there is one', () => {
+test('a conversion is used only where it is offered', () => {
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   assert.deepEqual(negotiate(asked(table)).as, { kind: 'Table', version: 'v1' })
   assert.equal(
@@ -102,7 +102,7 @@ test('YAML cannot be streamed', () => {
   )
 })
 
-test('errors are told in some form, whatever is asked for', () => {
+test('an error is sent in some encoding, whatever the client accepts', () => {
   assert.equal(
     outcomeOf(() => negotiateError(asked('text/html'))),
     'json indented',
@@ -123,7 +123,7 @@ const form = (type: string): string => {
   }
 }
 
-test('what a body is', () => {
+test('the encoding of a body follows from its Content-Type', () => {
   assert.equal(bodyForm({ headers: {} }), 'json')
   assert.equal(form('Application/JSON; charset=utf-8'), 'json')
   assert.equal(form('application/yaml'), 'yaml')
@@ -134,7 +134,7 @@ test('what a body is', () => {
 
 const cbor = (accept: string) => ({ ...asked(accept), takesCbor: true })
 
-test('CBOR is spoken where its gate is on', () => {
+test('CBOR is accepted only if its feature gate is on', () => {
   assert.equal(
     outcomeOf(() => negotiate(asked('application/cbor'))),
     '406 route',

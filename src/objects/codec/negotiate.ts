@@ -1,7 +1,7 @@
 /**
- * Which representation of a response the client accepts. Upstream decides in two steps, and so do
- * we: its router first checks whether any clause of Accept names a type that it knows, then the
- * parameters of each clause are evaluated.
+ * Determines which representation of a response the client accepts. As in kube-apiserver, this has
+ * two steps. The router first checks whether any clause of Accept names a type that it knows. Then
+ * the parameters of each clause are evaluated.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptable, notAcceptableHere } from '../../api/errors.ts'
@@ -13,16 +13,16 @@ export const protobufType = 'application/vnd.kubernetes.protobuf'
 export const cborType = 'application/cbor'
 export const cborStreamType = 'application/cbor-seq'
 
-/** How a response is encoded. Indented JSON is for people at a terminal. */
+/** The encoding of a response. Indented JSON is for people at a terminal. */
 export type Form = {
   readonly type: 'json' | 'yaml' | 'protobuf' | 'cbor'
   readonly isIndented: boolean
-  /** Undefined: objects are not converted. */
+  /** The conversion of the objects; undefined if they are not converted. */
   readonly as?: Conversion
 }
 
 /**
- * Objects converted to rows of a table, or to nothing but their metadata. The two versions differ
+ * A conversion of objects to rows of a table, or to their metadata alone. The two versions differ
  * only in their name.
  */
 export type Conversion = {
@@ -45,7 +45,8 @@ type RegisteredType = {
 }
 
 /**
- * The media types of a server, in its order: those that its router knows, and what each of them is.
+ * The media types of a server, in its order: the types that its router knows, and what each of them
+ * is.
  */
 type ServerMediaTypes = {
   readonly routed: readonly string[]
@@ -81,28 +82,31 @@ export const spokenTo = ({ takesCbor }: NegotiatedHeaders): ServerMediaTypes =>
   takesCbor === true ? withCbor : withoutCbor
 
 export type Offer = {
-  /** The router offers streams too, where a watch is possible. */
+  /** Whether a watch is possible. The router then also offers streams. */
   readonly onCollection?: boolean
   /**
-   * The router offers plain text before all else, though the handler rejects a client that accepts
-   * nothing else.
+   * Whether the router offers plain text before all other types. The handler nevertheless rejects a
+   * client that accepts nothing else.
    */
   readonly isText?: boolean
-  /** Whether the response can be converted to a table: not for kinds that can only be created. */
+  /**
+   * Whether the response can be converted to a table. Kinds that can only be created have no table.
+   */
   readonly hasTable?: boolean
   /**
-   * Custom kinds have protobuf only for their metadata, and their router leaves negotiation to the
-   * handler.
+   * Whether the kind is custom. Custom kinds have protobuf only for their metadata, and their
+   * router leaves negotiation to the handler.
    */
   readonly isCustom?: boolean
   /**
-   * Fails for requests that upstream's handler rejects before it checks Accept, and that its router
-   * does not check.
+   * Throws if kube-apiserver's handler rejects the request for another reason before it checks
+   * Accept. Called when no clause of Accept can be satisfied, but the router did not reject the
+   * request.
    */
   readonly refuseFirst?: () => void
 }
 
-/** Fails with NotAcceptable. */
+/** Returns the encoding of a response. Throws NotAcceptable. */
 export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
   const { headers, query } = asked
   const { onCollection = false, isText = false, hasTable = true, isCustom = false } = offer
@@ -120,8 +124,8 @@ export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
 }
 
 /**
- * For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be
- * streamed.
+ * Returns the encoding of a watch, which is never indented. Throws NotAcceptable, including for a
+ * type that cannot be streamed.
  */
 export function negotiateStream(
   asked: NegotiatedHeaders,
@@ -138,8 +142,8 @@ export function negotiateStream(
 }
 
 /**
- * For an error: it is never converted, and a client that accepts no known type gets indented JSON
- * all the same.
+ * Returns the encoding of an error, which is never converted. A client that accepts no known type
+ * gets indented JSON.
  */
 export function negotiateError(asked: NegotiatedRequest): Form & { readonly isAccepted: boolean } {
   const { headers, query } = asked
@@ -164,8 +168,8 @@ const routesOf = (
 ): readonly string[] => (onCollection ? [...routed, ...routedStreams] : routed)
 
 /**
- * The router understands no wildcard but the full one (any type, any subtype), and ignores
- * parameters.
+ * Throws unless a clause names a known type. The router understands no wildcard but the full one
+ * (any type, any subtype), and ignores parameters.
  */
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
@@ -176,7 +180,7 @@ function checkRoute(accept: string, known: readonly string[]): void {
   if (!isKnown) throw notAcceptableHere(known)
 }
 
-/** The type among those offered that the client prefers; undefined if it accepts none of them. */
+/** Returns the offered type that the client prefers; undefined if it accepts none of them. */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     // limit: the server offers a few types
@@ -202,7 +206,7 @@ type NegotiationOptions = {
   readonly spoken: ServerMediaTypes
 }
 
-/** The first clause that can be satisfied decides. */
+/** Returns the encoding for the first clause that can be satisfied; undefined if no clause can. */
 function choose(
   accept: string,
   { conversions, isCustom = false, spoken }: NegotiationOptions,
@@ -260,8 +264,8 @@ function parseClause(text: string): Clause {
 }
 
 /**
- * Upstream's comparison is not an order (a may come before b and b before a), so its sorting
- * algorithm is part of the result. It is quadratic.
+ * Sorts clauses as kube-apiserver does. Its comparison is not an order (a may come before b and b
+ * before a), so the result depends on its sorting algorithm, which is quadratic.
  */
 function sortClauses(clauses: Clause[]): readonly Clause[] {
   for (let i = 1; i < clauses.length; i++) {

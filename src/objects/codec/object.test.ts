@@ -44,7 +44,7 @@ const object: KubeObject = {
   unknown: 5,
 }
 
-test('an object is printed as Go prints it', () => {
+test('an object is printed as in Go', () => {
   const { bytes } = printWire(object, configMap)
   assert.equal(
     bytes.toString(),
@@ -55,7 +55,7 @@ test('an object is printed as Go prints it', () => {
   )
 })
 
-test('what is stored as CBOR is read', () => {
+test('an object that is stored as CBOR is decoded', () => {
   const { bytes } = printWire(object, configMap)
   const stored = encodeCbor(parseJson(bytes), configMap.struct)
   assert.deepEqual(decodeStored(stored, configMap, 42), decodeStored(bytes, configMap, 42))
@@ -67,12 +67,12 @@ const withBytes = (value: string): KubeObject => {
   return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
 }
 
-test('a null for bytes is read as empty, and stored so by the next write', () => {
+test('null bytes are decoded as empty bytes, and the object is outdated', () => {
   assert.deepEqual({ ...fieldsOf(withBytes('null')['binaryData']) }, { a: '' })
   assert.deepEqual([isOutdated(withBytes('null')), isOutdated(withBytes('""'))], [true, false])
 })
 
-test('structs are written even when empty, and a time that is not set is null', () => {
+test('empty structs are printed, and an unset time is printed as null', () => {
   const empty = { kind: 'ReplicaSet', apiVersion: 'apps/v1', metadata: { resourceVersion: '1' } }
   assert.equal(
     printWire(empty, replicaSet).bytes.toString(),
@@ -81,20 +81,20 @@ test('structs are written even when empty, and a time that is not set is null', 
   )
 })
 
-test('the wire form says where its head ends and where its version stands', () => {
+test('the wire form has the positions of its head and of its resourceVersion', () => {
   const { bytes, headBytes, versionAt } = printWire(object, configMap)
   assert.equal(bytes.subarray(0, headBytes).toString(), '{"kind":"ConfigMap","apiVersion":"v1",')
   assert.equal(bytes.subarray(versionAt, versionAt + 3).toString(), '42"')
 })
 
-test('what was just stored needs no second printing', () => {
+test('the wire form of an object that was just stored is made from the stored bytes', () => {
   const stored = encodeStored(object, configMap)
   assert.deepEqual(wireOfStored(stored, object, configMap), printWire(object, configMap))
   const nameless = { ...object, metadata: { resourceVersion: '1' } }
   assert.equal(wireOfStored(encodeStored(nameless, configMap), nameless, configMap), undefined)
 })
 
-test('nor does what was just stored of a custom kind, whatever its fields are called', () => {
+test('the wire form of a custom object is made from the stored bytes, whatever the names of its fields', () => {
   const struct = customStruct('C', () => readStructural({}))
   const labels = { resourceVersion: 'v', uid: 'u' }
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'ä', uid: 'u' }]
@@ -111,7 +111,7 @@ test('nor does what was just stored of a custom kind, whatever its fields are ca
   })
 })
 
-test('what is stored has no version, and reads back with the one it is read at', () => {
+test('a stored object has no resourceVersion, and gets the revision at which it is read', () => {
   const stored = encodeStored(object, configMap)
   assert.ok(!stored.includes('"resourceVersion":"'))
   const read = decodeStored(stored, configMap, 42)
@@ -120,7 +120,7 @@ test('what is stored has no version, and reads back with the one it is read at',
   assert.deepEqual(decodeStored(printWire(object, configMap).bytes, configMap, 42), read)
 })
 
-test('what cannot be read is refused', () => {
+test('values that cannot be decoded are rejected', () => {
   const bad = [
     '',
     '{',
@@ -136,7 +136,7 @@ test('what cannot be read is refused', () => {
 
 const inCbor = (json: string): string => encodeCbor(parseJson(Buffer.from(json))).toString('hex')
 
-test('integers of 64 bits keep every digit, longer ones are floats', () => {
+test('64-bit integers keep every digit, and longer ones become floats', () => {
   const text =
     '{"a":9007199254740993,"b":[-9223372036854775808,18446744073709551615],"c":1.5,"e":"1234567890123456789"}'
   assert.equal(printOrdered(parseJson(Buffer.from(text))), text)
@@ -151,12 +151,12 @@ test('integers of 64 bits keep every digit, longer ones are floats', () => {
   assert.ok(inCbor('100000000000000000000').endsWith('fb4415af1d78b58c40'))
 })
 
-test('a document that nests too deep is refused, not a broken stack', () => {
+test('a document that nests too deeply is rejected and does not overflow the stack', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   assert.throws(() => printOrdered(parseJson(Buffer.from(deep))), /exceeded max depth/)
 })
 
-test('keys sort by their UTF-8 bytes', () => {
+test('keys are sorted by their UTF-8 bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
       assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -193,7 +193,7 @@ test('values are printed with all keys sorted', () => {
   fc.assert(fc.property(anything, (value) => assert.equal(printSorted(value), printed(value))))
 })
 
-test('a printed text reads back as itself, lone surrogates aside', () => {
+test('a printed string reads back as itself, except for lone surrogates', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isBroken) => {
       const given = isBroken ? `${text}\ud800` : text
@@ -204,10 +204,10 @@ test('a printed text reads back as itself, lone surrogates aside', () => {
   )
 })
 
-test('a long text is printed as its pieces are, also in parts', () => {
+test('a long string is printed like its pieces, also in parts', () => {
   const always = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
   for (const unit of ['a', '<', '"&\u2028\u2029é', '\u{1f600}', 'x\ud800']) {
-    // A pair of surrogates is where a piece ends.
+    // With one of the two starts, a surrogate pair is where a piece would end.
     for (const start of ['', 'y']) {
       const text = start + unit.repeat(40_000)
       const expected = `"${start}${printString(unit).slice(1, -1).repeat(40_000)}"`
@@ -220,7 +220,7 @@ test('a long text is printed as its pieces are, also in parts', () => {
   }
 })
 
-test('any ConfigMap survives being stored', () => {
+test('any ConfigMap is the same after it was stored and decoded', () => {
   const texts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(texts, texts, (data, labels) => {
@@ -239,7 +239,7 @@ test('any ConfigMap survives being stored', () => {
   )
 })
 
-test('an object without metadata and other fields is JSON, too', () => {
+test('an object without metadata or other fields is valid JSON', () => {
   const options: KubeObject = { kind: 'PodProxyOptions', apiVersion: 'v1', metadata: {} }
   const struct = typeOf('core/v1', 'PodProxyOptions')
   assert.equal(objectText(options, struct), '{"kind":"PodProxyOptions","apiVersion":"v1"}')
@@ -249,7 +249,7 @@ test('an object without metadata and other fields is JSON, too', () => {
   )
 })
 
-test('a long text is encoded in parts as it is at once', () => {
+test('an object with long strings has the same bytes if it is encoded in parts', () => {
   const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
   const data = { a: `x${'😀'.repeat(600_000)}`, b: 'y'.repeat(900_000) }
   const long: KubeObject = {
@@ -270,7 +270,7 @@ test('a long text is encoded in parts as it is at once', () => {
   )
 })
 
-test('JSON that no store takes is refused', () => {
+test('JSON that is too large for any store is rejected', () => {
   const data = { a: 'x'.repeat(9 << 20) }
   const long: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data }
   assert.throws(() => encodeStored(long, configMap), { code: 413 })

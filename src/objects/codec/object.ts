@@ -1,5 +1,6 @@
 /**
- * Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored.
+ * Encodes and decodes whole objects, in the form that clients get (the wire form) and in the form
+ * that is stored.
  */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -34,12 +35,12 @@ import { ProtobufError } from './protobuf/reader.ts'
 
 /** An object in the wire form, with the positions of parts that change or are omitted. */
 export type Wire = {
-  /** JSON and a newline. */
+  /** JSON, followed by a newline. */
   readonly bytes: Buffer
-  /** The length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds omit. */
+  /** Length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds omit. */
   readonly headBytes: number
   /**
-   * The position of the first digit of metadata.resourceVersion: a DELETED event has another one.
+   * Position of the first digit of metadata.resourceVersion, which is different in a DELETED event.
    */
   readonly versionAt: number
 }
@@ -47,8 +48,9 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /**
- * Items of lists of custom kinds have kind and apiVersion. Annotations precede resourceVersion, and
- * may have the same name.
+ * Prints a custom object in the wire form. Items of lists of custom kinds keep kind and apiVersion.
+ * Labels and annotations come before resourceVersion and may have the same name, so the last match
+ * is the right one.
  */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
   const { text, metadataEnd } = printOpen(object, struct)
@@ -58,22 +60,22 @@ function printOpenWire(object: KubeObject, struct: Struct): Wire {
   return { bytes: Buffer.from(`${text}\n`, 'utf8'), headBytes: OPEN_HEAD_BYTES, versionAt }
 }
 
-/** The opening brace. */
+/** Length of the opening brace, which is all that precedes the fields of a custom object. */
 const OPEN_HEAD_BYTES = 1
 
-/** `object.metadata.resourceVersion` must be set. */
+/** Prints an object in the wire form. Its resourceVersion must be set. */
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
-  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could
-  // have this name.
+  // Quotes inside strings are escaped, so this finds a key. No key that comes earlier can have this
+  // name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
 }
 
 /**
- * The same for an object that is never stored, so that no event will have it with another
+ * Like `printWire`, for an object that is never stored. No event has such an object with another
  * resourceVersion.
  */
 export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
@@ -83,8 +85,9 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
 }
 
 /**
- * The wire form of what encodeStored wrote, now that the revision is known: the same bytes with
- * resourceVersion inserted. Undefined if the two forms differ in more than that.
+ * Returns the wire form of an object that `encodeStored` wrote, once its revision is known. It has
+ * the same bytes, with resourceVersion inserted. Undefined if the two forms differ in more than
+ * that.
  */
 export function wireOfStored(
   bytes: Buffer,
@@ -100,8 +103,8 @@ export function wireOfStored(
       : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
-  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could
-  // have this name.
+  // Quotes inside strings are escaped, so this finds a key. No key that comes earlier can have this
+  // name.
   const uidAt =
     stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
@@ -119,17 +122,18 @@ function withVersionAt(
   return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
 }
 
-/** The field before resourceVersion, which every stored object has. */
+/** Key of the field before resourceVersion, which every stored object has. */
 const uidKey = '"uid":"'
 
 /**
- * For a response that is not cached: the object may have no resourceVersion, as after a dry run.
+ * Prints an object for a response that is not cached. The object may have no resourceVersion, as
+ * after a dry run.
  */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
   return bytesOf(once('text of an object', () => `${objectText(object, struct)}\n`))
 }
 
-/** Characters that are encoded at once: a fraction of a millisecond. */
+/** Number of characters that are encoded at once, which takes a fraction of a millisecond. */
 const PIECE_CHARACTERS = 256 << 10
 
 const noPieces = (): { readonly pieces: Buffer[]; at: number } => ({ pieces: [], at: 0 })
@@ -139,12 +143,12 @@ const newBytes = (length: number) => (): { readonly bytes: Buffer; used: number 
   used: 0,
 })
 
-/** The text in UTF-8. Can be divided. */
+/** Encodes a text in UTF-8. Pauses when it runs in parts (lib/scheduling/parts.ts). */
 function bytesOf(text: string): Buffer {
   if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
   const { pieces } = repeat('bytes of a text', noPieces, (state) => {
     const end = state.at + PIECE_CHARACTERS
-    // A pair of surrogates is not divided.
+    // A surrogate pair must not be divided.
     const piece = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
     state.pieces.push(Buffer.from(piece, 'utf8'))
     state.at += piece.length
@@ -158,21 +162,24 @@ function bytesOf(text: string): Buffer {
   return bytes
 }
 
-/** JSON without a newline. */
+/** Prints an object as JSON without a newline. */
 export function objectText(object: KubeObject, struct: Struct): string {
   if (struct.open !== undefined) return printOpen(object, struct).text
   const body = printBody(object, struct)
-  // The options of a CONNECT have no metadata, and may have no field at all.
+  // The options of a CONNECT request have no metadata, and may have no fields at all.
   return body === '' ? `${printHead(object).slice(0, -1)}}` : `${printHead(object)}${body}}`
 }
 
-/** The stored form has no resourceVersion: the database keeps it as the revision. */
+/**
+ * Encodes an object for the database. The stored form has no resourceVersion, because the database
+ * keeps it as the revision.
+ */
 export function encodeStored(
   object: KubeObject,
   { struct, stored, storedAs }: ObjectSchema,
 ): Buffer {
   const plain = withoutVersion(object)
-  // Upstream decodes an object before it converts it, which drops empty metadata fields.
+  // kube-apiserver decodes an object before it converts it, which drops empty metadata fields.
   const form =
     stored === undefined
       ? plain
@@ -184,12 +191,15 @@ export function encodeStored(
   )
 }
 
-/** No store takes values of this length. etcd accepts 1.5 MiB unless it is configured otherwise. */
+/**
+ * Limit for the text of a stored object. No store takes values of this length; etcd accepts 1.5 MiB
+ * unless it is configured otherwise.
+ */
 const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
 
 /**
- * Defaults can make an object many times as large as the body of its request. Fails with 413 if it
- * is too large.
+ * Returns the text. Throws an error with status 413 if it is too large to store: defaults can make
+ * an object many times as large as the body of its request.
  */
 function storable(text: string): string {
   if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
@@ -202,8 +212,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = bytesOf(`${text}\n`)
   const { uid = '', selfLink = '' } = object.metadata
-  // The fields are sorted by name: uid is the last of the metadata, and resourceVersion comes right
-  // before it if there is no selfLink.
+  // The fields are sorted by name. The last field of the metadata is uid, and resourceVersion comes
+  // right before it if there is no selfLink.
   if (uid !== '' && selfLink === '') {
     const uidAt = text.lastIndexOf(uidKey, metadataEnd)
     versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
@@ -212,8 +222,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
 }
 
 /**
- * Where resourceVersion is inserted in the bytes of custom objects, whose earlier fields may have
- * any name.
+ * Position at which resourceVersion is inserted in the bytes of a custom object. Its earlier fields
+ * may have any name, so the position cannot be searched for.
  */
 const versionPlaces = new WeakMap<Buffer, number>()
 
@@ -223,14 +233,14 @@ function withoutVersion(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-/** A stored value that this server cannot read. */
+/** Error for a stored value that this server cannot read. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
 /**
- * Reads what encodeStored writes, what printWire does, and what kube-apiserver stores. Fails with
- * an UnreadableError. The bytes are not kept.
+ * Decodes what `encodeStored` and `printWire` write, and what kube-apiserver stores. Throws an
+ * `UnreadableError`. The bytes are not kept.
  */
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
@@ -245,17 +255,20 @@ function numbered(object: KubeObject, revision: number): KubeObject {
 }
 
 /**
- * Objects that would be stored differently now: they are stored in another version, without some
- * defaults, or with values that clients do not get.
+ * Objects that would be stored differently now, because they are stored in another version, without
+ * some defaults, or with values that clients do not get.
  */
 const outdated = new WeakSet<KubeObject>()
 
 export const markOutdated = (object: KubeObject): void => void outdated.add(object)
 
-/** Whether a write that changes nothing has to store the object anew, as it would be stored now. */
+/** Whether a write that changes nothing must store the object again, as it would be stored now. */
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 
-/** Bytes with a resourceVersion are the wire form, which is neither converted nor outdated. */
+/**
+ * Decodes a custom object. Bytes with a resourceVersion are in the wire form, which is neither
+ * converted nor outdated.
+ */
 function decodeCustom(
   bytes: Buffer,
   { struct }: ObjectSchema,
@@ -272,9 +285,9 @@ function decodeCustom(
 }
 
 /**
- * Upstream stores the empty metadata fields of a custom object that an apply in the stored version
- * left, and drops them when it decodes the object. All other writes of custom kinds decode the
- * metadata first.
+ * Whether the metadata has empty fields. If an apply in the stored version leaves empty metadata
+ * fields in a custom object, kube-apiserver stores them, and drops them when it decodes the object.
+ * All other writes of custom kinds decode the metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
   Object.values(metadata).some(isEmpty)
@@ -285,7 +298,7 @@ export function withoutEmptyMetadata(object: KubeObject): KubeObject {
   return { ...object, metadata: Object.fromEntries(kept) }
 }
 
-/** The JSON of an object with its empty metadata fields, which printing omits. */
+/** Returns the JSON of an object with its empty metadata fields, which printing omits. */
 function withEmptyMetadata(text: string, object: KubeObject): string {
   const shown = fieldsOf(readAny(new JsonScanner(text)))
   const empty = Object.fromEntries(
@@ -299,15 +312,15 @@ function isEmpty(value: Json | undefined): boolean {
   return (Array.isArray(value) ? value : Object.keys(value)).length === 0
 }
 
-/** Objects that were stored before generations were counted get generation 1. */
+/** Sets generation 1 if the object was stored before generations were counted. */
 const withCount = (object: KubeObject): KubeObject =>
   object.metadata.generation === undefined
     ? { ...object, metadata: { ...object.metadata, generation: 1 } }
     : object
 
 /**
- * Metadata fields of a wrong type, which somebody wrote directly to etcd, are dropped, as upstream
- * does, so that the object can be repaired.
+ * Reads a stored custom object. As in kube-apiserver, metadata fields of a wrong type are dropped,
+ * so that the object can be repaired. Such fields were written directly to etcd.
  */
 function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   try {
@@ -319,7 +332,10 @@ function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   }
 }
 
-/** Undefined: it is not an object with metadata. */
+/**
+ * Returns the JSON without malformed metadata fields; undefined if it is not an object with
+ * metadata.
+ */
 function withoutMalformed(bytes: Buffer, struct: Struct): Buffer | undefined {
   const given = parsed(bytes)
   if (given === undefined || !isFields(given['metadata'])) return undefined
@@ -353,7 +369,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const stored = withoutNullBytes(given, schema)
   const defaulted = once('stored object with defaults', () => setDefaults(stored))
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
-  // Bytes with a resourceVersion are the wire form, which is never outdated.
+  // Bytes with a resourceVersion are in the wire form, which is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object
   const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
   const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
@@ -364,7 +380,8 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
 const newMap = (): JsonMap => new JsonMap()
 
 /**
- * Replaces null bytes of a stored object by empty ones; returns the same object if there are none.
+ * Replaces null bytes of a stored object with empty bytes. Returns the same object if it has no
+ * null bytes.
  */
 export function withoutNullBytes(
   object: KubeObject,
@@ -380,7 +397,10 @@ export function withoutNullBytes(
   return { ...object, [bytesField]: values }
 }
 
-/** Most values are in the stored version, or in the wire form. */
+/**
+ * Returns the form in which to read a stored value of this apiVersion. Most values are in the
+ * stored version or in the wire form.
+ */
 function formOf(
   apiVersion: string | undefined,
   { struct, stored, otherForm }: ObjectSchema,
@@ -391,21 +411,21 @@ function formOf(
     return { struct, fromStored: (object) => object }
   const other = otherForm(apiVersion)
   if (other === undefined)
-    throw new UnreadableError(`the value is of version ${apiVersion}, which nobody reads`)
+    throw new UnreadableError(`the value has the unknown apiVersion ${apiVersion}`)
   return other
 }
 
 const apiVersionOf = (json: Buffer): string | undefined =>
   headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1] ?? apiVersionInside(json)
 
-/** Writers other than API servers may have put apiVersion anywhere. */
+/** Finds the apiVersion of JSON that was not written by an API server, and may have it anywhere. */
 function apiVersionInside(json: Buffer): string | undefined {
   try {
     const value = parseJson(json)
     const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
     return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
   } catch (error) {
-    // What is not JSON is reported when it is decoded.
+    // Malformed JSON is reported when it is decoded.
     if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
     throw error
   }
@@ -425,8 +445,8 @@ function readable<T>(read: () => T): T {
 }
 
 /**
- * Both Keelson and kube-apiserver write kind and apiVersion first. No built-in kind has a longer
- * head.
+ * Matches the beginning of a stored value. Keelson and kube-apiserver write kind and apiVersion
+ * first, and no built-in kind has a longer head than HEAD_BYTES_MAX.
  */
 const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
 const HEAD_BYTES_MAX = 256
@@ -439,7 +459,7 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
     if (fault !== undefined) throw new UnreadableError(fault)
     const { kind, apiVersion } = value
     if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
-      throw new UnreadableError('the value has no kind or no apiVersion')
+      throw new UnreadableError('the value lacks kind or apiVersion')
     }
     return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   } catch (cause) {
@@ -451,13 +471,16 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
   }
 }
 
-/** Upstream takes what it does not know for base64, and says where it is none. */
+/**
+ * Returns the fault of a value that is not an object. kube-apiserver takes an unknown value for
+ * base64, and reports where it is invalid.
+ */
 function noObject(text: string): string {
   const wrong = text.search(/[^A-Za-z0-9+/=\r\n]/)
   const rest = text.length % BASE64_GROUP
   const at = wrong !== -1 ? wrong : text.length - rest
   return wrong === -1 && rest === 0
-    ? 'the value is no object'
+    ? 'the value is not an object'
     : `illegal base64 data at input byte ${at}`
 }
 
@@ -466,7 +489,7 @@ const BASE64_GROUP = 4
 const printHead = ({ kind, apiVersion }: KubeObject): string =>
   `{"kind":${printString(kind)},"apiVersion":${printString(apiVersion)},`
 
-/** All but kind and apiVersion, which are the first two fields of every kind. */
+/** Prints all fields except kind and apiVersion, which are the first two fields of every kind. */
 const printBody = (object: KubeObject, struct: Struct): string =>
   printFields(object, struct, HEAD_FIELDS)
 

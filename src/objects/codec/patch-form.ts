@@ -1,4 +1,4 @@
-/** Which kind of patch a body is, by its content type. */
+/** Determines the kind of a patch from its Content-Type. */
 import {
   notAcceptableHere,
   unsupportedMediaType,
@@ -20,8 +20,8 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
 ])
 
 /**
- * Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router does for a request
- * without a body.
+ * Returns the kind of a patch. Throws UnsupportedMediaType. For a request without a body, it throws
+ * NotAcceptable, as kube-apiserver's router does.
  */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
@@ -30,7 +30,7 @@ export function patchForm(
   const forms = takesCbor === true ? formsWithCbor : formsWithoutCbor
   const contentType = firstHeader(headers, 'content-type') ?? ''
   const form = forms.get(withoutParameters(contentType))
-  // It is not known how the lists of custom kinds are merged.
+  // Custom kinds have no strategic merge patch, because it is not known how to merge their lists.
   if (isCustom && (form === undefined || form === 'strategic')) {
     throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
   }

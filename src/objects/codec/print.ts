@@ -1,7 +1,7 @@
 /**
- * Prints values as JSON by their schema, byte for byte as Go does: fields in declared order, map
- * keys sorted, empty fields omitted where Go omits them, unknown ones dropped. A schema is compiled
- * to functions once; printing then only calls them.
+ * Prints values as JSON by their schema, byte for byte as Go does. Fields are in declared order,
+ * and map keys are sorted. Empty fields are omitted where Go omits them, and unknown fields are
+ * dropped. A schema is compiled to functions once; printing only calls them.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { zeroTime } from '../../api/time.ts'
@@ -15,17 +15,17 @@ type Print = (value: Json) => string
 
 type FieldPrinter = {
   readonly name: string
-  /** `"name":`, and the same with a comma for when another field precedes it. */
+  /** `"name":`. `nextKey` is the same after a comma, for when another field precedes it. */
   readonly key: string
   readonly nextKey: string
   readonly print: Print
-  /** What is printed for an absent value; undefined if the field is omitted. */
+  /** Prints an absent value; undefined if the field is then omitted. */
   readonly zero: (() => string) | undefined
   readonly omitsZero: boolean
   readonly omitsBraces: boolean
 }
 
-/** A printer depends on nothing but the schema, so it is cached by the schema. */
+/** Printers by schema. A printer depends on nothing else. */
 const printers = new WeakMap<Struct, readonly FieldPrinter[]>()
 
 export function printStruct(value: Fields, struct: Struct): string {
@@ -34,11 +34,11 @@ export function printStruct(value: Fields, struct: Struct): string {
 
 export type OpenText = {
   readonly text: string
-  /** Where the text of the metadata ends. */
+  /** Position in the text where the metadata ends. */
   readonly metadataEnd: number
 }
 
-/** An object of a custom kind: its fields in the order of their names. */
+/** Prints an object of a custom kind, with its fields in the order of their names. */
 export function printOpen(object: Fields, struct: Struct): OpenText {
   const { byName } = struct
   let text = '{'
@@ -54,7 +54,7 @@ export function printOpen(object: Fields, struct: Struct): OpenText {
   return { text: `${text}}`, metadataEnd }
 }
 
-/** The inside of a JSON object without its braces; the first `skip` fields are omitted. */
+/** Prints the inside of a JSON object, without its braces. The first `skip` fields are omitted. */
 export function printFields(value: Fields, struct: Struct, skip: number): string {
   return printInside(value, fieldPrinters(struct), skip)
 }
@@ -63,7 +63,7 @@ function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const known = printers.get(struct)
   if (known !== undefined) return known
   const made: FieldPrinter[] = []
-  // Registered before its fields are compiled: a type may contain itself.
+  // Registered before its fields are compiled, because a type may contain itself.
   printers.set(struct, made)
   for (const field of struct.fields) made.push(fieldPrinter(field, struct))
   return made
@@ -78,8 +78,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader distinguishes
-    // that from an absent field.
+    // Go writes an empty JSONSchemaPropsOrArray as null. No reader distinguishes that from an
+    // absent field, so it is omitted.
     omitsZero:
       omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
     omitsBraces: omit === 'empty',
@@ -87,9 +87,9 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
 }
 
 /**
- * For a list or a map that is always written: an empty one is printed as null, since protobuf
- * cannot distinguish it from an absent one. The rules of a SelfSubjectRulesReview are never stored,
- * and are never null.
+ * Returns a printer for a field that is always written. It prints an empty list or map as null,
+ * because protobuf cannot distinguish it from an absent one. The rules of a SelfSubjectRulesReview
+ * are an exception: they are never stored, and are never null.
  */
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
@@ -103,7 +103,10 @@ function orNull(schema: Schema, owner: Struct): Print {
   }
 }
 
-/** The text is only appended to: a slice of it would make V8 flatten the rope, which copies it. */
+/**
+ * Prints the fields from `skip` on. The text is only appended to, because a slice of it would make
+ * V8 flatten the rope, which copies it.
+ */
 function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
   let text = ''
   for (let at = skip; at < fields.length; at++) {
@@ -121,14 +124,15 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
   return text
 }
 
-/** Empty maps are recognized by their printed text, `{}`. */
+/** Whether a value is empty. Empty maps are recognized by their printed text, `{}`, instead. */
 function isEmpty(value: Json): boolean {
   if (typeof value !== 'object') return value === '' || value === 0 || value === false
   return Array.isArray(value) && value.length === 0
 }
 
 /**
- * The printer writes null as the zero value of the type. `owner`: the struct that has the field.
+ * Returns the printer of a type, which prints null as the zero value of the type. `owner` is the
+ * struct that has the field.
  */
 function printerOf(schema: Schema, owner: Struct): Print {
   switch (schema.type) {
@@ -166,8 +170,8 @@ function printerOf(schema: Schema, owner: Struct): Print {
 const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
 
 /**
- * JavaScript and Go's JSON print numbers with the same digits, and switch to exponents at the same
- * size; only minus zero differs.
+ * Prints a number. JavaScript and Go's JSON print numbers with the same digits, and switch to
+ * exponents at the same size. Only minus zero differs.
  */
 const printNumber: Print = (value) => {
   if (typeof value === 'bigint') return `${value}`
@@ -176,8 +180,9 @@ const printNumber: Print = (value) => {
 }
 
 /**
- * Types in the schemas of CRDs that have more than one JSON representation: a schema inside is of
- * the enclosing type, and any other JSON has its keys sorted.
+ * Returns the printer of any JSON, whose keys are sorted. Types in the schemas of CRDs that have
+ * more than one JSON representation have their own printer, in which a nested schema is of the
+ * enclosing type.
  */
 function openPrinter(goName: string, owner: Struct): Print {
   if (!goName.startsWith('v1.JSONSchemaPropsOr')) return printSorted

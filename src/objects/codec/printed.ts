@@ -1,7 +1,8 @@
 /**
- * Checks whether JSON is, byte for byte, what print.ts would print for its object: then it can be
- * sent without being decoded and printed again. The check takes a fraction of that time. It says no
- * when in doubt, and if there is a zero value outside of the status that decoding would omit.
+ * Checks whether JSON is, byte for byte, what print.ts would print for its object. Such JSON can be
+ * sent without being decoded and printed again, which takes much longer than the check. The check
+ * fails when in doubt. It also fails if there is a zero value outside of the status that decoding
+ * would omit.
  */
 import {
   BACKSLASH,
@@ -25,13 +26,16 @@ import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
 
-/** Every number of at most so many digits fits the type. */
+/** Number of digits up to which every number fits the type. */
 const DIGITS_MAX = { int32: 9, int64: 15 } as const
 const DEPTH_MAX = 100
 
-const notPrinted = new Error('it is not as it would be printed')
+const notPrinted = new Error('the JSON is not what print.ts would print')
 
-/** Bytes that a JSON string has without an escape: ASCII but `"`, `\`, `<`, `>` and `&`. */
+/**
+ * Table of bytes, with 1 for each byte that a JSON string has without an escape: ASCII except `"`,
+ * `\`, `<`, `>` and `&`.
+ */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[ !#-%'-;=?-[\]-~]/.test(String.fromCharCode(byte)) ? 1 : 0,
 )
@@ -51,10 +55,10 @@ export class PrintedCheck {
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #depth = 0
-  /** Whether the position is inside of the object's own status. */
+  /** Whether the position is inside of the status of the object itself. */
   #isStatus = false
 
-  /** `json`: an object and a newline. */
+  /** Whether `json`, an object and a newline, is what print.ts would print. */
   isPrinted(json: Buffer, struct: Struct): boolean {
     this.#json = json
     this.#at = 0
@@ -76,7 +80,7 @@ export class PrintedCheck {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: FieldPlan[] = []
-    // Registered before its fields are compiled: a type may contain itself.
+    // Registered before its fields are compiled, because a type may contain itself.
     this.#plans.set(struct, made)
     for (const field of struct.fields) {
       const { schema, isPointer, omit, name } = field
@@ -133,11 +137,11 @@ export class PrintedCheck {
     const isCollection = schema.type === 'list' || schema.type === 'map'
     if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent'))
       throw notPrinted
-    // Decoding cannot distinguish it from an absent field, which may have a default.
+    // Decoding cannot distinguish a zero value from an absent field, which may have a default.
     if (!isPointer && schema.type !== 'struct' && !this.#isStatus) throw notPrinted
   }
 
-  /** Whether the value from `start` to here is `""`, `0`, `false`, `[]` or `{}`. */
+  /** Whether the value from `start` to the current position is `""`, `0`, `false`, `[]` or `{}`. */
   #isZero(start: number): boolean {
     const length = this.#at - start
     const first = this.#json[start]
@@ -206,7 +210,7 @@ export class PrintedCheck {
     this.#pass(BRACKET_CLOSE)
   }
 
-  /** Keys are sorted by their bytes. */
+  /** Checks a map, whose keys must be sorted by their bytes. */
   #map(of: Schema): void {
     this.#pass(BRACE_OPEN)
     let before: Buffer | undefined
@@ -235,7 +239,9 @@ export class PrintedCheck {
     if (!this.#passPlain()) throw notPrinted
   }
 
-  /** Skips a string of plain bytes. False: it has other bytes, which #checkText checks. */
+  /**
+   * Skips a string of plain bytes. Returns false if it has other bytes, which `#checkText` checks.
+   */
   #passPlain(): boolean {
     const json = this.#json
     this.#pass(QUOTE)
@@ -260,14 +266,14 @@ export class PrintedCheck {
     )
   }
 
-  /** The content of a string of plain bytes. */
+  /** Returns the content of a string of plain bytes. */
   #asciiText(): string {
     const start = this.#at
     this.#plainText()
     return this.#json.toString('latin1', start + 1, this.#at - 1)
   }
 
-  /** Whether the string that ends here has this text. */
+  /** Whether the string that ends at the current position has this text. */
   #isLast(text: string): boolean {
     return this.#json.toString('latin1', this.#at - 1 - text.length, this.#at - 1) === text
   }
@@ -288,7 +294,10 @@ export class PrintedCheck {
     this.#must(digits > 0 && digits <= digitsMax && !hasZeroFirst)
   }
 
-  /** Of any JSON, accepts only what fieldsV1 consists of: objects of objects. */
+  /**
+   * Checks a value that may be any JSON. Accepts only objects of objects, which fieldsV1 consists
+   * of.
+   */
   #raw(): void {
     if (++this.#depth > DEPTH_MAX) throw notPrinted
     this.#pass(BRACE_OPEN)
@@ -323,7 +332,7 @@ const trueWord = Buffer.from('true')
 const falseWord = Buffer.from('false')
 const nullable = new Set<Schema['type']>(['list', 'map', 'time', 'microTime', 'raw'])
 
-/** Whether a string is written as we would write it. */
+/** Whether a JSON string is written as `printString` would write it. */
 function isSameText(json: string): boolean {
   try {
     const text: unknown = JSON.parse(json)

@@ -8,7 +8,7 @@ const faultOf = (text: string): string | undefined => {
   return 'fault' in read ? /\d+$/.exec(read.fault)?.[0] : undefined
 }
 
-/** A long text is searched in another way. */
+/** A text long enough that it is searched without the regular expression. */
 const long = 'QUJD'.repeat(2_000)
 
 const texts: readonly (readonly [string, number | undefined])[] = [
@@ -29,17 +29,17 @@ const texts: readonly (readonly [string, number | undefined])[] = [
 ]
 
 for (const [text, at] of texts) {
-  test(`base64 of ${JSON.stringify(text)} is ${at === undefined ? 'valid' : `wrong at ${at}`}, also in a long text`, () => {
+  test(`the base64 text ${JSON.stringify(text)} is ${at === undefined ? 'valid' : `invalid at ${at}`}, also in a long text`, () => {
     assert.equal(faultOf(text), at === undefined ? undefined : `${at}`)
     assert.equal(faultOf(long + text), at === undefined ? undefined : `${at + long.length}`)
   })
 }
 
-test('unused bits are cleared', () => {
+test('unused bits after the last byte are cleared', () => {
   assert.deepEqual(readBase64('YR=='), { text: 'YQ==' })
 })
 
-test('a long text that is not base64 is refused in milliseconds', () => {
+test('a long text that is not base64 is rejected within milliseconds', () => {
   for (const end of ['\n"', '=', '', '"']) {
     const text = `${'x'.repeat(3_000_001)}${end}`
     const ms = cpuMsOf(() => void readBase64(text))

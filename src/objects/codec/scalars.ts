@@ -1,6 +1,6 @@
 /**
- * Values that JSON writes as a string or a number, parsed as Go does and normalized to the form
- * that Go prints.
+ * Parses values that JSON writes as a string or a number. They are parsed as Go does, and
+ * normalized to the form that Go prints.
  */
 import type { Json } from '../../api/object.ts'
 import { canonicalQuantity } from '../../api/quantity.ts'
@@ -15,13 +15,16 @@ const int32Max = 2 ** 31 - 1
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 
-/** A JavaScript number holds so many digits exactly. */
+/** Number of digits that a JavaScript number always holds exactly. */
 const EXACT_DIGITS = 15
 
-/** With a sign. Leading zeros are not valid JSON. */
+/** Maximum length of an int64 with its sign. Leading zeros are not valid JSON. */
 const INT64_CHARACTERS_MAX = 20
 
-/** Undefined for what is not an integer of this size, as `1.0` and `1e3` are not. */
+/**
+ * Parses an integer. Returns undefined if the literal is not an integer of this size; `1.0` and
+ * `1e3` are not integers.
+ */
 export function readInteger(literal: string, size: 'int32' | 'int64'): number | bigint | undefined {
   if (!/^-?[0-9]+$/.test(literal)) return undefined
   if (literal.length <= EXACT_DIGITS) {
@@ -37,18 +40,18 @@ export function readInteger(literal: string, size: 'int32' | 'int64'): number | 
 
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 /**
- * For longer texts there is another search: this expression goes back over the whole text if its
- * end is wrong.
+ * Maximum length of a text that is checked with `base64Form`. The expression backtracks over the
+ * whole text if its end is wrong, so longer texts are searched in another way.
  */
 const BASE64_FORM_CHARACTERS_MAX = 4096
 
-/** Line breaks are allowed; padding is required. */
+/** Parses base64. Line breaks are allowed; padding is required. */
 export function readBase64(given: string): ScalarResult {
   const isShort = given.length <= BASE64_FORM_CHARACTERS_MAX
   const fault = isShort && base64Form.test(given) ? undefined : base64FaultAt(given)
   if (fault !== undefined) return { fault: `illegal base64 data at input byte ${fault}` }
   const text = /[\r\n]/.test(given) ? given.replace(/[\r\n]/g, '') : given
-  // Encoding it again clears the unused bits after the last byte.
+  // Encoding the bytes again clears the unused bits after the last byte.
   return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
 }
 
@@ -58,7 +61,8 @@ const isLineEnd = (character: string | undefined): boolean =>
 const base64Digits = /[A-Za-z0-9+/]*/y
 
 /**
- * Where Go's decoder gives up, counted in the text with its line breaks. Undefined: it does not.
+ * Returns the position at which Go's decoder gives up, with line breaks counted. Undefined if the
+ * text is valid.
  */
 function base64FaultAt(text: string): number | undefined {
   let digits = 0
@@ -76,7 +80,10 @@ function base64FaultAt(text: string): number | undefined {
   return digits % 4 === 0 ? undefined : text.length - (digits % 4)
 }
 
-/** `digits` of the last group of four precede the padding, which begins at `at`. */
+/**
+ * Returns the position at which the padding is invalid; undefined if it is valid. The padding
+ * begins at `at`, after `digits` digits of the last group of four.
+ */
 function paddingFaultAt(text: string, at: number, digits: number): number | undefined {
   let next = at + 1
   const skipLineEnds = (): void => {
@@ -93,7 +100,8 @@ function paddingFaultAt(text: string, at: number, digits: number): number | unde
 }
 
 /**
- * Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer.
+ * Parses a time. Go's zero time becomes `zeroTime` for both types. It counts as absent, except
+ * behind a pointer.
  */
 export function readTime(given: string, scalar: 'time' | 'microTime'): ScalarResult {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)

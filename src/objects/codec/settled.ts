@@ -1,7 +1,7 @@
 /**
- * Stored objects that need no decoding: JSON that a server such as this one wrote, in the served
- * version and with all defaults. It is the wire form but for its resourceVersion. After a start
- * that is nearly every object, and the first list reads them all.
+ * Recognizes stored objects that need no decoding: JSON that a server such as Keelson wrote, in the
+ * served version and with all defaults. Such JSON is the wire form except for its resourceVersion.
+ * After a start, nearly all objects are of this kind, and the first list reads them all.
  */
 import { hasEscapedKey } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -10,7 +10,10 @@ import { endOfValue } from './json-bytes.ts'
 import { type Wire, wireOfStored } from './object.ts'
 import type { PrintedCheck } from './printed.ts'
 
-/** `object` has everything but managedFields: for callers that read it once. */
+/**
+ * An object that needs no decoding. `object` has everything except managedFields, and is for
+ * callers that read it once.
+ */
 type CanonicalObject = { readonly wire: Wire; readonly object: KubeObject }
 
 type Kind = {
@@ -19,7 +22,7 @@ type Kind = {
   readonly schema: ObjectSchema
 }
 
-/** Undefined: it must be decoded. */
+/** Returns the wire form of a stored object; undefined if the object must be decoded. */
 export function settledWire(
   stored: Buffer,
   { kind, apiVersion, schema }: Kind,
@@ -34,7 +37,7 @@ export function settledWire(
   const { resourceVersion, uid, creationTimestamp } = object.metadata
   // resourceVersion is inserted between uid and creationTimestamp.
   if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
-  // The end of the uid is found by its closing quote.
+  // The end of the uid is found by its closing quote, so the uid must not have an escape.
   if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
   const defaulted = schema.setDefaults(object)
   if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
@@ -44,8 +47,8 @@ export function settledWire(
 }
 
 /**
- * The object in JSON that we printed, without managedFields: for callers that read it once, and no
- * numbers of more than 15 digits.
+ * Parses an object from JSON that we printed, without managedFields. It is for callers that read
+ * the object once, and need no numbers of more than 15 digits.
  */
 export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
@@ -57,8 +60,8 @@ export function readShown(json: Buffer): KubeObject | undefined {
 }
 
 /**
- * managedFields are a third of an object, and nobody needs them here. They are the last field of
- * the metadata; quotes inside strings are escaped, so this finds a key.
+ * Parses JSON without managedFields, which are a third of an object and are not needed here. They
+ * are the last field of the metadata. Quotes inside strings are escaped, so this finds a key.
  */
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')
@@ -70,12 +73,12 @@ function withoutManagedFields(json: Buffer): Json | undefined {
   try {
     return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
-    // The decoder will report what is wrong.
+    // The decoder reports what is wrong.
     return undefined
   }
 }
 
-/** Compares exactly: an empty struct is not the same as none. */
+/** Compares two values exactly. An empty struct is not the same as an absent one. */
 function isUnchanged(now: Json | undefined, before: Json | undefined): boolean {
   if (now === before) return true
   if (Array.isArray(now) && Array.isArray(before)) {

@@ -1,7 +1,7 @@
 /**
- * What is accepted and stored can be read again, and prints the same bytes in every form: of every
- * field of the catalogue that holds a scalar, with values at and beyond the ends of its type, sent
- * as JSON and as protobuf. A refusal is fine.
+ * Checks that an accepted value can be stored and read again, and prints the same bytes in every
+ * form. This covers every field of the catalogue that holds a scalar, with values at and beyond the
+ * limits of its type. Values are sent as JSON and as protobuf, and may also be rejected.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,8 +25,8 @@ import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml } from './yaml.ts'
 
 /**
- * One step on the way from an object to a scalar in it. `outer`: the field of protobuf whose
- * message has what stands inline in Go.
+ * One step on the path from an object to a scalar in it. `outer` is the protobuf field whose
+ * message has the fields that are inline in Go.
  */
 type Step =
   | {
@@ -47,7 +47,7 @@ type SchemaPosition = {
 type Write = (writer: ProtobufWriter, number: number) => void
 type Sort = Schema['type'] | 'schema' | 'schemaOrBool'
 
-/** Every type once. */
+/** Yields the positions of all scalars. Each type is visited once. */
 function* placesIn(
   struct: Struct,
   root: Root,
@@ -87,7 +87,7 @@ function jsonOf({ root, steps }: SchemaPosition, value: string): string {
   return `{"kind":"${root.kind}","apiVersion":"${root.apiVersion}",${text.slice(1)}`
 }
 
-/** Undefined where protobuf has no such field. */
+/** Returns the message of an object with this value; undefined if protobuf has no such field. */
 function messageOf({ steps }: SchemaPosition, write: Write): Buffer | undefined {
   if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0)))
     return undefined
@@ -135,7 +135,7 @@ const bytes =
     writer.tag(number, BYTES)
   }
 const text = (value: string): Write => bytes(Buffer.from(value))
-/** The fields of a message, by number from 1; undefined: that one is not there. */
+/** Writes a message. Its fields are given by number from 1; undefined means absent. */
 const message =
   (...fields: readonly (Write | undefined)[]): Write =>
   (writer, number) =>
@@ -145,7 +145,7 @@ const message =
 
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
+/** Seconds of 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
 const [FIRST, LAST] = [-62_135_596_800, 253_402_300_799]
 const times = [
   FIRST - 31_622_401,
@@ -386,7 +386,7 @@ function* places(): Generator<SchemaPosition> {
   }
 }
 
-/** Of an object's metadata: the server alone writes these. */
+/** Fields of the metadata that only the server writes. */
 const ownNames: ReadonlySet<string> = new Set(['resourceVersion', 'deletionTimestamp'])
 
 const isIdentity = ({ steps: [first, second] }: SchemaPosition): boolean =>
@@ -399,8 +399,9 @@ const shownPlace = ({ root, steps }: SchemaPosition): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
 
 /**
- * All of them at the first place of a sort; elsewhere the next one in turn, but for texts and
- * booleans, which are most.
+ * Chooses the values for a position. The first position of a sort gets all values, and later ones
+ * get the next value in turn. Later strings and booleans, which are most of the positions, get
+ * none.
  */
 class Turns {
   readonly #next = new Map<string, number>()
@@ -418,7 +419,10 @@ class Turns {
   }
 }
 
-/** A schema inside of a schema is no scalar, but has forms of its own. */
+/**
+ * Returns the sort of values for a type. A schema inside of a schema is not a scalar, but has
+ * values of its own.
+ */
 const sortOf = ({ type, goName }: Schema): Sort =>
   type !== 'any' || goName === 'v1.JSON'
     ? type
@@ -426,7 +430,10 @@ const sortOf = ({ type, goName }: Schema): Sort =>
       ? 'schemaOrBool'
       : 'schema'
 
-/** `accept` gives the object, or undefined if it refuses. */
+/**
+ * Yields what is wrong with the values that do not pass the check. `accept` returns the object, or
+ * undefined if it rejects the value.
+ */
 function* faultsOf<T>(
   valuesOf: { readonly [sort in Sort]?: readonly T[] },
   accept: (place: SchemaPosition, value: T) => KubeObject | undefined,
@@ -471,10 +478,10 @@ function acceptProtobuf(place: SchemaPosition, write: Write): KubeObject | undef
   }
 }
 
-test('what was accepted as JSON is read again, and prints the same in every form', () => {
+test('a value that is accepted as JSON can be read again, and prints the same in every form', () => {
   assert.deepEqual([...faultsOf(inJson, acceptJson)], [])
 })
 
-test('what was accepted as protobuf is read again, and prints the same in every form', () => {
+test('a value that is accepted as protobuf can be read again, and prints the same in every form', () => {
   assert.deepEqual([...faultsOf(inProtobuf, acceptProtobuf)], [])
 })

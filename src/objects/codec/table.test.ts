@@ -5,7 +5,7 @@ import { bytesOfRow, printRow, rowOf } from './table.ts'
 
 const object: KubeObject = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } }
 
-test('a row is kept without its ages, and shown with those of the moment', () => {
+test('a row is cached without its ages, and printed with the ages at that time', () => {
   const row = rowOf(
     object,
     {

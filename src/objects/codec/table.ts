@@ -1,16 +1,17 @@
 /**
- * Tables as JSON. The row of an object stays the same until the object changes, except for ages: so
- * a row is cached as bytes with timestamps between them, and assembled when it is sent.
+ * Prints tables as JSON. The row of an object stays the same until the object changes, except for
+ * the ages in it. A row is therefore cached as bytes with timestamps between them, and assembled
+ * when it is sent.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../../api/table.ts'
 import { once } from '../../lib/scheduling/parts.ts'
 import { printOrdered, printString } from './json.ts'
 
-/** Bytes of JSON, and between them timestamps whose age is printed. */
+/** Bytes of JSON. Between them are timestamps, whose ages are printed. */
 export type Row = readonly (Buffer | number)[]
 
-/** `objectJson`: the `object` of the row; `null` for nothing. */
+/** Returns the row of an object. `objectJson` is the `object` of the row, or `null`. */
 export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
   const row: (string | number)[] = ['{"cells":[']
   for (const [at, cell] of once('cells of a row', () => kind.cells(object)).entries()) {
@@ -47,8 +48,8 @@ function joined(row: readonly (string | number)[]): Row {
 }
 
 /**
- * In memory of their own: small Buffers are slices of a pooled one, which cached rows would keep in
- * memory.
+ * Encodes the texts in one Buffer that is not pooled. Small Buffers are slices of Node's pool,
+ * which cached rows would keep in memory.
  */
 function inOneBuffer(texts: readonly (string | number)[]): Row {
   const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))
@@ -62,10 +63,13 @@ function inOneBuffer(texts: readonly (string | number)[]): Row {
   })
 }
 
-/** The age of a timestamp, as JSON without its quotes. */
+/** Returns the age of a timestamp, as JSON without its quotes. */
 export type Ages = (sinceMs: number) => Buffer
 
-/** Many objects of a list are of the same age, which is then printed once. */
+/**
+ * Returns the ages of timestamps at a given time. Many objects of a list have the same age, which
+ * is encoded once.
+ */
 export function agesAt(nowMs: number): Ages {
   const known = new Map<string, Buffer>()
   return (sinceMs) => {
@@ -82,7 +86,7 @@ export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
 export const printRow = (row: Row, nowMs: number): string =>
   Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
 
-/** Memory that a Buffer takes besides its bytes. */
+/** Memory that a Buffer takes in addition to its bytes. */
 const BUFFER_BYTES = 200
 
 export const bytesOfRow = (row: Row): number =>
@@ -97,7 +101,7 @@ type Head = {
   readonly columns: readonly Column[] | null
 }
 
-/** Everything before the first row. */
+/** Prints everything that comes before the first row. */
 export const printTableHead = ({ version, metadata, columns }: Head): string =>
   `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${printOrdered(metadata)},"columnDefinitions":${
     columns === null ? 'null' : printOrdered(columns.map(({ ...column }) => column))

@@ -1,33 +1,33 @@
 /**
- * Errors in YAML, with the messages of the library that kube-apiserver uses, as far as they follow
- * from js-yaml's reasons.
+ * Translates the errors of js-yaml to the messages of the library that kube-apiserver uses, as far
+ * as they follow from js-yaml's reasons.
  */
 import { isUtf8 } from 'node:buffer'
 import { YAMLException } from 'js-yaml'
 
-/** Its message is complete: `yaml: line 2: …`. */
+/** Error in a YAML document. Its message is complete, such as `yaml: line 2: …`. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
 }
 
 /**
- * Upstream counts lines from zero in errors of its parser and from one in errors of its scanner;
- * line zero is not reported, nor any line in errors of its reader.
+ * An error as kube-apiserver's library reports it. The library counts lines from zero in errors of
+ * its parser, and from one in errors of its scanner. Line zero is not reported, and errors of its
+ * reader have no line.
  */
 type Fault = {
   readonly text: string
   readonly by: 'scanner' | 'parser' | 'reader'
-  /** Where upstream notices the error, if that is not where js-yaml does. */
+  /** Line in which kube-apiserver's library notices the error, if js-yaml notices it elsewhere. */
   readonly line?: number
 }
 
-/** Counted from zero. */
+/** A position in the text, counted from zero. */
 type Position = { readonly line: number; readonly offset: number }
 
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
-    // js-yaml recurses, so a document within the depth that it is given may still overflow the
-    // stack.
+    // js-yaml is recursive, so a document within the given depth may still overflow the stack.
     if (error instanceof RangeError)
       return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
     throw error
@@ -71,7 +71,7 @@ function faultOf(reason: string, text: string, { offset, line }: Position): Faul
   return scanner(reason)
 }
 
-/** The error for a character that is not allowed where it is. */
+/** Returns the error for a character that is not allowed at its position. */
 function misplaced(character: string, next: string): Fault {
   if (character === ':') return scanner('mapping values are not allowed in this context')
   if (character !== '' && '@`%'.includes(character)) return cannotStart
@@ -91,7 +91,10 @@ const endOfStream = (text: string): Fault => ({
   line: text.split('\n').length - 1,
 })
 
-/** The line, counted from zero, of the next text after the line of the offset, or of the end. */
+/**
+ * Returns the line of the next text after the line of the offset, or the line of the end. Lines are
+ * counted from zero.
+ */
 function lineOfNext(text: string, offset: number, line: number): number {
   const end = text.indexOf('\n', offset)
   if (end === -1) return line
@@ -109,7 +112,10 @@ function flowFault(text: string, offset: number): Fault {
   )
 }
 
-/** After a lone key the tab would have to begin a value; after a value it would continue it. */
+/**
+ * Returns the error for a tab. After a lone key, the tab would have to begin a value; after a
+ * value, it would continue it.
+ */
 function tabFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()
   return /[:-]$/.test(before)
@@ -118,8 +124,8 @@ function tabFault(text: string, offset: number): Fault {
 }
 
 /**
- * Why bytes are not UTF-8, with the messages of upstream's reader: the first invalid character
- * counts.
+ * Returns why bytes are not UTF-8. The messages are those of the reader in kube-apiserver's
+ * library, which reports the first invalid character.
  */
 export function utf8Fault(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; ) {
@@ -138,11 +144,13 @@ export function utf8Fault(bytes: Buffer): string {
   return 'invalid leading UTF-8 octet'
 }
 
-/** Whether the encoding is overlong. */
+/** Whether the encoding of a character is overlong. */
 const isTooLong = ([first = 0, second = 0]: Buffer): boolean =>
   first < 0xc2 || (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90)
 
-/** The number of octets of a character that begins with this one; 0: none does. */
+/**
+ * Returns the number of octets of a character that begins with this octet; 0 if no character does.
+ */
 function utf8Width(octet: number): number {
   if (octet < 0x80) return 1
   if ((octet & 0xe0) === 0xc0) return 2

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { compareNatural, sortNatural } from './yaml-order.ts'
 
-test('of two keys the one is first that people would put first', () => {
+test('keys are compared in natural order', () => {
   const pairs = [
     ['', 'a'],
     ['-', 'a'],
@@ -11,7 +11,7 @@ test('of two keys the one is first that people would put first', () => {
     ['2', '10'],
     ['10', '9223372036854775807'],
     ['9223372036854775807', 'A'],
-    // In 64 bits it is below zero.
+    // As a signed 64-bit integer, it is negative.
     ['9223372036854775808', '1'],
     ['Z', 'a'],
     ['a-b', 'a1'],
@@ -30,7 +30,7 @@ test('of two keys the one is first that people would put first', () => {
   }
 })
 
-test('the order of some keys is not transitive, and all of them are printed nevertheless', () => {
+test('no key is lost in sorting, although the order of some keys is not transitive', () => {
   const cycle = ['2', '120', '1a'] as const
   for (const [at, key] of cycle.entries())
     assert.ok(compareNatural(key, cycle[(at + 1) % 3] ?? '') < 0)

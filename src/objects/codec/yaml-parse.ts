@@ -1,8 +1,8 @@
 /**
- * The first document of a YAML text as the value that JSON would give. js-yaml splits the text into
- * events; what they mean is decided here, because it must be what kube-apiserver's library makes of
- * them: YAML 1.1 scalars, exact integers, duplicate keys reported and not rejected, and a limit for
- * what aliases multiply.
+ * Parses the first document of a YAML text to the value that JSON would give. js-yaml splits the
+ * text into events. Their meaning is decided here, because it must be the same as in
+ * kube-apiserver's library. Scalars follow YAML 1.1, integers are exact, duplicate keys are
+ * reported but not rejected, and the expansion of aliases is limited.
  */
 import {
   type AliasEvent,
@@ -23,35 +23,38 @@ import { resolveScalar } from './yaml-scalar.ts'
 import { hasUnprintable } from './yaml-text.ts'
 
 /**
- * As deep as JSON may nest here; far above any real object, far below what would overflow the
- * stack.
+ * Maximum nesting, which is that of JSON. It is far above any real object, and far below what would
+ * overflow the stack.
  */
 const DEPTH_MAX = 1000
-/** Up to here aliases are not limited; as upstream. */
+/**
+ * Number of aliased nodes up to which aliases are not limited, as in kube-apiserver. They are also
+ * not limited in a document of at most NODES_FREE nodes.
+ */
 const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
 /**
- * The size to which a document may grow through aliases. The largest accepted body has 3 MB, and
- * etcd accepts less.
+ * Maximum size to which a document may grow through aliases. The largest accepted body has 3 MB,
+ * and etcd accepts less.
  */
 const EXPANDED_BYTES_MAX = 16 * 1024 * 1024
 
 /**
- * The length of all reported keys together: more than any response has room for. A body of 3 MB may
- * repeat a million.
+ * Maximum length of all messages about duplicate keys together, which is more than any response has
+ * room for. A body of 3 MB may repeat a million keys.
  */
 const DUPLICATES_CHARACTERS_MAX = 1024 * 1024
 
 export type ParsedYaml = {
   readonly value: Json
   /**
-   * Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set
-   * in map`.
+   * Messages such as `line 5: key "a" already set in map`, in kube-apiserver's words. They report
+   * keys that were set before in the same map.
    */
   readonly duplicates: readonly string[]
 }
 
-/** An empty document is null. Fails with a YamlError. */
+/** Parses the first document of a YAML text. An empty document is null. Throws a `YamlError`. */
 export function parseYaml(bytes: Buffer): ParsedYaml {
   const text = firstDocument(readText(bytes))
   let events: readonly Event[]
@@ -75,8 +78,8 @@ function readText(bytes: Buffer): string {
 }
 
 /**
- * Only the first document counts; the rest is not even parsed. `---` and `...` in the first column
- * are always document markers.
+ * Returns the text of the first document. The rest is not even parsed. `---` and `...` in the first
+ * column are always document markers.
  */
 function firstDocument(text: string): string {
   const marker = /^(?:---|\.\.\.)(?=[\s]|$)/gm
@@ -90,7 +93,7 @@ function firstDocument(text: string): string {
   return text
 }
 
-/** A node, and the cost of writing it out in full, aliases included. */
+/** A node, and the cost of writing it out in full, including what its aliases stand for. */
 type SizedNode = {
   readonly value: Json
   readonly nodes: number
@@ -104,13 +107,13 @@ class Builder {
   readonly #anchors = new Map<string, SizedNode>()
   readonly #duplicates = new BoundedTexts(DUPLICATES_CHARACTERS_MAX)
   #at = 0
-  /** How many lists and maps are open, and the maximum since the last anchor. */
+  /** Number of lists and maps that are open. `#deepest` is the maximum since the last anchor. */
   #depth = 0
   #deepest = 0
   #nodes = 0
   #aliasedNodes = 0
   #bytes = 0
-  /** The offsets of line ends; computed when a line is first needed. */
+  /** Offsets of the line ends, computed when a line is first needed. */
   #lineEnds: readonly number[] | undefined
 
   constructor(text: string, events: readonly Event[]) {
@@ -166,15 +169,15 @@ class Builder {
   }
 
   /**
-   * The parser limits the nesting in the text; aliases inside of anchored nodes may nest deeper
-   * together.
+   * Throws if a depth is too large. The parser limits the nesting in the text, but aliases inside
+   * of anchored nodes may together nest more deeply.
    */
   #reach(depth: number): void {
     if (depth > DEPTH_MAX) throw new YamlError('yaml: exceeded max depth of 10000')
     this.#deepest = Math.max(this.#deepest, depth)
   }
 
-  /** The value is shared, and counted as if it occurred again. */
+  /** Resolves an alias. The value is shared, but counted as if it occurred again. */
   #alias(event: AliasEvent): SizedNode {
     const name = this.#anchorName(event)
     const target = this.#anchors.get(name)
@@ -191,7 +194,10 @@ class Builder {
     return target
   }
 
-  /** Upstream accepts letters, digits, `_` and `-`; js-yaml nearly anything. */
+  /**
+   * Returns the name of an anchor or an alias. kube-apiserver accepts letters, digits, `_` and `-`;
+   * js-yaml accepts nearly anything.
+   */
   #anchorName({
     anchorStart,
     anchorEnd,
@@ -238,7 +244,7 @@ class Builder {
     if (Object.hasOwn(fields, key.text)) {
       const valueEvent = this.#events[this.#at]
       this.#duplicates.add(() => {
-        // The line is that of the value, if there is one.
+        // The reported line is that of the value, if there is one.
         const line = this.#lineAtStart(valueEvent) ?? this.#lineAtStart(keyEvent) ?? 0
         return `line ${line}: key ${key.shown} already set in map`
       })
@@ -246,7 +252,7 @@ class Builder {
     fields[key.text] = this.#node()
   }
 
-  /** A key as JSON has it, and as Go prints it. */
+  /** Reads a key, as JSON has it and as Go prints it. */
   #key(): Key {
     const event = this.#events[this.#at]
     const value = this.#node()
@@ -266,8 +272,8 @@ class Builder {
   }
 
   /**
-   * Merged keys override those that were set before, and are overridden by those that follow; as
-   * upstream.
+   * Merges the maps of a `<<` key. As in kube-apiserver, merged keys override those that were set
+   * before, and are overridden by those that follow.
    */
   #merge(into: MutableFields, key: Event | undefined): void {
     const before = this.#at
@@ -307,7 +313,10 @@ class Builder {
     return this.#lineOf(offset) - (isBlock ? 1 : 0)
   }
 
-  /** The line ends are computed once and searched by bisection. */
+  /**
+   * Returns the line of an offset, counted from one. The line ends are computed once and searched
+   * by bisection.
+   */
   #lineOf(offset: number): number {
     this.#lineEnds ??= Array.from(this.#text.matchAll(/\n/g), ({ index }) => index)
     let [low, high] = [0, this.#lineEnds.length]
@@ -326,10 +335,13 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 type MutableFields = { [field: string]: Json }
 
-/** A key like `__proto__` is a field like any other. */
+/** Returns an object without a prototype, in which `__proto__` is an ordinary key. */
 const newFields = (): MutableFields => Object.create(null)
 
-/** Undefined for an absent value. A node begins at its anchor or tag, if it has one. */
+/**
+ * Returns the offset at which a node begins; undefined for an absent value. A node begins at its
+ * anchor or tag, if it has one.
+ */
 function startOf(event: Event | undefined): number | undefined {
   if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
     return undefined
@@ -341,8 +353,8 @@ function startOf(event: Event | undefined): number | undefined {
 }
 
 /**
- * The larger the document, the smaller the share of it that may come from aliases: upstream
- * interpolates between two points.
+ * Returns the maximum share of nodes that may come from aliases. It is smaller for larger
+ * documents, interpolated between two points as in kube-apiserver.
  */
 function aliasRatioMax(nodes: number): number {
   const [low, high] = [400_000, 4_000_000]

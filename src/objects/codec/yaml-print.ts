@@ -1,7 +1,7 @@
 /**
- * Values as YAML, byte for byte as kube-apiserver's library prints them: block style, keys in a
- * natural order, strings plain where they would be read back as strings, folded at spaces once a
- * line is longer than 80 characters.
+ * Prints values as YAML, byte for byte as kube-apiserver's library does. The output is in block
+ * style, with keys in natural order (yaml-order.ts). Strings are plain where they read back as
+ * strings, and are folded at spaces once a line is longer than 80 characters.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { BACKSLASH, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
@@ -12,18 +12,18 @@ import { analyse, ESCAPES, isBase60, needsEscape } from './yaml-text.ts'
 const INDENT = 2
 const LINE_CHARACTERS_BEST = 80
 const DELETE = 0x7f
-/** A longer key is written as `? key`. */
+/** Maximum size of a key before a colon. A longer key is written as `? key`. */
 const SIMPLE_KEY_BYTES_MAX = 128
 
 export type YamlOptions = {
   /**
-   * Reads back as what it was. Not by default: upstream makes spaces of U+0085, and what it prints
-   * is what clients compare with.
+   * Whether the YAML must read back as the same value. This is not the default: kube-apiserver
+   * turns U+0085 into spaces, and clients compare with what it prints.
    */
   readonly isExact?: boolean
 }
 
-/** Ends with a newline. */
+/** Prints a value as YAML. The text ends with a newline. */
 export function jsonToYaml(value: Json, options: YamlOptions = {}): string {
   let text = ''
   for (const piece of yamlPieces(value, options)) if (piece !== undefined) text += piece
@@ -31,8 +31,8 @@ export function jsonToYaml(value: Json, options: YamlOptions = {}): string {
 }
 
 /**
- * The pieces of what `jsonToYaml` returns, of some kilobytes each. Undefined: a pause, for work
- * that has nothing to show yet.
+ * Yields the text of `jsonToYaml` in pieces of some kilobytes. Yields undefined to pause while it
+ * has nothing to send yet.
  */
 export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): Pieces {
   return new Printer(isExact).root(value)
@@ -40,9 +40,15 @@ export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): 
 
 type Pieces = Generator<string | undefined, void, void>
 
-/** Enough that pausing costs nothing, and some tens of microseconds of work. */
+/**
+ * Length of a piece. It is long enough that pausing costs nothing, and takes only some tens of
+ * microseconds to print.
+ */
 const PIECE_CHARACTERS = 16 << 10
-/** A longer text is never taken for a number: those that begin like one are quoted. */
+/**
+ * Maximum length of a text that is parsed to see whether it is a number. A longer text that begins
+ * like a number is quoted.
+ */
 const NUMBER_CHARACTERS_MAX = 64 << 10
 
 class Printer {
@@ -64,7 +70,7 @@ class Printer {
     yield this.#piece()
   }
 
-  /** The first entry begins at the current position of the line. */
+  /** Prints a map. Its first entry begins at the current position of the line. */
   *#mapping(fields: Fields, keys: readonly string[], indent: number): Pieces {
     let isFirst = true
     for (const key of yield* sortNatural(keys)) {
@@ -94,7 +100,7 @@ class Printer {
       return yield* this.#mapping(fieldsOf(value), keys, indent + INDENT)
     }
     if (Array.isArray(value) && value.length > 0) {
-      // The items of a list are not indented further than its key.
+      // The items of a list are not indented further than the key of the list.
       if (isSimple) this.#indentTo(indent)
       else this.#write(' ')
       return yield* this.#sequence(value, isSimple ? indent : indent + INDENT)
@@ -140,7 +146,10 @@ class Printer {
     this.#write("'")
   }
 
-  /** A single space beyond the best width becomes a line break, which a reader folds back. */
+  /**
+   * Prints a text that may be folded. A single space beyond the best width becomes a line break,
+   * which a reader turns into a space again.
+   */
   *#folded(text: string, indent: number, isKey: boolean): Pieces {
     if (isKey || this.#column + text.length <= LINE_CHARACTERS_BEST) return this.#write(text)
     let from = 0
@@ -248,7 +257,7 @@ class Printer {
   }
 }
 
-/** Where the run of ASCII characters ends that are written as they are between double quotes. */
+/** Returns the end of the run of ASCII characters that need no escape between double quotes. */
 function endOfPlain(text: string, start: number): number {
   const last = Math.min(text.length, start + PIECE_CHARACTERS)
   for (let at = start; at < last; at++) {
@@ -258,7 +267,7 @@ function endOfPlain(text: string, start: number): number {
   return last
 }
 
-/** Whether the text is read back as a string if it is not quoted. */
+/** Whether a text without quotes is read back as a string. */
 function isString(text: string): boolean {
   if (text.length > NUMBER_CHARACTERS_MAX) return !/^[-+.0-9]/.test(text)
   const { kind } = resolveScalar(text)
@@ -267,13 +276,13 @@ function isString(text: string): boolean {
 
 const noKeys: readonly string[] = []
 
-/** The keys of a value that is an object. */
+/** Returns the keys of an object, and no keys for any other value. */
 const keysOf = (value: Json): readonly string[] =>
   isFields(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : noKeys
 
 /**
- * Upstream reads its own JSON as YAML before it prints it, and there a U+0085 is a line break that
- * is folded with the spaces around it.
+ * Replaces each U+0085 as YAML folds a line break, with the spaces around it. kube-apiserver reads
+ * its own JSON as YAML before it prints it, and in YAML U+0085 is a line break.
  */
 function foldNextLines(text: string): string {
   let folded = ''
@@ -301,12 +310,15 @@ function escaped(character: string): string {
 }
 
 /**
- * What Go's YAML library reads as an integer: 64 bits, with or without a sign. All else is a float
- * to it.
+ * End of the integers that Go's YAML library reads: 64 bits, with or without a sign. The library
+ * reads any other number as a float.
  */
 const INTEGER_END = 2 ** 64
 
-/** Go's shortest form: with an exponent from a million on and below a ten-thousandth. */
+/**
+ * Prints a number in Go's shortest form, which has an exponent from a million on and below a
+ * ten-thousandth.
+ */
 function printNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf'
   if (Number.isInteger(value) && value > -INTEGER_END / 2 && value < INTEGER_END) return `${value}`

@@ -1,7 +1,7 @@
 /**
- * What a plain YAML 1.1 scalar stands for, by the rules of the library that kube-apiserver uses.
- * They are neither those of the YAML 1.1 specification (no base 60) nor those of 1.2 (`yes` and
- * `on` are booleans, `0777` is octal).
+ * The meaning of a plain YAML 1.1 scalar, by the rules of the library that kube-apiserver uses.
+ * They are not those of the YAML 1.1 specification, because they lack base 60. Nor are they those
+ * of YAML 1.2, because `yes` and `on` are booleans and `0777` is octal.
  */
 type Scalar =
   | { readonly kind: 'string' }
@@ -35,10 +35,10 @@ const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const decimal = /^(?:0|[1-9][0-9]*)$/
 const prefixed = /^(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)$/
 const oldOctal = /^0[0-7]+$/
-/** The range of an integer: from the smallest int64 to the largest uint64. */
+/** Range of an integer: from the smallest int64 to the largest uint64. */
 const INTEGER_MIN = -(2n ** 63n)
 const INTEGER_MAX = 2n ** 64n - 1n
-/** A longer text cannot be a 64-bit integer, even in base 2 with its prefix. */
+/** Maximum length of a 64-bit integer, which is one in base 2 with its prefix. */
 const INTEGER_CHARACTERS_MAX = 66
 
 export function resolveScalar(text: string): Scalar {
@@ -81,7 +81,7 @@ function isTimestamp(text: string): boolean {
     .slice(1, 7)
     .map((part) => Number(part ?? 0))
   const hasTime = match[4] !== undefined
-  // With a T there must be a zone, with a space there must be none.
+  // After a T, a time must have a zone. After a space, it must not have one.
   if (hasTime && text.includes(' ') === (match.groups?.['zone'] !== undefined)) return false
   const date = new Date(Date.UTC(year, month - 1, day))
   return (

@@ -1,21 +1,21 @@
-/** In which styles a string can be written in YAML so that it reads back as itself. */
+/** The YAML styles in which a string can be written so that it reads back as itself. */
 export type Styles = {
   readonly isPlainAllowed: boolean
   readonly isSingleAllowed: boolean
-  /** As a literal block: lines after a `|`. */
+  /** Whether the string can be written as a literal block: lines after a `|`. */
   readonly isBlockAllowed: boolean
 }
 
-/** A plain scalar must not begin with one of these. */
+/** Matches what a plain scalar must not begin with. */
 const startIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s\u0085\u2028\u2029]|$)|^---|^\.\.\./
-/** Inside of a plain scalar, these would end it. */
+/** Matches what would end a plain scalar. */
 const innerIndicator = /:(?:[\s\u0085\u2028\u2029]|$)|[\s\u0085\u2028\u2029]#/
 const lineBreak = /[\n\r\u0085\u2028\u2029]/
 const spaceBreak = / [\n\r\u0085\u2028\u2029]/
 
 /**
- * Looks for characters that a style does not allow. It pauses between two searches, because a text
- * may have millions of characters.
+ * Determines in which styles a text can be written, by looking for characters that a style does not
+ * allow. It yields between searches, because a text may have millions of characters.
  */
 export function* analyse(text: string): Generator<undefined, Styles, void> {
   const isLong = text.length > LONG_CHARACTERS
@@ -39,12 +39,12 @@ export function* analyse(text: string): Generator<undefined, Styles, void> {
   }
 }
 
-/** The search in a shorter text takes less than a millisecond. */
+/** Length up to which a text is searched without a pause, which takes less than a millisecond. */
 const LONG_CHARACTERS = 64 << 10
 
 /**
- * Characters that are not printable: controls, the byte order mark, and everything beyond the basic
- * plane. Tabs and newlines are checked apart.
+ * Matches characters that are not printable: controls, the byte order mark, and everything beyond
+ * the basic plane. Tabs and newlines are checked separately.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const special = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|[\ud800-\udfff]/
@@ -77,7 +77,7 @@ export const ESCAPES: { readonly [character: string]: string } = {
   '\u2029': '\\P',
 }
 
-/** Whether some readers take it for a number in base 60: `12:30`. */
+/** Whether some YAML readers take the text for a number in base 60, such as `12:30`. */
 export function isBase60(text: string): boolean {
   return text.includes(':') && /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }

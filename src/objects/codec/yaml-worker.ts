@@ -1,4 +1,6 @@
-/** The thread that converts large YAML bodies: one message in, one out. */
+/**
+ * The worker thread that converts large YAML bodies. It replies to each message with one message.
+ */
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from '../../api/errors.ts'
 import { assert } from '../../lib/errors.ts'

@@ -15,7 +15,7 @@ const convert = (text: string) => {
   return { json: json.toString(), duplicates }
 }
 
-describe('what YAML means', () => {
+describe('YAML is converted to JSON as in kube-apiserver', () => {
   const values: readonly [string, string][] = [
     ['a: yes', '{"a":true}'],
     ['a: On', '{"a":true}'],
@@ -56,7 +56,7 @@ describe('what YAML means', () => {
     test(JSON.stringify(text), () => assert.deepEqual(convert(text), { json, duplicates: [] }))
   }
 
-  test('keys that are set twice are noted with their line, and the last one wins', () => {
+  test('keys that are set twice are reported with their line, and the last value wins', () => {
     assert.deepEqual(convert('a:\n  b: 1\n  b: 2\na: 3\n'), {
       json: '{"a":3}',
       duplicates: ['line 3: key "b" already set in map', 'line 4: key "a" already set in map'],
@@ -75,14 +75,14 @@ describe('what YAML means', () => {
   })
 })
 
-/** Lists in lists; each line's innermost one holds the line before. */
+/** Lists in lists. The innermost list of each line has an alias of the line before. */
 const nested = (lines: number, depth: number): string =>
   Array.from({ length: lines }, (_, at) => {
     const inside = at === 0 ? '1' : `*a${at - 1}`
     return `a${at}: &a${at} ${'['.repeat(depth)}${inside}${']'.repeat(depth)}\n`
   }).join('')
 
-describe('what is no YAML', () => {
+describe('invalid or hostile YAML is rejected', () => {
   const faults: readonly [string, string][] = [
     ['a: b: c', 'yaml: mapping values are not allowed in this context'],
     ['\tkind: x', 'yaml: found character that cannot start any token'],
@@ -118,7 +118,7 @@ describe('what is no YAML', () => {
     )
   }
 
-  test('aliases do not nest deeper than what stands in the text may', () => {
+  test('aliases may not nest more deeply than the text may', () => {
     const tooDeep = { name: 'YamlError', message: 'yaml: exceeded max depth of 10000' }
     assert.throws(() => convert(nested(2, 900)), tooDeep)
     assert.throws(() => convert(nested(3, 900)), tooDeep)
@@ -130,14 +130,14 @@ describe('what is no YAML', () => {
     )
   })
 
-  test('of repeated keys no more are told than there is room for', () => {
+  test('the total length of the messages about duplicate keys is limited', () => {
     const { duplicates } = convert('a:\n'.repeat(100_000))
     assert.equal(duplicates[1], 'line 3: key "a" already set in map')
     const characters = duplicates.reduce((sum, { length }) => sum + length, 0)
     assert.ok(characters > 1_000_000 && characters < 1_100_000)
   })
 
-  test('aliases that multiply are refused', () => {
+  test('a document that aliases make too large is rejected', () => {
     const lines = 'bcdefghi'
       .split('')
       .map((letter, at) => `${letter}: &${letter} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`)
@@ -150,7 +150,7 @@ describe('what is no YAML', () => {
     assert.throws(() => convert(merges), excessive)
   })
 
-  test('a body that exhausts the memory of the thread is refused alone', async () => {
+  test('a body that exhausts the memory of the worker is rejected, and others are converted', async () => {
     await using converter = new YamlConverter(0)
     const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
     const bodies = [text, `a: [${'{},'.repeat(1_000_000)}]`, text].map((one) => Buffer.from(one))
@@ -164,7 +164,7 @@ describe('what is no YAML', () => {
     assert.deepEqual([code, /more than 64 MiB to convert/.test(message)], [413, true], message)
   })
 
-  test('bodies are refused if no thread can be started for them', async () => {
+  test('bodies are rejected if the worker cannot be started', async () => {
     const threads = [new Worker('throw new Error("lost")', { eval: true })]
     const start = (): Worker => {
       const thread = threads.shift()
@@ -182,11 +182,11 @@ describe('what is no YAML', () => {
     assert.deepEqual(reasons, ['lost', cannot, cannot])
   })
 
-  test('bytes that are no UTF-8 are refused', () => {
+  test('bytes that are not UTF-8 are rejected', () => {
     assert.throws(() => convertYaml(Buffer.from([0x61, 0x3a, 0x20, 0xff])), YamlError)
   })
 
-  test('any text is either read or refused', () => {
+  test('any text is either converted or rejected', () => {
     const letters = fc.string({
       unit: fc.constantFrom(...Array.from('a1:-?#&*!|>%@`"\'{}[],\\ \t\n<.~')),
     })
@@ -203,10 +203,10 @@ describe('what is no YAML', () => {
   })
 })
 
-describe('how YAML is printed', () => {
+describe('YAML is printed as in kube-apiserver', () => {
   const recordings = new URL('../../../test/recorded/compat/recordings/', import.meta.url)
 
-  test('as in the recordings of the reference', () => {
+  test('strings are printed as in the recordings of the reference server', () => {
     const recorded = JSON.parse(readFileSync(new URL('media-content.json', recordings), 'utf8'))
     const lines: string[] = recorded['content-yaml-answer'][0].body
     const data = {
@@ -236,7 +236,7 @@ describe('how YAML is printed', () => {
     assert.equal(jsonToYaml({ data, apiVersion: 'v1' }), `${lines.slice(0, end).join('\n')}\n`)
   })
 
-  test('texts of the recordings, read as JSON and printed again', () => {
+  test('recorded YAML is the same after it was converted to JSON and printed again', () => {
     let count = 0
     for (const file of [
       'crud-media',
@@ -251,7 +251,7 @@ describe('how YAML is printed', () => {
         for (const { body } of steps) {
           if (typeof body !== 'string' || !/^apiVersion:.*\n$/s.test(body)) continue
           count++
-          // Only what stands for a changing value was put in after printing.
+          // Placeholders for changing values were inserted after printing.
           const text = body.replaceAll(/: (?:"?<rv>"?|rv|t|"\?"|"?<time>"?|\$ns|uid#1)$/gm, ': v')
           assert.equal(jsonToYaml(parseJson(convertYaml(Buffer.from(text)).json)), text)
         }
@@ -292,7 +292,7 @@ describe('how YAML is printed', () => {
     test(JSON.stringify(text.slice(0, 60)), () => assert.equal(jsonToYaml(value), text))
   }
 
-  test('what is printed reads back as itself', () => {
+  test('printed YAML reads back as the same value', () => {
     const texts = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom(...Array.from('a1 :-#\n\'"\t\\,[]{}é')) }),
@@ -316,8 +316,8 @@ describe('how YAML is printed', () => {
     fc.assert(
       fc.property(fc.record({ a: value }, { noNullPrototype: true }), (given) => {
         const text = jsonToYaml(given)
-        // Other breaks than newlines are folded: by some readers, and as upstream does it by the
-        // printer.
+        // Line breaks other than newlines are folded: by some readers, and by the printer as in
+        // kube-apiserver.
         if (/[\u0085\u2028\u2029\r]/.test(`${JSON.stringify(given)}${text}`)) return
         assert.deepEqual(parseJson(convertYaml(Buffer.from(text)).json), given, text)
       }),
@@ -326,7 +326,7 @@ describe('how YAML is printed', () => {
   })
 })
 
-test('a large body is converted in another thread, with the same result, and its faults are told', async () => {
+test('a large body is converted in a worker thread, with the same result and the same faults', async () => {
   await using converter = new YamlConverter(Infinity)
   const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
   const before = performance.eventLoopUtilization()
@@ -338,10 +338,10 @@ test('a large body is converted in another thread, with the same result, and its
   const many = Array.from({ length: 40 }, () => converter.convert(Buffer.from(text)))
   const settled = await Promise.allSettled(many)
   const refused = settled.filter(({ status }) => status === 'rejected').length
-  assert.equal(refused, 24, 'those beyond the queue are told to come back')
+  assert.equal(refused, 24, 'bodies beyond the queue are rejected')
 })
 
-test('bytes that are no UTF-8 are refused by what is wrong with them', () => {
+test('bytes that are not UTF-8 are rejected with the reason', () => {
   const cases: readonly [string, string][] = [
     ['d9d9f7', 'invalid trailing UTF-8 octet'],
     ['ff', 'invalid leading UTF-8 octet'],

@@ -1,7 +1,7 @@
 /**
- * YAML bodies to JSON. Small ones are converted on the main thread; large ones would block the
- * event loop (2.5 MB: a tenth of a second), so a worker thread converts those. It is started for
- * the first one.
+ * Converts YAML bodies to JSON. Small bodies are converted on the main thread. Large ones would
+ * block the event loop (2.5 MB take a tenth of a second), so a worker thread converts them. It is
+ * started for the first one.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests, yamlTooLarge } from '../../api/errors.ts'
@@ -10,44 +10,47 @@ import { printSorted } from './json.ts'
 import { YamlError } from './yaml-error.ts'
 import { parseYaml } from './yaml-parse.ts'
 
-/** Above this a conversion takes more than the few milliseconds that the event loop may be held. */
+/**
+ * Maximum size of a body that is converted on the main thread. A larger body takes more than the
+ * few milliseconds for which the event loop may be blocked.
+ */
 const INLINE_BYTES_MAX = 256 * 1024
 /**
- * The worker ends after a body above this: its heap would keep up to a hundred times the size of
- * the body.
+ * Size of a body above which the worker ends after the conversion. Its heap would keep up to a
+ * hundred times the size of the body.
  */
 const ENDING_BYTES = 1 << 20
 /**
- * Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two
- * seconds of work.
+ * Maximum number of bodies that wait for the worker or are being converted. At 3 MB each, they take
+ * at most 48 MB, and about two seconds of work.
  */
 const WAITING_MAX = 16
 /**
- * The limit of the worker's heap. Ordinary objects of 3 MB fit into half of it, a million empty
- * ones do not.
+ * Maximum size of the worker's heap. Ordinary objects of 3 MB need less than half of it, but a
+ * million empty objects do not fit.
  */
 const WORKER_MEGABYTES_MAX = 256
 const WORKER_MEGABYTES_MIN = 64
-/** Of the worker's young generation, which adds three times as much to its resident memory. */
+/** Size of the worker's young generation, which adds three times as much to its resident memory. */
 const WORKER_YOUNG_MEGABYTES = 16
 
 export type ConvertedYaml = {
-  /** The first document; `null` when there is none. */
+  /** The first document as JSON; `null` if there is none. */
   readonly json: Buffer
   /**
-   * Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set
-   * in map`.
+   * Messages such as `line 5: key "a" already set in map`, in kube-apiserver's words. They report
+   * keys that were set before in the same map.
    */
   readonly duplicates: readonly string[]
 }
 
-/** Fails with a YamlError, whose message is upstream's. */
+/** Converts a YAML body. Throws a `YamlError` with kube-apiserver's message. */
 export function convertYaml(bytes: Buffer): ConvertedYaml {
   const { value, duplicates } = parseYaml(bytes)
   return { json: Buffer.from(printSorted(value)), duplicates }
 }
 
-/** The worker's response; `fault` is the message of a YamlError. */
+/** The worker's response. `fault` is the message of the error. */
 export type YamlAnswer =
   | { readonly id: number; readonly json: Uint8Array; readonly duplicates: readonly string[] }
   | { readonly id: number; readonly fault: string }
@@ -61,15 +64,18 @@ type QueuedConversion = {
 export class YamlConverter implements AsyncDisposable {
   readonly #heapMegabytes: number
   #worker: Worker | undefined
-  /** In the order in which the worker converts them. */
+  /** Bodies that wait for the worker or are being converted, in the order of conversion. */
   readonly #waiting = new Map<number, QueuedConversion>()
   #lastId = 0
-  /** The end of a worker whose memory was to be freed. */
+  /** Resolves when a worker that was stopped to free its memory has ended. */
   #ending: Promise<unknown> | undefined
 
   readonly #startThread: typeof startOwnThread
 
-  /** `memoryBytes`: what the worker may take, within limits. */
+  /**
+   * `memoryBytes` is the memory that the worker may take. It is raised to the minimum or lowered to
+   * the maximum of the heap size.
+   */
   constructor(memoryBytes: number, startThread = startOwnThread) {
     this.#startThread = startThread
     const megabytes = Math.floor(memoryBytes / 2 ** 20)
@@ -77,13 +83,13 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Fails with a YamlError, with TooManyRequests when more large bodies wait than there is room
-   * for, or with RequestEntityTooLarge when the conversion takes too much memory.
+   * Converts a YAML body. Rejects with a `YamlError`, with TooManyRequests if too many large bodies
+   * are waiting, or with RequestEntityTooLarge if the conversion takes too much memory.
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
     if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)
     if (this.#waiting.size >= WAITING_MAX)
-      throw tooManyRequests('too many large YAML bodies at once', 1)
+      throw tooManyRequests('too many large YAML bodies are being converted, try again later', 1)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const waiting = { bytes, resolve, reject }
@@ -95,20 +101,20 @@ export class YamlConverter implements AsyncDisposable {
   #send(id: number, { bytes, reject }: QueuedConversion): void {
     try {
       this.#worker ??= this.#start()
-      // Copied, not handed over: the body may be a view of a larger buffer.
-      // The target is a thread, not a window.
+      // The body is copied and not transferred, because it may be a view of a larger buffer. The
+      // target is a thread and not a window, so it has no origin.
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       this.#worker.postMessage({ id, bytes })
     } catch (error) {
-      // No thread can be started. The caller may be a handler of the lost worker, which must not
-      // throw.
+      // The thread cannot be started. The caller may be an event handler of the lost worker, which
+      // must not throw.
       this.#waiting.delete(id)
       reject(new Error('the YAML worker cannot be started', { cause: error }))
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#fail(new Error('the server stops'))
+    this.#fail(new Error('the server is shutting down'))
     await Promise.all([this.#ending, this.#end()])
   }
 
@@ -127,7 +133,7 @@ export class YamlConverter implements AsyncDisposable {
     worker.unref()
     worker.on('message', (answer: YamlAnswer) => this.#settle(answer))
     worker.on('error', (error) => this.#lose(worker, error))
-    worker.on('exit', () => this.#lose(worker, new Error('the YAML worker ended')))
+    worker.on('exit', () => this.#lose(worker, new Error('the YAML worker ended unexpectedly')))
     return worker
   }
 
@@ -144,7 +150,10 @@ export class YamlConverter implements AsyncDisposable {
     })
   }
 
-  /** A document that exhausts the worker's memory fails alone. Those behind it get a new worker. */
+  /**
+   * Handles the loss of a worker. A document that exhausts the worker's memory fails alone, and the
+   * documents behind it get a new worker.
+   */
   #lose(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

@@ -10,10 +10,10 @@ import { CborError, cborPrefix, cborToJson, isCbor } from './to-json.ts'
 
 const read = (hex: string): string => cborToJson(Buffer.from(hex, 'hex'))
 
-/** What fits the API's limits. */
+/** JSON values that fit the limits of the API. */
 const json = fc.jsonValue({ maxDepth: 5 }).filter((value) => JSON.stringify(value).length < 20_000)
 
-test('what we write we read', () => {
+test('an encoded value decodes to the same value', () => {
   fc.assert(
     fc.property(json, (value) => {
       const wanted: Json = JSON.parse(JSON.stringify(value))
@@ -24,11 +24,14 @@ test('what we write we read', () => {
   )
 })
 
-/** JSON has no minus zero, and lone surrogates cannot be written in UTF-8. */
+/**
+ * Returns the value that survives encoding. JSON has no minus zero, and UTF-8 cannot express lone
+ * surrogates.
+ */
 const plain = (value: Json): Json =>
   JSON.parse(JSON.stringify(value).replace(/\\ud[89a-f][0-9a-f]{2}/g, '\ufffd'))
 
-test('cborg reads what we write', () => {
+test('cborg decodes what we encode', () => {
   fc.assert(
     fc.property(json, (value) => {
       const wanted: Json = JSON.parse(JSON.stringify(value))
@@ -38,7 +41,10 @@ test('cborg reads what we write', () => {
   )
 })
 
-/** Our texts are byte strings, keys included; cborg has those as bytes. */
+/**
+ * Converts bytes to strings. Our strings are byte strings, keys included, and cborg returns those
+ * as bytes.
+ */
 function withTexts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (Array.isArray(value)) return value.map(withTexts)
@@ -50,7 +56,7 @@ function withTexts(value: unknown): unknown {
   return Object.fromEntries(fields)
 }
 
-test('we read what cborg writes', () => {
+test('we decode what cborg encodes', () => {
   fc.assert(
     fc.property(json, (value) => {
       const wanted: Json = JSON.parse(JSON.stringify(value))
@@ -71,7 +77,7 @@ const fieldNamed = (name: string): Struct['fields'][number] => ({
   default: undefined,
 })
 
-test('bytes are tagged, and floats are floats', () => {
+test('bytes are tagged, and float64 fields are encoded as floats', () => {
   const fields = [fieldNamed('data'), fieldNamed('least')]
   const byName = new Map(fields.map((field) => [field.name, field]))
   const type = {
@@ -87,7 +93,7 @@ test('bytes are tagged, and floats are floats', () => {
   assert.equal(cborToJson(bytes), '{"data":"YWJj","least":1.0}')
 })
 
-test('numbers are written in their shortest form', () => {
+test('numbers have the shortest encoding', () => {
   const cases: readonly [number | bigint, string][] = [
     [0, '00'],
     [23, '17'],
@@ -109,7 +115,7 @@ test('numbers are written in their shortest form', () => {
     assert.equal(encodeCbor(value).toString('hex'), `d9d9f7${hex}`, `${value}`)
 })
 
-test('values of all kinds are read', () => {
+test('values of all types are decoded', () => {
   const cases: readonly [string, string][] = [
     ['bf6161016162820203ff', '{"a":1,"b":[2,3]}'],
     ['9f01820203ff', '[1,[2,3]]'],
@@ -133,7 +139,7 @@ test('values of all kinds are read', () => {
   for (const [hex, wanted] of cases) assert.equal(read(hex), wanted, hex)
 })
 
-test('what the API does not take is refused in the words of Go', () => {
+test('input that the API does not accept is rejected with the messages of the Go library', () => {
   const deep = `${'81'.repeat(65)}01`
   const cases: readonly [string, string][] = [
     ['', 'EOF'],

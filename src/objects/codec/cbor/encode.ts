@@ -1,6 +1,7 @@
 /**
- * Encodes JSON values as CBOR as Kubernetes does: strings as byte strings, bytes tagged to become
- * base64, numbers in the shortest encoding that is exact, only definite lengths.
+ * Encodes JSON values as CBOR as Kubernetes does. Strings are byte strings, and bytes have a tag
+ * that makes them base64 in JSON. Numbers have the shortest encoding that is exact, and all lengths
+ * are definite.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -22,13 +23,13 @@ const DOUBLE = 0xfb
 const TAG_BASE64 = 0xd6
 
 /**
- * A whole document, with the tag of self-described CBOR before it. The schema tells which strings
- * are bytes, and which numbers are floats.
+ * Encodes a whole document, with the tag of self-described CBOR before it. The schema determines
+ * which strings are bytes, and which numbers are floats.
  */
 export const encodeCbor = (value: Json, schema?: Schema): Buffer =>
   Buffer.concat([cborPrefix, encodeItem(value, schema)])
 
-/** Like `encodeCbor`, for a part of a document. */
+/** Like `encodeCbor`, but for a part of a document, without the tag. */
 export function encodeItem(value: Json, schema?: Schema): Buffer {
   const steps = encodeInSteps(value, schema)
   for (;;) {
@@ -37,21 +38,23 @@ export function encodeItem(value: Json, schema?: Schema): Buffer {
   }
 }
 
-/** Like `encodeItem`, but pauses while a large value is encoded. */
+/** Like `encodeItem`, but yields while it encodes a large value. */
 export function* encodeInSteps(value: Json, schema?: Schema): Steps<Buffer> {
   const writer = new Writer()
   yield* writer.value(value, schema)
   return writer.bytes
 }
 
-/** The head of an array, whose items follow. */
+/** Returns the head of an array. Its items follow. */
 export function arrayHead(items: number): Buffer {
   const writer = new Writer()
   writer.head(ARRAY, items)
   return writer.bytes
 }
 
-/** A document of these fields and then of one more, whose value follows. */
+/**
+ * Returns the beginning of a document with these fields and one more, `last`, whose value follows.
+ */
 export function openMap(fields: Fields, last: string): Buffer {
   const writer = new Writer()
   writer.head(MAP, Object.keys(fields).length + 1)
@@ -61,10 +64,10 @@ export function openMap(fields: Fields, last: string): Buffer {
   return Buffer.concat([...parts, encodeItem(last)])
 }
 
-/** Values that are encoded between two pauses: some hundred microseconds. */
+/** Number of values that are encoded between two yields, which takes some hundred microseconds. */
 const VALUES_PER_STEP = 1024
 const SMALL_BYTES = 256
-/** The longest head, and the longest number. */
+/** Size of the longest head, and of the longest number. */
 const HEAD_BYTES_MAX = 9
 
 class Writer {
@@ -116,7 +119,7 @@ class Writer {
   #scalar(value: Scalar, schema: Schema | undefined): void {
     if (typeof value === 'string') this.#text(value, schema)
     else if (typeof value === 'bigint') {
-      // As in Go: an integer beyond int64 becomes a float.
+      // An integer beyond int64 becomes a float, as in Go.
       if (BigInt.asIntN(64, value) === value) this.#integer(value)
       else this.#float(Number(value))
     } else if (typeof value === 'number') {
@@ -161,7 +164,7 @@ class Writer {
     else this.#length = this.#bytes.writeDoubleBE(value, this.#length)
   }
 
-  /** The size doubles, so that on the average a byte is copied twice. */
+  /** Makes room for more bytes. The size doubles, so that a byte is copied twice on average. */
   #grow(bytes: number): void {
     if (this.#length + bytes <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(this.#length + bytes, 2 * this.#bytes.length))
@@ -180,11 +183,11 @@ function fieldSchema(schema: Schema | undefined, key: string): Schema | undefine
 }
 
 const HALF_MAX = 65_504
-/** The smallest normal number, and the distance between subnormal ones. */
+/** Smallest normal number. HALF_STEP is the distance between subnormal numbers. */
 const HALF_NORMAL_MIN = 2 ** -14
 const HALF_STEP = 2 ** -24
 
-/** Undefined where 16 bits do not hold the number exactly. */
+/** Returns the number as a half-precision float; undefined if 16 bits do not hold it exactly. */
 function halfBits(value: number): number | undefined {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
   const size = Math.abs(value)

@@ -1,27 +1,25 @@
 /**
- * CBOR (RFC 8949) to the JSON text of the same value, so that whatever reads JSON reads CBOR too.
- * Strings may come as byte strings, and bytes as byte strings that are tagged to become base64;
- * floats keep a decimal point, to be told from integers. What Kubernetes does not accept is
- * rejected, with the messages of the Go library that it uses.
+ * Converts CBOR (RFC 8949) to the JSON text of the same value, so that all code that reads JSON can
+ * read CBOR. Strings may be byte strings. Bytes are byte strings with a tag that makes them base64.
+ * Floats keep a decimal point, which distinguishes them from integers. Input that Kubernetes does
+ * not accept is rejected with the messages of its Go library.
  */
 import { isUtf8 } from 'node:buffer'
 import { printString } from '../json.ts'
 import { epochText, timeText } from './times.ts'
 
-/** The tag of self-described CBOR, by which stored values are recognized. */
+/** Tag of self-described CBOR, by which stored values are recognized. */
 export const cborPrefix: Buffer = Buffer.from([0xd9, 0xd9, 0xf7])
 
 export const isCbor = (bytes: Buffer): boolean =>
   bytes[0] === 0xd9 && bytes[1] === 0xd9 && bytes[2] === 0xf7
 
-/** The bytes are not CBOR, or contain what the API does not accept. */
+/** Error for bytes that are not CBOR, or that contain something the API does not accept. */
 export class CborError extends Error {
   override readonly name = 'CborError'
 }
 
-/**
- * Upstream's limits: how deep arrays, maps and tags may nest, and how much one of them may hold.
- */
+/** Maximum nesting of arrays, maps and tags. This limit and the two below are kube-apiserver's. */
 const DEPTH_MAX = 64
 const ARRAY_ITEMS_MAX = 1024
 const MAP_PAIRS_MAX = 1024
@@ -46,8 +44,8 @@ const cborTypes = [
 ] as const
 
 /**
- * Additional information in the first byte: the argument follows in 1, 2, 4 or 8 bytes, or the
- * length is indefinite.
+ * Values of the additional information in the first byte. They say that the argument follows in 1,
+ * 2, 4 or 8 bytes, or that the length is indefinite.
  */
 const ONE_BYTE = 24
 const EIGHT_BYTES = 27
@@ -56,7 +54,7 @@ const BREAK = 0xff
 
 const INT64_MAX = 2n ** 63n - 1n
 
-/** The JSON text of a value. Fails with a CborError. */
+/** Returns the JSON text of a value. Throws a `CborError`. */
 export function cborToJson(bytes: Buffer): string {
   if (bytes.length === 0) throw new CborError('EOF')
   const reader = new Reader(bytes)
@@ -121,7 +119,7 @@ class Reader {
     return size === 8 ? this.#bytes.readBigUInt64BE(start) : this.#bytes.readUIntBE(start, size)
   }
 
-  /** Skips `length` bytes; returns where they begin. */
+  /** Skips `length` bytes. Returns where they begin. */
   #pass(length: number): number {
     const start = this.at
     if (length > this.#bytes.length - start) throw truncated()
@@ -135,7 +133,7 @@ class Reader {
     return bytes.toString('utf8')
   }
 
-  /** An indefinite-length string is a sequence of strings of the same type. */
+  /** Reads a string. An indefinite-length string is a sequence of strings of the same type. */
   #string({ type, info, value }: Head): Buffer {
     if (info !== INDEFINITE) {
       const start = this.#pass(Number(value))
@@ -215,7 +213,7 @@ class Reader {
     return `{${json}}`
   }
 
-  /** The key as a JSON string. */
+  /** Reads a key, and returns it as a JSON string. */
   #key(): string {
     const head = this.#head()
     if (head.type === BYTES || head.type === TEXT) return printString(this.#text(head))
@@ -273,7 +271,7 @@ function integer(value: bigint, type: number): string {
   )
 }
 
-/** `end`: where the bits of a float end. */
+/** Returns a simple value or a float as JSON. `end` is the position after the bits of a float. */
 function simple({ info, value }: Head, bytes: Buffer, end: number): string {
   switch (info) {
     case 20:
@@ -293,7 +291,7 @@ function simple({ info, value }: Head, bytes: Buffer, end: number): string {
   }
 }
 
-/** A half-precision float: a sign, 5 bits of exponent, 10 of fraction. */
+/** Decodes a half-precision float: a sign, 5 bits of exponent, 10 bits of fraction. */
 function halfOf(bits: number): number {
   const exponent = (bits >> 10) & 31
   const fraction = bits & 0x3ff

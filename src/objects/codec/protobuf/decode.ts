@@ -1,6 +1,6 @@
 /**
- * Decodes protobuf into an object of a known schema, with the result that the JSON decoder gives:
- * zero values and empty messages that cannot be told from absent ones are omitted, times and
+ * Decodes protobuf into an object of a known schema, with the same result as the JSON decoder. Zero
+ * values and empty messages are omitted if they cannot be distinguished from absent ones. Times and
  * quantities are strings. Unknown fields are skipped, as in Go.
  */
 import { JsonMap } from '../../../api/json-map.ts'
@@ -22,15 +22,15 @@ import { BYTES, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
 type FieldDecoder = {
   readonly wireType: number
-  /** The name of the field in Go's messages. */
+  /** Name of the field in Go's messages. */
   readonly goName: string
   readonly into: (target: Target, reader: ProtobufReader) => void
 }
 
-/** Decoders by field number. */
+/** Decoders of each struct, by field number. */
 const decoders = new WeakMap<Struct, readonly (FieldDecoder | undefined)[]>()
 
-/** Fails with a ProtobufError. */
+/** Decodes the fields of a message into `target`. Throws a `ProtobufError`. */
 export function decodeMessage(reader: ProtobufReader, struct: Struct, target: Target): Target {
   const fields = fieldDecoders(struct)
   if (isDivided()) return decodeInParts(reader, fields, target)
@@ -74,7 +74,7 @@ function fieldDecoders(struct: Struct): readonly (FieldDecoder | undefined)[] {
   const known = decoders.get(struct)
   if (known !== undefined) return known
   const made: (FieldDecoder | undefined)[] = []
-  // Registered before its fields are compiled: a type may contain itself.
+  // Registered before its fields are compiled, because a type may contain itself.
   decoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   for (const field of struct.fields) {
@@ -111,7 +111,7 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
 }
 
 /**
- * Values that are omitted where that is possible. An empty port name is not the same as no port.
+ * Whether a value is omitted where that is possible. An empty port name is not the same as no port.
  */
 const isZero = (value: Json, schema: Schema): boolean =>
   (value === '' && schema.type !== 'intOrString') ||
@@ -148,7 +148,7 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
       })
       const existing = target[name]
       const entries = existing instanceof JsonMap ? existing : new JsonMap()
-      // Last, since an entry whose value is read in parts counts once.
+      // This comes last, so that an entry whose value is read in parts counts once.
       reader.takeEntry()
       entries[key] = value ?? zeroOf(of)
       target[name] = entries
@@ -187,7 +187,7 @@ function valueDecoder(
     case 'any':
       return { wireType: BYTES, decode: openDecoder(schema.goName, owner, decodeMessage) }
     case 'struct': {
-      // A message that occurs twice is merged.
+      // A message that occurs twice is merged with the first one.
       const decode: Decode = (reader, existing) =>
         reader.message(() => decodeMessage(reader, schema, isTarget(existing) ? existing : {}))
       return { wireType: BYTES, decode }

@@ -1,8 +1,8 @@
 /**
- * Encodes values as protobuf by their schema, byte for byte as Go's generated code does: fields by
- * number, map keys sorted, fields that are not pointers always written, zero or not. A schema is
- * compiled to functions once; encoding then only calls them, from the last field to the first
- * (writer.ts says why).
+ * Encodes values as protobuf by their schema, byte for byte as Go's generated code does. Fields are
+ * in the order of their numbers, and map keys are sorted. Fields that are not pointers are always
+ * written, even if they are zero. A schema is compiled to functions once. Encoding only calls them,
+ * from the last field to the first (lib/bytes/protobuf-writer.ts says why).
  */
 import { type Fields, fieldsOf, isFields } from '../../../api/object.ts'
 import { isDivided, once, repeat } from '../../../lib/scheduling/parts.ts'
@@ -24,10 +24,10 @@ import { BYTES, FIXED64, VARINT, type ProtobufWriter } from '../../../lib/bytes/
 /** Encodes one field with its tag, given all fields of its object. */
 type EncodeField = (fields: Fields, writer: ProtobufWriter) => void
 
-/** An encoder depends on nothing but the schema, so it is cached by the schema. */
+/** Encoders by schema. An encoder depends on nothing else. */
 const encoders = new WeakMap<Struct, readonly EncodeField[]>()
 
-/** The message of a struct, without tag and length. */
+/** Writes the message of a struct, without tag and length. */
 export function encodeMessage(value: Fields, struct: Struct, writer: ProtobufWriter): void {
   for (const encode of fieldEncoders(struct)) encode(value, writer)
 }
@@ -36,7 +36,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
   const known = encoders.get(struct)
   if (known !== undefined) return known
   const made: EncodeField[] = []
-  // Registered before its fields are compiled: a type may contain itself.
+  // Registered before its fields are compiled, because a type may contain itself.
   encoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   const own = struct.fields
@@ -56,7 +56,10 @@ const embeddedEncoder =
   (fields, writer) =>
     writer.message(number, () => encodeMessage(fields, struct, writer))
 
-/** Encodes a field that protobuf has: its tag and its value, given the fields of its owner. */
+/**
+ * Returns the encoder of a field that has a field number. It writes the tag and the value, given
+ * the fields of the owner.
+ */
 export function encodeField(
   { name, schema, number, isPointer }: Field,
   owner: Struct,
@@ -72,7 +75,7 @@ export function encodeField(
   }
 }
 
-/** Writes the last item first. */
+/** Returns the encoder of a list. It writes the last item first. */
 function listEncoder(name: string, number: number, { of }: List, owner: Struct): EncodeField {
   const encode = taggedEncoder(number, of, owner)
   return (fields, writer) => {
@@ -83,7 +86,7 @@ function listEncoder(name: string, number: number, { of }: List, owner: Struct):
   }
 }
 
-/** Each entry is a message of key and value. */
+/** Returns the encoder of a map. Each entry is a message of key and value. */
 function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Struct): EncodeField {
   const encode = taggedEncoder(2, of, owner)
   return (fields, writer) => {
@@ -103,7 +106,10 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
   }
 }
 
-/** After a pause the writer continues at the end of the bytes that it wrote before. */
+/**
+ * Writes items in parts, the last one first. After a pause, the writer continues at the end of the
+ * last item that it finished.
+ */
 function encodeInParts<T>(
   items: readonly T[],
   write: (item: T) => void,
@@ -125,7 +131,7 @@ function encodeInParts<T>(
   writer.rewind(written.length)
 }
 
-/** A value with its tag. Null is encoded as the zero value of the type. */
+/** Returns the encoder of a value with its tag. Null is encoded as the zero value of the type. */
 function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
   const { wireType, encode } = valueEncoder(schema, owner)
   if (wireType === BYTES && isMessage(schema)) {
@@ -142,7 +148,10 @@ function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
   }
 }
 
-/** Strings and bytes write their length themselves. */
+/**
+ * Whether `taggedEncoder` must write the length. The encoders of strings and bytes write it
+ * themselves.
+ */
 const isMessage = ({ type }: Schema): boolean => type !== 'string' && type !== 'bytes'
 
 function valueEncoder(

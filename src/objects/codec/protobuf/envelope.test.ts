@@ -5,10 +5,10 @@ import { parts } from '../../../lib/scheduling/parts.ts'
 import { atOnce } from '../../../lib/scheduling/slices.ts'
 import { encodeEvent, encodeItem, encodeObject, eventWrapper, wrapItem } from './envelope.ts'
 
-test('an event around a message is what it is around the object, whatever the lengths', () => {
+test('an event that wraps a message equals one that encodes the object, whatever the lengths', () => {
   const typeMeta = { kind: 'Pod', apiVersion: 'v1' }
   const wrap = eventWrapper(typeMeta)
-  // Lengths have one byte up to 127 and two up to 16,383, and stand inside each other.
+  // A length takes one byte up to 127 and two bytes up to 16,383, and lengths are nested.
   const lengths = [
     ...Array(160).keys(),
     ...Array.from({ length: 60 }, (_, at) => 16_340 + at),
@@ -25,7 +25,7 @@ test('an event around a message is what it is around the object, whatever the le
   }
 })
 
-test('a message that is encoded in parts is the same as at once', () => {
+test('a message that is encoded in parts equals one that is encoded at once', () => {
   const { struct } = builtIn('pods').shape
   const containers = Array.from({ length: 40 }, (_, at) => ({
     name: `c${at}`,

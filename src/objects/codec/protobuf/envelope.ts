@@ -1,6 +1,6 @@
 /**
- * The envelope around an object in protobuf (runtime.Unknown): four magic bytes, then a message
- * with kind, apiVersion and the object's own message, which has neither.
+ * The envelope around an object in protobuf (runtime.Unknown). It has four magic bytes, and then a
+ * message with kind, apiVersion and the object's own message, which has neither of the two.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -32,7 +32,7 @@ export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer 
   return writer.take()
 }
 
-/** The object's own message alone, as lists have it. */
+/** Encodes only the object's own message, as lists have it. */
 export function encodeItem(object: Fields, struct: Struct): Buffer {
   const writer = once('protobuf writer of an item', () => new ProtobufWriter())
   writer.rewind(0)
@@ -47,7 +47,7 @@ export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
   return writer.take()
 }
 
-/** Room for what surrounds a message. */
+/** Room for what surrounds a message in its envelope. */
 const AROUND_BYTES = 256
 
 function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
@@ -56,7 +56,9 @@ function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () 
   writeTypeMeta(writer, typeMeta)
 }
 
-/** contentEncoding and contentType, fields 3 and 4: always present, always empty. */
+/**
+ * The fields contentEncoding (3) and contentType (4), which are always present and always empty.
+ */
 const noContentType = Buffer.from([0x1a, 0, 0x22, 0])
 
 function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): void {
@@ -72,7 +74,7 @@ function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): 
 /** The bytes before and after the items of a list. Each item has `itemHead` before it. */
 export type ListEnvelope = { readonly head: Buffer; readonly tail: Buffer }
 
-/** `itemsBytes`: the size of all items with their heads. */
+/** Returns the envelope of a list. `itemsBytes` is the size of all items with their heads. */
 export function listEnvelope(
   typeMeta: TypeMeta,
   metadata: { readonly fields: Fields; readonly struct: Struct },
@@ -88,7 +90,10 @@ export function listEnvelope(
 
 export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(itemBytes)
 
-/** Does without a ProtobufWriter: a list has many items. */
+/**
+ * Returns the tag and the length of an item. No ProtobufWriter is used, because a list has many
+ * items.
+ */
 export function itemHead(itemBytes: number): Buffer {
   const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
   writeFieldHead(head, 0, 2, itemBytes)
@@ -97,7 +102,7 @@ export function itemHead(itemBytes: number): Buffer {
 
 const LENGTH_BYTES = 4
 
-/** A watch event: its length, then its type and the object in its own envelope. */
+/** Encodes a watch event: its length, then its type and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
   const writer = new ProtobufWriter(object.length + AROUND_BYTES)
   writer.message(2, () => writer.message(1, () => writer.raw(object)))
@@ -110,8 +115,8 @@ export function encodeEvent(type: string, object: Buffer): Buffer {
 }
 
 /**
- * The same for messages that are already encoded. A watch has many events, so each is written only
- * once, from front to back, to memory that `allocate` returns.
+ * Like `encodeEvent`, for a message that has no envelope yet. A watch has many events, so each is
+ * written only once, from front to back, to memory that `allocate` returns.
  */
 export type WrapEvent = (type: string, item: Buffer, allocate?: (bytes: number) => Buffer) => Buffer
 
@@ -137,10 +142,10 @@ export function eventWrapper(typeMeta: TypeMeta): WrapEvent {
   }
 }
 
-/** The size of a field with a tag of one byte, its length, and so many bytes. */
+/** Returns the size of a field that has a tag of one byte, a length, and this many bytes. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
-/** Returns where the field's bytes begin. */
+/** Writes the tag and the length of a field. Returns where the field's bytes begin. */
 function writeFieldHead(to: Buffer, start: number, field: number, bytes: number): number {
   to[start] = field * 8 + BYTES
   let at = start + 1
@@ -150,7 +155,7 @@ function writeFieldHead(to: Buffer, start: number, field: number, bytes: number)
   return at + 1
 }
 
-/** Fails with a ProtobufError. */
+/** Reads an envelope. Throws a `ProtobufError`. */
 export function openEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!isProtobuf(bytes)) {
@@ -181,7 +186,7 @@ export function openEnvelope(bytes: Buffer): Envelope {
   return { apiVersion, kind, raw }
 }
 
-/** Fails with a ProtobufError, or with what the limits fail with. */
+/** Decodes the object in an envelope. Throws a `ProtobufError`, or an error of the limits. */
 export function decodeObject(
   { apiVersion, kind, raw }: Envelope,
   struct: Struct,

@@ -1,4 +1,7 @@
-/** Reads JSON without whitespace and writes it as protobuf, value by value, from front to back. */
+/**
+ * Reads JSON without whitespace and writes it as protobuf, value by value, from front to back.
+ * transcode.ts calls it, and decides the type of each value.
+ */
 import {
   BACKSLASH,
   BRACE_CLOSE,
@@ -21,19 +24,24 @@ const DOT = 0x2e
 const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
-/** Room besides the length of the JSON: a message has zero values that the JSON leaves out. */
+/**
+ * Room in addition to the length of the JSON, because a message has zero values that the JSON
+ * omits.
+ */
 const SPARE_BYTES = 4 << 10
-/** A larger buffer is not kept for the next message. */
+/** Maximum size of a buffer that is kept for the next message. */
 const KEPT_BYTES_MAX = 1 << 20
-/** Up to here a loop over the bytes is faster than a call into the runtime. */
+/** Number of bytes up to which a loop over them is faster than a call into the runtime. */
 const SHORT_BYTES = 48
-/** A number with more digits may not be exact. */
+/** Number of digits up to which a JavaScript number is exact. */
 const DIGITS_MAX = 15
 const NANO_DIGITS = 9
 const DAY_SECONDS = 86_400
 const EPOCH_YEAR = 1970
 
-/** The JSON is not of the expected form: the caller must decode and encode it instead. */
+/**
+ * Error for JSON that is not of the expected form. The caller must decode and encode it instead.
+ */
 export class UnexpectedJson extends Error {
   override readonly name = 'UnexpectedJson'
 }
@@ -43,12 +51,12 @@ export class JsonCopier {
   #at = 0
   #out = Buffer.alloc(0)
   /**
-   * May be larger than the buffer: bytes past its end are lost, and `run` starts again with a
-   * larger one.
+   * Number of bytes written. It may be larger than the buffer: bytes past the end are lost, and
+   * `run` starts again with a larger buffer.
    */
   #used = 0
 
-  /** Returns what `copy` writes for the JSON from `start` on. Fails with an UnexpectedJson. */
+  /** Returns what `copy` writes for the JSON from `start` on. Throws an `UnexpectedJson`. */
   run(json: Buffer, start: number, copy: () => void): Buffer {
     this.#json = json
     this.#room(2 * json.length + SPARE_BYTES)
@@ -94,7 +102,7 @@ export class JsonCopier {
     return true
   }
 
-  /** Skips the comma after a field, if another field follows. */
+  /** Skips the comma after a field if another field follows. */
   passField(): void {
     const byte = this.#json[this.#at]
     if (byte === COMMA) this.#at++
@@ -109,7 +117,7 @@ export class JsonCopier {
     this.#pass(BRACE_CLOSE)
   }
 
-  /** False if the list is empty. */
+  /** Begins a list. Returns false if it is empty. */
   beginList(): boolean {
     this.#pass(BRACKET_OPEN)
     return this.#json[this.#at] === BRACKET_CLOSE ? this.nextInList() : this.#isValue()
@@ -121,7 +129,7 @@ export class JsonCopier {
     return false
   }
 
-  /** False if the map is empty. */
+  /** Begins a map. Returns false if it is empty. */
   beginMap(): boolean {
     this.#pass(BRACE_OPEN)
     return this.#json[this.#at] === BRACE_CLOSE ? this.nextInMap() : true
@@ -133,7 +141,7 @@ export class JsonCopier {
     return false
   }
 
-  /** The key of a map entry, with its tag. */
+  /** Copies the key of a map entry, with its tag. */
   mapKey(): void {
     this.#out[this.#used++] = 8 + BYTES
     this.text()
@@ -147,7 +155,10 @@ export class JsonCopier {
     return true
   }
 
-  /** A null in a list or a map may stand for another value, so it is left to the decoder. */
+  /**
+   * Throws if the next value is null. A null in a list or a map may stand for another value, so it
+   * is left to the decoder.
+   */
   #isValue(): true {
     if (this.#json[this.#at] === SMALL_N) throw new UnexpectedJson()
     return true
@@ -165,7 +176,10 @@ export class JsonCopier {
     this.#used = used
   }
 
-  /** Reserves one byte for the length, which is mostly enough. Returns where the message begins. */
+  /**
+   * Begins a message. One byte is reserved for the length, which is usually enough. Returns where
+   * the message begins.
+   */
   openMessage(tag: Buffer): number {
     this.bytes(tag)
     return ++this.#used
@@ -184,7 +198,7 @@ export class JsonCopier {
     this.#used += length
   }
 
-  /** How many bytes have been written. */
+  /** Number of bytes that have been written. */
   get used(): number {
     return this.#used
   }
@@ -210,7 +224,7 @@ export class JsonCopier {
     this.#out[this.#used++] = rest
   }
 
-  /** A length and the bytes of a string. */
+  /** Copies a string: its length and its bytes. */
   text(): void {
     const json = this.#json
     this.#pass(QUOTE)
@@ -275,7 +289,7 @@ export class JsonCopier {
     this.bytes(writer.take())
   }
 
-  /** The next digit; -1 if there is none. */
+  /** Reads the next digit; returns -1 if there is none. */
   #digit(): number {
     const digit = (this.#json[this.#at] ?? 0) - ZERO
     if (digit < 0 || digit > 9) return -1
@@ -308,7 +322,7 @@ export class JsonCopier {
     this.text()
   }
 
-  /** An integer or a string; the message has fields for both. */
+  /** Copies an integer or a string. The message has fields for both. */
   intOrString(): void {
     const isText = this.#json[this.#at] === QUOTE
     this.#out[this.#used++] = 8 + VARINT
@@ -321,7 +335,10 @@ export class JsonCopier {
     else this.#out[this.#used++] = 0
   }
 
-  /** `"2026-03-01T10:00:00Z"`, also with parts of a second: seconds and nanoseconds. */
+  /**
+   * Copies a time such as `"2026-03-01T10:00:00Z"`, which may have a fraction, as seconds and
+   * nanoseconds.
+   */
   time(): void {
     this.#pass(QUOTE)
     const days = daysBefore(this.#number(4), this.#behind(MINUS), this.#behind(MINUS))
@@ -363,7 +380,7 @@ export class JsonCopier {
     return value
   }
 
-  /** Any JSON, as its text. */
+  /** Copies any JSON as its text. */
   raw(): void {
     const start = this.#at
     this.skip()
@@ -390,10 +407,10 @@ export class JsonCopier {
 
 const nothing = Buffer.alloc(0)
 
-/** Days from 1970-01-01 to this date. */
+/** Returns the number of days from 1970-01-01 to a date. */
 function daysBefore(year: number, month: number, day: number): number {
   if (year < EPOCH_YEAR) throw new UnexpectedJson()
-  // In years that begin in March, the leap day is the last day.
+  // If years begin in March, the leap day is the last day of a year.
   const from = month > 2 ? year : year - 1
   const monthsFromMarch = (month + 9) % 12
   const leapDays = Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400)
@@ -402,5 +419,5 @@ function daysBefore(year: number, month: number, day: number): number {
   )
 }
 
-/** Days from 0000-03-01 to 1970-01-01. */
+/** Number of days from 0000-03-01 to 1970-01-01. */
 const DAYS_TO_EPOCH = 719_468

@@ -1,66 +1,69 @@
 /**
- * Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's
+ * Reads protobuf from a part of a buffer. Invalid bytes are rejected with the messages of Go's
  * generated code.
  */
 import type { Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Reads the value after a tag. `existing`: the value of an earlier field with the same number. */
+/**
+ * Reads the value after a tag. `existing` is the value of an earlier field with the same number.
+ */
 export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json
 
-/** The bytes are not a message of the expected type. */
+/** Error for bytes that are not a message of the expected type. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError'
 }
 
-/** A float that is NaN or infinite, with the message of Go's JSON encoder. */
+/** Error for a float that is NaN or infinite, with the message of Go's JSON encoder. */
 export class NotFiniteError extends ProtobufError {
   constructor(value: number) {
     super(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`)
   }
 }
 
-/** More map entries than a client may send. */
+/** Error for more map entries than a client may send. */
 export class TooManyEntriesError extends Error {
   override readonly name = 'TooManyEntriesError'
 }
 
-/** Limits for what a client sends. */
+/** Limits for messages that clients send. */
 export type ReadLimits = {
-  /** Number of entries of all maps together. */
+  /** Maximum number of entries of all maps together. */
   readonly entriesMax: number
-  /**
-   * Takes the size that an item of a list has at least when it is stored. Fails if that is too
-   * much.
-   */
+  /** Counts the minimum size of a list item when it is stored. Throws if the total is too large. */
   readonly takeItem: (item: Json, of: Schema) => void
   /**
-   * Reserves memory for more fields and returns their number. Fails if the byte budget is used up.
+   * Reserves memory for more fields and returns their number. Throws if the byte budget is
+   * exhausted.
    */
   readonly holdFields: () => number
 }
 
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
 
-/** As deep as JSON may nest: only the schemas in CRDs are recursive. */
+/**
+ * Maximum nesting of messages, which is that of structs in JSON. Only the schemas in CRDs are
+ * recursive.
+ */
 const DEPTH_MAX = 500
 const INT64_MAX = 2 ** 63
 const VARINT_BYTES_MAX = 10
-/** Below this shift all bits fit into JavaScript's 32-bit operators. */
+/** Shift below which all bits fit into JavaScript's 32-bit operators. */
 const SMALL_SHIFT = 28
 const START_GROUP = 3
 const END_GROUP = 4
-/** Groups are long deprecated; nobody nests them. */
+/** Maximum nesting of groups. Groups are long deprecated, and no known client nests them. */
 const GROUP_DEPTH_MAX = 100
 
 export class ProtobufReader {
   readonly buffer: Buffer
   at: number
   end: number
-  /** How many messages enclose the one that is being read. */
+  /** Number of messages that enclose the one that is being read. */
   #depth = 0
-  /** Map entries that may still be read. */
+  /** Number of map entries that may still be read. */
   #entriesLeft = Infinity
   #fieldsLeft = Infinity
   #limits: ReadLimits | undefined
@@ -71,7 +74,7 @@ export class ProtobufReader {
     this.end = end
   }
 
-  /** Before the whole buffer is read once more in parts. */
+  /** Returns to the beginning, before the whole buffer is read again in parts. */
   rewind(): void {
     this.at = 0
     this.end = this.buffer.length
@@ -100,7 +103,7 @@ export class ProtobufReader {
     if (this.#entriesLeft-- <= 0) throw new TooManyEntriesError()
   }
 
-  /** The field number and the wire type as one number. */
+  /** Reads a tag: the field number and the wire type as one number. */
   tag(): number {
     const tag = this.varint()
     if (tag >>> 3 === 0 || tag > 0xffff_ffff) {
@@ -111,7 +114,7 @@ export class ProtobufReader {
     return tag
   }
 
-  /** Exact below 2^53, which is enough for tags, lengths and int32. */
+  /** Reads a varint. The result is exact below 2^53, which is enough for tags and lengths. */
   varint(): number {
     const { buffer } = this
     let value = 0
@@ -129,7 +132,7 @@ export class ProtobufReader {
     return Number(BigInt.asIntN(32, BigInt(this.#small() ?? this.#long())))
   }
 
-  /** A bigint only where a number would not be exact. */
+  /** Reads an int64. The result is a bigint only if a number would not be exact. */
   int64(): number | bigint {
     const small = this.#small()
     if (small !== undefined) return small
@@ -138,7 +141,9 @@ export class ProtobufReader {
     return Number.isSafeInteger(number) ? number : value
   }
 
-  /** Undefined if it takes more than four bytes; then nothing was read. */
+  /**
+   * Reads a varint of at most four bytes. If it takes more, returns undefined and reads nothing.
+   */
   #small(): number | undefined {
     const start = this.at
     let value = 0
@@ -163,7 +168,10 @@ export class ProtobufReader {
     throw new ProtobufError('proto: integer overflow')
   }
 
-  /** Rejects NaN and infinities: JSON, in which objects are stored and sent, does not have them. */
+  /**
+   * Reads a float. Rejects NaN and infinities, because JSON, in which objects are stored and sent,
+   * does not have them.
+   */
   double(): number {
     if (this.end - this.at < 8) throw truncated()
     this.at += 8
@@ -187,7 +195,7 @@ export class ProtobufReader {
     return this.buffer.subarray(start, this.at)
   }
 
-  /** A message: a length, and within it what `read` reads. */
+  /** Reads a message: its length, and then its content with `read`. */
   message<T>(read: (reader: ProtobufReader) => T): T {
     if (++this.#depth > DEPTH_MAX) throw new ProtobufError('proto: messages are nested too deeply')
     const outerEnd = this.end
@@ -199,8 +207,8 @@ export class ProtobufReader {
   }
 
   /**
-   * Reads all fields of the open message: `read` reads those whose tags it knows, and returns
-   * whether it did.
+   * Reads all fields of the open message. `read` reads the fields whose tags it knows, and returns
+   * whether it did. Other fields are skipped.
    */
   fields(read: (tag: number) => boolean): void {
     while (this.at < this.end) {
@@ -251,7 +259,7 @@ export class ProtobufReader {
     this.at += bytes
   }
 
-  /** Skips a length and as many bytes; returns where those begin. */
+  /** Skips a length, and as many bytes as it says. Returns where those bytes begin. */
   #length(): number {
     const end = this.#messageEnd()
     const start = this.at

@@ -1,4 +1,7 @@
-/** Values that are one string or number in JSON, and bytes or a small message in protobuf. */
+/**
+ * Encodes and decodes values that are one string or number in JSON, and bytes or a small message in
+ * protobuf.
+ */
 import { JsonScanner, JsonSyntaxError } from '../../../api/json-scanner.ts'
 import { isNumber, type Json } from '../../../api/object.ts'
 import { readAny } from '../../../api/json-value.ts'
@@ -27,7 +30,9 @@ const MICRO_DIGITS = 6
 const MICROS_PER_SECOND = 1_000_000
 const NANOS_PER_MICRO = 1000
 
-/** Seconds and nanoseconds; nothing for Go's zero time, so that the message is empty. */
+/**
+ * Writes seconds and nanoseconds. Writes nothing for Go's zero time, so that its message is empty.
+ */
 export const writeTime: Encode = (value, writer) => {
   if (typeof value !== 'string' || value === zeroTime) return
   writer.varint(nanosOf(value))
@@ -36,14 +41,14 @@ export const writeTime: Encode = (value, writer) => {
   writer.tag(1, VARINT)
 }
 
-/** `2006-01-02T15:04:05`, which all times begin with. */
+/** Length of `2006-01-02T15:04:05`, with which all times begin. */
 const SECONDS_CHARACTERS = 19
-/** Date.UTC takes a smaller year for one of the 20th century. */
+/** First year that Date.UTC takes as it is. It takes the years 0 to 99 for 1900 to 1999. */
 const YEAR_MIN_UTC = 100
 
 /**
- * Digit by digit: every event of an object with times writes some, and Date.parse takes five times
- * as long.
+ * Returns the seconds since 1970. They are computed digit by digit, because Date.parse is slower,
+ * and every watch event of an object with times needs them.
  */
 function secondsOf(time: string): number {
   const year = digits(time, 0, 4)
@@ -72,7 +77,7 @@ function digits(text: string, from: number, to: number): number {
 
 const ZERO = 0x30
 
-/** Ignores nanoseconds. */
+/** Reads a time to the second. Nanoseconds are ignored. */
 export const readTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
   return time === undefined || time.seconds === FIRST_INSTANT_SECONDS
@@ -81,8 +86,8 @@ export const readTime = (reader: ProtobufReader): Json => {
 }
 
 /**
- * Accepts any number of nanoseconds, as Go does: truncates them to microseconds, then carries into
- * the seconds.
+ * Reads a time to the microsecond. Any number of nanoseconds is accepted, as in Go: it is truncated
+ * to microseconds, which then carry into the seconds.
  */
 export const readMicroTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
@@ -95,10 +100,10 @@ export const readMicroTime = (reader: ProtobufReader): Json => {
   return `${isoOf(seconds)}.${`${rest}`.padStart(MICRO_DIGITS, '0')}Z`
 }
 
-/** 0001-01-01T00:00:00Z */
+/** Go's zero time, 0001-01-01T00:00:00Z. */
 const FIRST_INSTANT_SECONDS = -62_135_596_800
 
-/** Undefined: the message is empty. */
+/** Reads seconds and nanoseconds; returns undefined if the message is empty. */
 function readTimestamp(
   reader: ProtobufReader,
 ): { readonly seconds: number; readonly nanos: number } | undefined {
@@ -116,7 +121,9 @@ function readTimestamp(
 
 const YEAR_MAX = 9999
 
-/** To the second, without a time zone. Years that do not have four digits cannot be written. */
+/**
+ * Returns a time to the second, without a time zone. Throws if the year does not have four digits.
+ */
 function isoOf(seconds: number): string {
   const date = new Date(seconds * 1000)
   const year = Number.isNaN(date.getTime()) ? -1 : date.getUTCFullYear()
@@ -160,21 +167,24 @@ export function readIntOrString(reader: ProtobufReader): Json {
   return type === 0 ? number : text
 }
 
-/** JSON that is kept as text. */
+/** Writes JSON that is kept as text. */
 export const writeRaw: Encode = (value, writer) => {
   if (typeof value !== 'string') return
   writeText(value, writer)
   writer.tag(1, BYTES)
 }
 
-/** The text must be JSON: it is inserted into JSON as it is, where null means absent. */
+/**
+ * Reads JSON that is kept as text. The text must be valid, because it is inserted into JSON as it
+ * is. There, null means absent.
+ */
 export function readRaw(reader: ProtobufReader): Json {
   const text = readText(reader)
   const raw = text === undefined ? null : parsed(text, readRawJson)
   return raw === 'null' ? null : raw
 }
 
-/** With its keys sorted, as in JSON. */
+/** Writes any JSON with its keys sorted, as printed JSON has them. */
 export const writeJson: Encode = (value, writer) => writeRaw(printSorted(value), writer)
 
 export function readJson(reader: ProtobufReader): Json {
@@ -182,7 +192,7 @@ export function readJson(reader: ProtobufReader): Json {
   return text === undefined ? null : parsed(text, readAny)
 }
 
-/** The text in field 1, if there is one. */
+/** Reads the text in field 1; returns undefined if it is absent or empty. */
 function readText(reader: ProtobufReader): string | undefined {
   let text = ''
   reader.fields((tag) => {

@@ -1,8 +1,8 @@
 /**
- * JSON to protobuf by their common schema, without an object in between: a fraction of the time of
- * decoding and encoding. It reads only what print.ts writes (no whitespace, fields in declared
- * order, none unknown) and writes what encode.ts would, byte for byte. What it does not expect it
- * leaves to those two.
+ * Transcodes JSON to protobuf by their common schema. It is much faster than decoding and encoding,
+ * because there is no object in between. It reads only what print.ts writes: no whitespace, fields
+ * in declared order, no unknown fields. It writes what encode.ts would write, byte for byte. Any
+ * other JSON is left to decoding and encoding.
  */
 import type { Fields } from '../../../api/object.ts'
 import { zeroTime } from '../../../api/time.ts'
@@ -12,16 +12,16 @@ import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
 import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** How deep structs may nest: only the schemas in CRDs are recursive. */
+/** Maximum nesting of structs. Only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 100
 
 /**
- * A compiled struct: its fields in the order of JSON. An embedded struct is one of them, and has no
- * key.
+ * A compiled struct, with its fields in the order of JSON. An embedded struct is one of the fields,
+ * and has no key.
  */
 type Plan = {
   readonly fields: FieldPlan[]
-  /** The indices of the fields in the order of protobuf; undefined if that is the same. */
+  /** Indexes of the fields in the order of protobuf; undefined if that is the same order. */
   order: readonly number[] | undefined
 }
 
@@ -29,7 +29,7 @@ type FieldPlan = {
   /** `"name":` */
   readonly key: Buffer | undefined
   readonly number: number
-  /** What is written for an absent field, and for null. */
+  /** Bytes that are written for an absent field. `ofNull` has those for null. */
   readonly zero: Buffer
   readonly ofNull: Buffer
   readonly isRepeated: boolean
@@ -40,8 +40,8 @@ type FieldPlan = {
 
 type ValuePlan = {
   /**
-   * unread: protobuf has no such field. unknown: it must be decoded. inline: an embedded struct,
-   * without braces.
+   * The type of the value. `unread` means that protobuf has no such field, and `unknown` that the
+   * object must be decoded. `inline` is an embedded struct, which has no braces.
    */
   readonly type: Exclude<Schema['type'], 'any' | 'list'> | 'unread' | 'unknown' | 'inline'
   readonly tag: Buffer
@@ -66,7 +66,8 @@ export class Transcoder {
   #depth = 0
 
   /**
-   * The message of the object that begins at `start` in the JSON; undefined: it must be decoded.
+   * Returns the message of the object that begins at `start` in the JSON; undefined if the object
+   * must be decoded.
    */
   message(json: Buffer, start: number, struct: Struct): Buffer | undefined {
     const plan = this.#planOf(struct)
@@ -167,7 +168,7 @@ export class Transcoder {
     else copier.time()
   }
 
-  /** Each entry is a message of key and value. */
+  /** Writes a map. Each entry is a message of key and value. */
   #map(tag: Buffer, of: ValuePlan | undefined): void {
     const copier = this.#copier
     for (let more = copier.beginMap(); more; more = copier.nextInMap()) {
@@ -182,7 +183,7 @@ export class Transcoder {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: Plan = { fields: [], order: undefined }
-    // Registered before its fields are compiled: a type may contain itself.
+    // Registered before its fields are compiled, because a type may contain itself.
     this.#plans.set(struct, made)
     made.fields.push(...this.#fieldsOf(struct))
     const order = [...made.fields.keys()].toSorted(
