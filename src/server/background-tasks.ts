@@ -1,6 +1,6 @@
 /**
- * What goes on in a server between requests: its own loops, and the controllers that it is elected
- * for.
+ * Starts the background work of a server: its own loops, and the controllers that it runs while it
+ * is elected.
  */
 import { hostname } from 'node:os'
 import { AvailabilityMetrics } from '../request/aggregation/metrics.ts'
@@ -23,13 +23,13 @@ export type BackgroundTasksOptions = Pick<
   readonly records: SystemTasksOptions['endpoints']['records']
   readonly port: number
   readonly objects: ClusterObjects
-  /** No other server shares the database: controllers need no election. */
+  /** Whether no other server shares the database, so that controllers need no election. */
   readonly isAlone: boolean
   readonly signers: Signers
   /** The serving certificate. */
   readonly certificatePem: string
   readonly metrics: Metrics
-  /** One of them could not be started: the server is not whole. */
+  /** Called if a task cannot be started. The server is then incomplete. */
   readonly onFailed: (error: unknown) => void
 }
 
@@ -38,7 +38,7 @@ type Plane = Pick<
   'handle' | 'registry' | 'allocation' | 'creates' | 'openCharges' | 'readAccessOf' | 'aggregation'
 >
 
-/** To be called when the system namespaces exist. */
+/** Starts the background tasks. The system namespaces must exist. */
 export function startBackgroundTasks(
   config: Config,
   plane: Plane,
@@ -123,7 +123,7 @@ function electedStarts(
   })
 }
 
-/** Disposing of it before that time starts nothing. */
+/** Starts tasks after a delay. If the result is disposed of earlier, nothing is started. */
 export function startLater(
   start: () => AsyncDisposable,
   { delayMs, onFailed }: { readonly delayMs: number; readonly onFailed: (error: unknown) => void },
@@ -144,6 +144,9 @@ export function startLater(
   }
 }
 
-/** Who issued a chain of certificates is at its end; a certificate alone is its own authority. */
+/**
+ * Returns the last certificate of a chain, which is that of the issuer. A single certificate is its
+ * own authority.
+ */
 const lastCertificate = (pem: string): string =>
   `${pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1) ?? pem}\n`

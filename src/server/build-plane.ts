@@ -1,5 +1,5 @@
 /**
- * Connects a control plane with the server around it: storage, tokens, and documents about the
+ * Connects a control plane to the server around it: storage, tokens, and documents about the
  * server.
  */
 import { type Dial, dialDirect } from '../lib/net/dial.ts'
@@ -25,7 +25,7 @@ export type PlaneOptions = {
   readonly audit: Audit | undefined
   readonly tracing: Tracing | undefined
   readonly debugPages: DebugPages
-  /** What this server shows to aggregated API servers. */
+  /** The certificate that this server presents to aggregated API servers. */
   readonly proxyClient: ClientCertificate
 }
 
@@ -89,7 +89,10 @@ function hooksOf(core: ServerCore, options: PlaneOptions): ServerHooks {
   }
 }
 
-/** Connections to this server itself are direct, without a proxy. */
+/**
+ * Returns the function that dials aggregated API servers. Connections to this server itself are
+ * direct, without a proxy.
+ */
 function dialRemote({ cluster }: Egress, state: ServerState): Dial {
   if (cluster === undefined) return dialDirect
   return (host, port, signal) => {

@@ -1,4 +1,6 @@
-/** The listener of a server, and what it refuses until the control plane has started. */
+/**
+ * Builds the listener of a server. Until the control plane has started, it refuses most requests.
+ */
 import { identityHeaderTest } from '../api/identity-headers.ts'
 import { joinPems } from '../access/authentication/client-authorities.ts'
 import type { Config } from '../config/config.ts'
@@ -16,7 +18,7 @@ import type { TestHooks } from './test-hooks.ts'
 
 export type Serving = {
   readonly listener: Listener
-  /** Called when the control plane has started: from then on, all requests are served. */
+  /** Called when the control plane has started. From then on, all requests are served. */
   readonly open: () => void
 }
 
@@ -73,7 +75,7 @@ export function buildServing(
   return { listener, open: () => untilKnown.open() }
 }
 
-/** Fails with a message that says which flags to change. */
+/** Listens at the configured address. If that fails, the error says which flags to change. */
 export async function listenAt(
   listener: Listener,
   { network: { port, bindAddress }, serving }: Config,
@@ -88,6 +90,9 @@ export async function listenAt(
   }
 }
 
-/** How a server that is bound to this address is reached from its own machine. */
+/**
+ * Returns the address at which a server that is bound to this address is reached from its own
+ * machine.
+ */
 export const loopbackOf = (address: string): string =>
   address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address

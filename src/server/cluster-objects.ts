@@ -1,4 +1,4 @@
-/** The objects that every cluster begins with, and what writes them at the start. */
+/** The objects that every cluster begins with, and the functions that create them at the start. */
 import type { ResourceId } from '../api/object-access.ts'
 import { createNow } from '../api/timestamps.ts'
 import type { Config } from '../config/config.ts'
@@ -13,13 +13,13 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { rbacGroup } from '../access/rbac/role.ts'
 
-/** The port of the Service kubernetes if a test lets the system choose a port. */
+/** Port of the Service kubernetes if a test lets the system choose the server's port. */
 const DEFAULT_PORT = 6443
 
 type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'authorities'>
 
 export type ClusterObjectsOptions = Pick<BootstrapRolesOptions, 'createAll'> & {
-  /** They are there: nothing is checked or written at the start. */
+  /** Whether the objects already exist. Nothing is then checked or written at the start. */
   readonly isPrepared: boolean
   readonly clock: Clock
   readonly log: Log
@@ -27,10 +27,10 @@ export type ClusterObjectsOptions = Pick<BootstrapRolesOptions, 'createAll'> & {
 
 export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'publishInfo'> & {
   readonly cluster: Cluster
-  /** To be started when requests can be answered. */
+  /** Creates the objects. Must be started only when requests can be answered. */
   readonly bootstrap: Bootstrap
   /**
-   * As `publishInfo`, but never fails: a loop tries it again, and the server is of use without it.
+   * Like `publishInfo`, but never fails: a loop retries it, and the server is useful without it.
    */
   readonly publishIfPossible: (signal: AbortSignal) => Promise<void>
 }
@@ -64,7 +64,7 @@ export function createClusterObjects(
     try {
       await publish(signal)
     } catch (error) {
-      log('warn', 'the client authorities could not be published yet', { error: String(error) })
+      log('warn', 'could not publish the client CAs yet; retrying', { error: String(error) })
     }
   }
   const prepareRoles = async (signal: AbortSignal): Promise<void> => {
@@ -75,7 +75,7 @@ export function createClusterObjects(
     await allocation.repair.prepare()
   }
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    // All have ended before anything is tried again.
+    // Waits until all have ended before anything is retried.
     const ends = await Promise.allSettled([
       prepareRoles(signal),
       prepareServices(signal),
@@ -102,7 +102,9 @@ const configMaps = { group: '', version: 'v1', plural: 'configmaps' }
 const hasResource = (registry: Plane['registry'], id: ResourceId): boolean =>
   registry.find(id) !== undefined
 
-/** Publishes the authorities of clients and front proxies, if ConfigMaps are served. */
+/**
+ * Returns a function that publishes the CAs of clients and front proxies, if ConfigMaps are served.
+ */
 function createPublish(
   { authentication: { requestHeader } }: Config,
   { handle, registry, authorities }: Plane,

@@ -1,7 +1,7 @@
 /**
- * Builds one control plane from its subsystems: the resources that it serves, where their objects
- * are stored, and who may access them. A process can have any number of control planes on one
- * database, each below its own prefix; nothing in here is global.
+ * Builds one control plane from its subsystems: the resources that it serves, the storage of their
+ * objects, and access control. A process can have any number of control planes on one database,
+ * each below its own prefix. Nothing in here is global.
  */
 import type { Handler } from '../api/request.ts'
 import type { ClientAuthorities } from '../access/authentication/client-authorities.ts'
@@ -35,38 +35,38 @@ export type ControlPlaneOptions = {
 }
 
 /**
- * `graphFilled`: settled when the node authorizer knows all pods. Undefined: there is no node
- * authorizer.
+ * Result of a start. `graphFilled` settles when the node authorizer knows all pods. Undefined if
+ * there is no node authorizer.
  */
 export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
 
 export type ControlPlane = AsyncDisposable & {
   readonly handle: Handler
   /**
-   * Resolves when the control plane knows what it decides requests by: roles, policies, webhooks,
-   * APIServices and custom resources. Before that, only health checks and similar requests may be
-   * served (DegradedApi).
+   * Resolves when the control plane knows everything that it needs to decide about requests: roles,
+   * policies, webhooks, APIServices and custom resources. Until then, only health checks and
+   * similar requests may be served (DegradedApi).
    */
   readonly start: () => Promise<StartedPlane>
   /**
-   * Never fails. May be called at any time: until then, requests have the mandatory priority
-   * levels.
+   * Starts priority and fairness. Never fails. May be called at any time; until then, requests use
+   * the mandatory priority levels.
    */
   readonly startFlowControl: () => Promise<void>
-  /** Undefined: requests are limited only by their number. */
+  /** Priority and fairness. Undefined if requests are limited only by their number. */
   readonly flowControl: FlowControl | undefined
   /** Whether the node authorizer knows all pods, if there is one. */
   readonly isFilled: () => boolean
   readonly aggregation: Aggregation
   readonly authorizers: ConfiguredAuthorizers
-  /** The CAs of client certificates, to be replaced when their files change. */
+  /** The CAs of client certificates, which are replaced when their files change. */
   readonly authorities: ClientAuthorities
   /** Writes that were charged to quotas and have not ended. */
   readonly openCharges: OpenCharges
   readonly registry: Registry
   /**
-   * How controllers read the objects of a resource: in the version of storage if a webhook converts
-   * them.
+   * Returns how controllers read the objects of a resource. If a webhook converts them, they are
+   * read in the storage version.
    */
   readonly readAccessOf: (resource: Resource) => CacheAccess
   readonly allocation: ServiceAllocators
@@ -99,10 +99,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   for (const one of [core, accessControl, admission, aggregation]) owned.use(one)
   const start = async (): Promise<StartedPlane> => {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
-    // The start of the server may have failed meanwhile: then nothing more may be started.
+    // The start of the server may have failed meanwhile. Then nothing more may be started.
     if (owned.disposed) throw new Error('the control plane was stopped while it started')
-    // Never fails. It takes seconds for many pods. Until then the server is not ready, and a node
-    // is denied what the graph does not have.
+    // Never fails. It takes seconds if there are many pods. Until it ends, the server is not ready,
+    // and a node is denied objects that are not in the graph.
     const graphFilled = nodes?.start()
     if (crds !== undefined) await owned.use(crds).start()
     return { graphFilled }

@@ -11,13 +11,13 @@ import { createFindHost, type FindHost } from '../request/verbs/subresources/fin
 export type Environment = {
   readonly clock: Clock
   readonly log: Log
-  /** Absent: the verbosity of the configuration. */
+  /** Verbosity of the log. Absent: that of the configuration. */
   readonly verbosity?: Verbosity
   readonly ids: Ids
-  /** Returns a number from 0 to below 1. */
+  /** Returns a number of at least 0 and less than 1, like Math.random. */
   readonly random: () => number
   readonly findHost: FindHost
-  /** Called with each request before it is authenticated. The context has the user later. */
+  /** Called with the context of each request before it is authenticated. The user is set later. */
   readonly onContext?: (context: RequestContext) => void
   /** Wraps the handler of all requests, including those that the server itself makes. */
   readonly aroundRequest?: (handle: Handler) => Handler

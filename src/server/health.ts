@@ -1,4 +1,4 @@
-/** The health of a server: what its checks are about. */
+/** The health checks of a server. */
 import { createChecks } from '../request/discovery/checks.ts'
 import type { HealthCheck, OnChecked } from '../request/discovery/health.ts'
 import { countChecks } from '../request/discovery/server-metrics.ts'
@@ -14,7 +14,7 @@ export type Health = {
 
 export type HealthOptions = {
   readonly firstFill: FirstFill
-  /** A function, because the control plane needs the checks first. */
+  /** A function, because the checks are created before the control plane. */
   readonly plane: () => ControlPlane
 }
 
@@ -39,6 +39,6 @@ export function createHealth(
   return { checks, onChecked: countChecks(sliMetrics) }
 }
 
-/** Why the main etcd cannot be relied upon; undefined if it can. */
+/** Returns why the main etcd cannot be relied upon. Undefined if it can. */
 export const etcdFault = ({ isLive }: OpenStorage['cache']): string | undefined =>
-  isLive ? undefined : 'nothing is heard from etcd'
+  isLive ? undefined : 'etcd does not respond'

@@ -20,11 +20,14 @@ import type { Store } from '../storage/store.ts'
 import type { Environment } from './environment.ts'
 import type { PlaneMetrics } from './plane-metrics.ts'
 
-/** Where the objects of a control plane are stored. */
+/** The storage of a control plane's objects. */
 export type PlaneStorage = {
   readonly cache: Cache
   readonly store: Store
-  /** The other database that has the objects of the resource, if there is one. */
+  /**
+   * Returns the other database that stores the objects of the resource. Undefined if the main one
+   * does.
+   */
   readonly overrideOf: (
     resource: Resource,
   ) => { readonly cache: Cache; readonly store: Store } | undefined
@@ -38,11 +41,14 @@ export type PlaneCoreOptions = {
   readonly storage: PlaneStorage
   readonly egress: Egress
   readonly metrics: PlaneMetrics
-  /** The maximum that requests may hold in memory together. */
+  /** Maximum number of bytes that all requests together may hold in memory. */
   readonly requestBytes: number
 }
 
-/** What the subsystems of one control plane share. */
+/**
+ * The core of a control plane, which its subsystems share: configuration, storage, registry, and
+ * the server's own access to objects.
+ */
 export class PlaneCore implements AsyncDisposable {
   readonly config: Config
   readonly environment: PlaneCoreOptions['environment']
@@ -50,9 +56,9 @@ export class PlaneCore implements AsyncDisposable {
   readonly egress: Egress
   readonly metrics: PlaneMetrics
   readonly registry: Registry
-  /** How the server itself reads and changes objects. */
+  /** Reads and changes objects for the server itself. */
   readonly objects: Objects
-  /** How webhooks are called. */
+  /** Options of calls to webhooks. */
   readonly calls: WebhookClientOptions & { readonly routing: EndpointRouting | undefined }
   readonly getEndpoints: GetService
   readonly yaml: YamlConverter
@@ -81,8 +87,8 @@ export class PlaneCore implements AsyncDisposable {
   }
 
   /**
-   * Connects the subsystems at the end of the wiring: admission and access control read objects
-   * through the resources that they guard, and make requests to the pipeline that they are in.
+   * Connects the subsystems at the end of the wiring. Admission and access control read objects
+   * through the resources that they guard, and make requests to the pipeline that they are part of.
    */
   connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handler }): void {
     this.#access = access
@@ -94,7 +100,10 @@ export class PlaneCore implements AsyncDisposable {
     return this.#access.of(resource)
   }
 
-  /** Access to the resources of a group, by plural name. Undefined: the resource is not served. */
+  /**
+   * Returns access to the resources of a group by plural name. Undefined if the resource is not
+   * served.
+   */
   accessIn(group: string, version = 'v1'): (plural: string) => Access | undefined {
     return (plural) => {
       const resource = this.registry.find({ group, version, plural })
@@ -102,7 +111,7 @@ export class PlaneCore implements AsyncDisposable {
     }
   }
 
-  /** Requests that the server itself makes. */
+  /** Handles requests that the server itself makes. */
   readonly handle: Handler = (request, user) => {
     assert(this.#handle !== undefined, 'the control plane is connected before it makes requests')
     return this.#handle(request, user)

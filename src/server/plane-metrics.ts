@@ -25,12 +25,12 @@ export type PlaneMetrics = {
   readonly flow: FlowMetrics
   readonly authorization: AuthorizationMetrics
   readonly policies: PolicyMetrics
-  /** Of match conditions. */
+  /** Metrics of match conditions. */
   readonly conditions: ConditionMetrics
   readonly webhooks: WebhookMetrics
-  /** Of certificates that are issued. */
+  /** Metrics of issued certificates. */
   readonly issuance: IssuanceMetrics
-  /** Of the logs of pods. */
+  /** Metrics of requests for pod logs. */
   readonly logs: LogMetrics
   readonly allocators: AllocatorMetrics
   readonly admission: AdmissionMetrics

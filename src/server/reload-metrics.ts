@@ -1,4 +1,4 @@
-/** The metrics of a configuration file that is reloaded, as upstream. */
+/** The metrics of a configuration file that is reloaded, as in kube-apiserver. */
 import { hash } from 'node:crypto'
 import type { Reloads } from '../config/files/reload.ts'
 import type { Metrics } from '../lib/telemetry/metrics.ts'
@@ -25,7 +25,7 @@ export function addReloadMetrics(
   const last = metrics.gauge(
     about('automatic_reload_last_timestamp_seconds', 'Timestamp of the last automatic reload'),
   )
-  // Earlier names, for who has hidden metrics shown.
+  // Earlier names, for users who show hidden metrics.
   const earlier = (outcome: string) =>
     metrics.counter({
       name: `apiserver_encryption_config_controller_automatic_reload_${outcome}_total`,

@@ -1,6 +1,6 @@
 /**
- * Files that may be renewed while the server runs: the serving certificate and the CAs of client
- * certificates.
+ * Reloads files that may be renewed while the server runs: serving certificates, signing CAs, the
+ * proxy client certificate, and the CAs of client certificates.
  */
 import { readFileSync } from 'node:fs'
 import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'
@@ -17,18 +17,18 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 
-/** Of the CA at this place of the configuration. */
+/** Replaces the CA of these signers. */
 type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
 
 export type ServerReloadOptions = {
   readonly listener: Listener
-  /** The serving certificate in use, and its files, if it has any. */
+  /** The serving certificate in use, and its files if it has any. */
   readonly certificate: Certificate
   readonly files: { readonly certificatePath: string; readonly keyPath: string } | undefined
   readonly authorities: ClientAuthorities
   /** Called with a CA that signs certificates; throws if it cannot be used. */
   readonly renewSigner: RenewSigner
-  /** What this server shows to aggregated servers. */
+  /** The certificate that this server presents to aggregated API servers. */
   readonly proxyClient: ClientCertificate
   /** Called after the CAs have changed. */
   readonly onAuthorities: () => void
@@ -106,7 +106,7 @@ function namedReloader(
   ]
   const use = ([certificate = '', key = '']: readonly string[]): void =>
     listener.setNamedCertificate(at, { certificatePem: certificate, keyPem: key })
-  return new FileReloader(files, { what: 'a serving certificate by name', use, log })
+  return new FileReloader(files, { what: 'an SNI serving certificate', use, log })
 }
 
 function signingReloader(
@@ -125,10 +125,10 @@ function signingReloader(
     { path: certificatePath, text: certificatePem },
     { path: keyPath, text: keyPem },
   ]
-  return new FileReloader(files, { what: 'a CA that signs certificates', use, log })
+  return new FileReloader(files, { what: 'a certificate signing CA', use, log })
 }
 
-/** Its files may come later than the server. */
+/** Reloads the proxy client certificate. Its files may be created after the server has started. */
 function proxyClientReloader(
   config: Config,
   { proxyClient, log }: ServerReloadOptions,
@@ -141,12 +141,12 @@ function proxyClientReloader(
   ]
   const use = ([certificate = '', key = '']: readonly string[]): void =>
     proxyClient.set(certificate, key)
-  return [new FileReloader(files, { what: 'the certificate for aggregated API servers', use, log })]
+  return [new FileReloader(files, { what: 'the proxy client certificate', use, log })]
 }
 
 const names: { readonly [use in AuthorityUse]: string } = {
-  client: 'the file of client authorities',
-  requestHeader: 'the file of request header authorities',
+  client: 'the client CA file',
+  requestHeader: 'the request header client CA file',
 }
 
 function authorityReloaders(
@@ -158,7 +158,7 @@ function authorityReloaders(
   if (path === null || text === null) return []
   const take = ([pem = '']: readonly string[]): void => {
     const pems = { ...authorities.pems, [use]: pem }
-    // Fails if the PEM cannot be used; then nothing changes.
+    // Throws if the PEM cannot be used; nothing changes then.
     listener.setClientCa(joinPems(pems) ?? '')
     authorities.set(pems)
     onAuthorities()

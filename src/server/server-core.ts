@@ -11,14 +11,14 @@ import { Verbosity } from '../lib/telemetry/verbosity.ts'
 import type { Egress } from '../net/egress/dialer.ts'
 import type { Environment } from './environment.ts'
 
-/** What the parts of one server share. */
+/** The core of a server, which its parts share. */
 export type ServerCore = {
   readonly config: Config
   readonly environment: Environment & { readonly verbosity: Verbosity }
   readonly state: ServerState
   readonly time: Time
   readonly metrics: Metrics
-  /** Metrics of health checks, which clients read at a path of their own. */
+  /** Metrics of health checks, which clients read at a separate path. */
   readonly sliMetrics: Metrics
   readonly egress: Egress
   readonly memory: MemoryPlan
@@ -31,12 +31,12 @@ export type ServerCore = {
   readonly publicAddress: string
 }
 
-/** What changes while the server starts, runs and stops. */
+/** State that changes while the server starts, runs and stops. */
 export type ServerState = {
   readonly startMs: number
-  /** Where this server listens, as it reaches itself. */
+  /** The address at which this server reaches itself. */
   address: { readonly host: string; readonly port: number } | undefined
-  /** Whether the objects exist that every cluster begins with. */
+  /** Whether the objects that every cluster begins with exist. */
   isBootstrapped: () => boolean
   isStopping: boolean
   isLeaving: boolean
@@ -78,7 +78,7 @@ export async function createServerCore(
   }
 }
 
-/** The module is loaded only if egress is configured. */
+/** Creates the dialers of the egress configuration. The module is loaded only if there is one. */
 async function createEgress(
   { network: { egress } }: Config,
   metrics: Metrics,

@@ -1,6 +1,6 @@
 /**
  * The composition root: builds each part from those below it, in order. stop-all.ts ends the
- * background tasks and the listener first, then the other parts in the reverse order. Nothing is
+ * background tasks and the listener first, then the other parts in reverse order. Nothing is
  * global, so a process can have any number of servers.
  */
 import type { Config } from '../config/config.ts'
@@ -33,21 +33,24 @@ import { addOwnMetrics, openAudit, openDebugPages, openTracing } from './telemet
 import type { TestHooks } from './test-hooks.ts'
 
 /**
- * Requests in progress may take as long as any request when the server stops, but not longer than
- * this: a server in a pod or a systemd service is usually killed after half a minute.
+ * Maximum time that requests in progress may take when the server stops, even if their timeout is
+ * longer. A server in a pod or a systemd service is usually killed after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
 
 /**
- * All roles and policies of a large cluster are read in less. If they cannot be read by then, the
- * server listens without them.
+ * Maximum time that the server waits for roles, policies, webhooks and definitions before it
+ * listens without them. Those of a large cluster are read in less time.
  */
 const KNOWN_MS_MAX = 5_000
 
-/** A few turns of the event loop, so that the first request of a test is served first. */
+/**
+ * Delay of the background tasks with the test hook `isPrepared`: a few ticks of the event loop, so
+ * that the first request of a test is served first.
+ */
 const LOOPS_DELAY_MS = 20
 
-/** How long it may take to publish new client CAs for extension API servers. */
+/** Maximum time to publish new client CAs for extension API servers. */
 const PUBLISH_MS_MAX = 30_000
 
 type ServerOptions = Pick<Server, 'url' | 'bootstrapped' | 'failed' | 'reloadCertificate' | 'stop'>
@@ -55,13 +58,13 @@ type ServerOptions = Pick<Server, 'url' | 'bootstrapped' | 'failed' | 'reloadCer
 export class Server implements AsyncDisposable {
   readonly url: string
   /**
-   * Resolves when the objects exist that every cluster begins with and everything is in memory that
-   * readiness waits for, or the server stops.
+   * Resolves when the objects that every cluster begins with exist and everything that readiness
+   * waits for is in memory, or when the server stops.
    */
   readonly bootstrapped: Promise<void>
   /**
-   * Resolves with the reason if a part of the server could not be started after it had begun to
-   * serve. The server must be stopped then.
+   * Resolves with the reason if a part of the server cannot be started after the server has begun
+   * to serve. The server must then be stopped.
    */
   readonly failed: Promise<unknown>
   /** Reads the serving certificate and the client CAs again. Never fails. */
@@ -91,7 +94,10 @@ export class Server implements AsyncDisposable {
   }
 }
 
-/** What the steps of a start share. `owned`: what ends with the server, or when the start fails. */
+/**
+ * State shared by the steps of a start. `owned` is disposed of with the server, or when the start
+ * fails.
+ */
 type Start = {
   readonly core: ServerCore
   readonly owned: AsyncDisposableStack
@@ -99,8 +105,8 @@ type Start = {
 }
 
 /**
- * Resolves when clients can connect. If it fails, the error says what to do about it, and nothing
- * is left running.
+ * Starts a server. Resolves when clients can connect. If it fails, the error says what to do about
+ * it, and nothing is left running.
  */
 export async function startServer(
   config: Config,
@@ -132,7 +138,8 @@ export async function startServer(
     objects,
     signers,
   })
-  // A test that must be served at once waits only for what it reads.
+  // With the test hook `isPrepared`, nothing is loaded in advance, so that a test waits only for
+  // what it reads.
   const fillable = testHooks.isPrepared === true ? [] : plane.fillable()
   const filled = firstFill.run(fillable, rangeOf(storage.root))
   const listen = testHooks.listen ?? ((one: Listener) => listenAt(one, config))
@@ -174,7 +181,7 @@ type ServerFields = Pick<PlaneOptions, 'storage' | 'tokens' | 'audit' | 'proxyCl
   readonly budget: ByteBudget
 }
 
-/** Everything below the listener. */
+/** Opens everything below the listener. */
 async function openParts({ core, owned, testHooks }: Start): Promise<ServerFields> {
   const { config, environment, metrics, memory, time, egress, serverId } = core
   const { random, log } = environment
@@ -218,7 +225,7 @@ async function openParts({ core, owned, testHooks }: Start): Promise<ServerField
 }
 
 /**
- * Resolves when the control plane has started. If that takes long, the server listens before, and
+ * Resolves when the control plane has started. If that takes long, the server listens earlier, and
  * refuses most requests until then.
  */
 async function untilStarted(
@@ -230,7 +237,7 @@ async function untilStarted(
   if (isListening) {
     environment.log(
       'warn',
-      'roles, policies, webhooks or definitions cannot be read yet: most requests are refused',
+      'roles, policies, webhooks or CustomResourceDefinitions cannot be read yet; most requests are refused until then (see /readyz)',
     )
     owned.defer(() => listener.close(stopTimes(config)))
     await listenAt(listener, config)
@@ -252,7 +259,8 @@ const createObjects = (
   { plane, audit }: ServerFields,
 ): ClusterObjects =>
   createClusterObjects(config, plane, {
-    // Requests create them if requests are audited: upstream records these writes like any other.
+    // If requests are audited, the roles are created by requests: kube-apiserver audits these
+    // writes like any other.
     createAll: audit === undefined ? plane.storeRoles : undefined,
     isPrepared: testHooks.isPrepared === true,
     clock: environment.clock,
@@ -321,7 +329,8 @@ function startBackground(
       timers: testHooks.timers,
       log,
     })
-  // If nothing is left to do at the start, the first requests go first.
+  // With the test hook `isPrepared`, there is nothing to do at the start, so the first requests go
+  // first.
   const isLater = testHooks.isPrepared === true
   const task = isLater ? startLater(start, { delayMs: LOOPS_DELAY_MS, onFailed }) : start()
   return { tasks: [task], failed }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { StopTimes } from '../net/http/listener.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 
-/** What happens to a server that is stopped, in order. */
+/** Stops a server, and returns the steps in order. */
 async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   const steps: string[] = []
   const phase: Stopping['phase'] = { isStopping: false, isLeaving: false }
@@ -31,7 +31,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   return steps
 }
 
-test('the order of an end', async () => {
+test('a server stops its parts in the order of kube-apiserver', async () => {
   assert.deepEqual(await endOf(false), [
     'ShutdownInitiated',
     'loops not ready',
@@ -45,7 +45,7 @@ test('the order of an end', async () => {
   ])
 })
 
-test('with Retry-After the server listens until everything is answered', async () => {
+test('a server that sends Retry-After listens until everything is answered', async () => {
   assert.deepEqual((await endOf(true)).slice(4), [
     'NotAcceptingNewRequest',
     'drain 7 refusing',

@@ -1,7 +1,7 @@
 /**
- * The end of a server, in upstream's order and with its names in the log: readiness fails, after a
- * delay no more requests are taken, those under way are answered and watches are ended, then
- * everything else stops.
+ * Stops a server in kube-apiserver's order, with its event names in the log. Readiness fails first.
+ * After a delay, new requests are no longer accepted, requests in progress are answered and watches
+ * are ended. Then everything else stops.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
@@ -9,15 +9,15 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { withTimeout } from '../lib/time/timers.ts'
 
 /**
- * The loops remove this server from objects that others read, which needs etcd: if etcd is down
- * they are not waited for longer than this.
+ * Maximum time to wait for the background loops. They remove this server from objects that others
+ * read, which is impossible while etcd is down.
  */
 const LOOPS_STOP_MS_MAX = 5_000
-/** For everything that stops after the last request: timers, workers, connections to etcd. */
+/** Maximum time to stop everything after the last request: timers, workers, connections to etcd. */
 const PARTS_STOP_MS_MAX = 5_000
 /**
- * For clients that were told to come again to close their connections, once all else is answered.
- * As upstream.
+ * Maximum time that clients have to close their connections after they were sent a Retry-After and
+ * everything else is answered. As in kube-apiserver.
  */
 const REFUSED_MS_MAX = 2_000
 
@@ -27,7 +27,7 @@ export type Stopping = {
      * Readiness fails while requests are still accepted, so that load balancers use other servers.
      */
     isStopping: boolean
-    /** New requests are refused, with a Retry-After. */
+    /** New requests are refused with a Retry-After header. */
     isLeaving: boolean
   }
   readonly tasks: readonly AsyncDisposable[]
@@ -35,12 +35,12 @@ export type Stopping = {
   readonly parts: AsyncDisposableStack
   readonly delayMs: number
   readonly times: StopTimes
-  /** Whether connections are accepted until the requests under way are answered. */
+  /** Whether connections are accepted until the requests in progress are answered. */
   readonly sendsRetryAfter: boolean
   readonly log: Log
 }
 
-/** Fails if some part does not stop. */
+/** Stops the server. Fails if some part of it does not stop. */
 export async function stopAll(stopping: Stopping): Promise<void> {
   const { phase, tasks, parts, delayMs, log } = stopping
   const report = (name: string): void =>
@@ -59,7 +59,7 @@ export async function stopAll(stopping: Stopping): Promise<void> {
   const allEnded = Promise.all([parts.disposeAsync(), tasksEnded])
   if (await endsIn(allEnded, PARTS_STOP_MS_MAX)) return
   throw new Error(
-    `all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`,
+    `all requests were answered, but some parts of the server did not stop within ${PARTS_STOP_MS_MAX} ms`,
   )
 }
 
@@ -82,7 +82,7 @@ async function refuseAndClose(
   await closed
 }
 
-/** False: it has not ended by then. */
+/** Waits for the end, and returns whether it came in time. */
 const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
   withTimeout(
     ending.then(() => true),

@@ -1,7 +1,4 @@
-/**
- * What a server records about requests and about itself: audit, traces, metrics of the process,
- * debug pages.
- */
+/** Telemetry of a server: audit, traces, metrics of the process, debug pages. */
 import { named } from '../lib/telemetry/log.ts'
 import { addProcessMetrics, addStartTime } from '../lib/telemetry/process-metrics.ts'
 import type { ModuleLevel } from '../lib/telemetry/verbosity.ts'
@@ -13,7 +10,7 @@ import { addServerMetrics } from '../request/discovery/server-metrics.ts'
 import type { Tracing } from '../request/tracing/tracing.ts'
 import type { ServerCore } from './server-core.ts'
 
-/** Undefined: nothing is audited. */
+/** Opens the audit log and webhook. Undefined if nothing is audited. */
 export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) | undefined> {
   const { config, environment, metrics, memory, egress } = core
   const { clock, random, log } = environment
@@ -27,7 +24,7 @@ export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) |
   })
 }
 
-/** Undefined: nothing is traced, and the module is not loaded. */
+/** Starts tracing. Undefined if nothing is traced; the module is then not loaded. */
 export async function openTracing(core: ServerCore): Promise<Tracing | undefined> {
   const { config, environment, metrics, egress, serverId } = core
   if (config.telemetry.tracing === null) return undefined
@@ -42,7 +39,10 @@ export async function openTracing(core: ServerCore): Promise<Tracing | undefined
   })
 }
 
-/** `isShared`: other servers run in the same process. */
+/**
+ * Adds metrics of the server and its process. `isShared` means that other servers run in the same
+ * process.
+ */
 export function addOwnMetrics(
   { config, environment, metrics, sliMetrics }: ServerCore,
   isShared: boolean,
@@ -68,7 +68,7 @@ export async function openDebugPages(
     },
     setModules: (modules: readonly ModuleLevel[]) => {
       verbosity.setModules(modules)
-      log('info', 'the verbosity of parts was changed', { modules })
+      log('info', 'the verbosity of modules was changed', { modules })
     },
   }
   if (config.telemetry.debugSocketPath !== null) {

@@ -222,7 +222,7 @@ test('a resource that does not fit is read from the database', async () => {
   )
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
-  assert.match(whole.text, /--request-memory-max.*ask for less by limit/)
+  assert.match(whole.text, /--request-memory-max.*set a smaller limit/)
   // Asked again at once, nothing is read for it: clients that do not wait would have the database
   // read over and over.
   const fetched = 'apiserver_storage_list_fetched_objects_total{resource="configmaps"}'

@@ -156,7 +156,7 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
 })
 
 const modulesChanged = (): number =>
-  server.remarks.filter((line) => line.startsWith('the verbosity of parts was changed')).length
+  server.remarks.filter((line) => line.startsWith('the verbosity of modules was changed')).length
 
 test('the verbosity of parts is changed while the server runs, by a PUT', async () => {
   const flag = '/debug/flags/vmodule'

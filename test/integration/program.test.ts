@@ -77,7 +77,7 @@ test('an etcd that is not there is named', async () => {
   assert.equal(code, 1)
   assert.match(
     err,
-    /keelson: etcd at http:\/\/127.0.0.1:1 does not answer \(.*\): start it, or correct --etcd-servers\n$/,
+    /keelson: etcd at http:\/\/127.0.0.1:1 does not respond \(.*\): start it, or correct --etcd-servers\n$/,
   )
 })
 

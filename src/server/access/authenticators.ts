@@ -1,4 +1,6 @@
-/** Who sends a request: the authenticators of the configuration, in upstream's order. */
+/**
+ * Authenticates requests with the authenticators of the configuration, in kube-apiserver's order.
+ */
 import type { ServiceAccountTokens } from './service-accounts.ts'
 import { type Authenticate, createAuthenticate } from '../../access/authentication/authenticate.ts'
 import { ClientAuthorities } from '../../access/authentication/client-authorities.ts'
@@ -25,30 +27,32 @@ import type { Log } from '../../lib/telemetry/log.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 
 /**
- * As upstream: a token that was revoked is refused this much later at the latest; one that was
- * refused is looked up each time.
+ * How long results of tokens are cached, as in kube-apiserver. A revoked token is refused at most
+ * SUCCESS_MS later. A refused token is looked up each time.
  */
 const SUCCESS_MS = 10_000
 const FAILURE_MS = 0
 
 export type Authenticators = Disposable & {
   readonly authenticate: Authenticate
-  /** For TokenReviews. No audiences: those of the server. */
+  /**
+   * Authenticates the token of a TokenReview. An empty list of audiences means those of the server.
+   */
   readonly authenticateToken: AuthenticateToken
-  /** To be changed when their files are. */
+  /** The CAs of client certificates, which are replaced when their files change. */
   readonly authorities: ClientAuthorities
 }
 
 export type AuthenticatorsOptions = {
   readonly serviceAccounts: ServiceAccountTokens | undefined
-  /** Undefined: no issuer is configured. */
+  /** Undefined if no JWT issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   readonly objects: Pick<Objects, 'get'>
   readonly metrics: AuthenticationMetrics
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** How the webhook is connected to; undefined: straight. */
+  /** Dials the webhook. Undefined: connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -110,8 +114,8 @@ export function createAuthenticators(
 }
 
 /**
- * They need only what is in memory, and are not cached, so that a token ends with the object that
- * it is bound to.
+ * Returns authenticators that need only what is in memory. Their results are not cached, so that a
+ * token ends with the object that it is bound to.
  */
 function localAuthenticators(
   { authentication }: Config,
@@ -127,8 +131,8 @@ function localAuthenticators(
 }
 
 /**
- * A cached chain of the authenticators that call other servers. The list is empty if none is
- * configured.
+ * Returns a cached chain of the authenticators that call other servers. The list is empty if none
+ * is configured.
  */
 function remoteAuthenticators(
   { authentication }: Config,
@@ -152,7 +156,10 @@ function remoteAuthenticators(
 
 type Webhook = { readonly authenticate: AuthenticateToken; readonly client: KubeconfigClient }
 
-/** Its answers are kept longer than those of other authenticators. */
+/**
+ * Creates the webhook authenticator. By default, its results are cached longer than those of other
+ * authenticators.
+ */
 function createWebhook(
   { authentication }: Config,
   { metrics, clock, random, log, dial }: AuthenticatorsOptions,

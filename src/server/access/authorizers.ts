@@ -1,6 +1,6 @@
 /**
- * Whether a user may do something: the authorizers of the configuration, replaced when its file
- * changes, and the graph that the node authorizer reads.
+ * Builds the authorizers of the configuration, which are replaced when its file changes, and the
+ * graph that the node authorizer reads.
  */
 import {
   ConfiguredAuthorizers,
@@ -23,7 +23,7 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 import type { AccessOf } from '../../request/resource-access.ts'
 
 export type AuthorizersOptions = Omit<ConfiguredAuthorizerOptions, 'nodes' | 'gates'> & {
-  /** Undefined: there is no node authorizer. */
+  /** Undefined if there is no node authorizer. */
   readonly graph: NodeGraph | undefined
 }
 
@@ -31,13 +31,13 @@ export function createAuthorizers(
   { authorization, featureGates: gates }: Config,
   { graph = new NodeGraph(), ...parts }: AuthorizersOptions,
 ): ConfiguredAuthorizers {
-  // Read when a node first asks: a start has no time for it.
+  // Read at the first request of a node, to keep the start of the server short.
   let rules: ReturnType<typeof bootstrapRules> | undefined
   const nodes = { graph, rules: () => (rules ??= bootstrapRules('system:node', gates)), gates }
   return new ConfiguredAuthorizers(authorization.authorizers, { ...parts, nodes, gates })
 }
 
-/** Versions of resources that the graph follows, of which any will do. */
+/** Versions in which the graph may read a resource. Any of them will do. */
 const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
 
 export type NodeGraphOptions = Omit<NodeGraphInformerOptions, 'accessOf'> & {
@@ -70,7 +70,7 @@ export type AuthorizationReloading = {
   readonly log: Log
 }
 
-/** Reloads --authorization-config. */
+/** Reloads the file of --authorization-config when it changes. */
 export function reloadAuthorization(
   { authorization, featureGates }: Config,
   { authorizers, metrics, serverId, clock, log }: AuthorizationReloading,
@@ -85,7 +85,7 @@ export function reloadAuthorization(
     log,
     clock,
   })
-  // Upstream counts the start as a success.
+  // kube-apiserver counts the start as a success.
   const startSeconds = clock.wallMs() / 1000
   const reloads = (): Reloads => {
     const { success, failure } = reloader.reloads

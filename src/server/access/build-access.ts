@@ -1,4 +1,4 @@
-/** Access control of a control plane: who sends a request, and what they may do. */
+/** Builds the access control of a control plane: authentication and authorization. */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { RolesInformer } from '../../access/rbac/roles-informer.ts'
 import { rbacGroup } from '../../access/rbac/role.ts'
@@ -14,15 +14,16 @@ import { type Authenticators, createAuthenticators } from './authenticators.ts'
 import { createAuthorizers, createNodeGraph } from './authorizers.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
 
-/** How tokens are issued and verified. */
+/** Options of issuing and verifying tokens. */
 export type TokenOptions = {
   /**
-   * Undefined: a key of the configuration signs service account tokens, or no tokens are issued.
+   * The external signer of service account tokens. Undefined: a key of the configuration signs
+   * them, or none are issued.
    */
   readonly signer: ExternalSigner | undefined
-  /** Undefined: no issuer of JWTs is configured. */
+  /** Undefined if no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
-  /** The issuers use the same one. */
+  /** Parses tokens. The issuers of JWTs use the same function. */
   readonly parseToken: ParseToken
 }
 
@@ -30,11 +31,14 @@ export type AccessControl = AsyncDisposable & {
   readonly authorize: Authorize
   readonly authorizers: ConfiguredAuthorizers
   readonly authenticators: Authenticators
-  /** Undefined: no issuer of service account tokens is configured. */
+  /** Undefined if no issuer of service account tokens is configured. */
   readonly serviceAccounts: ServiceAccountTokens | undefined
-  /** Also without the RBAC authorizer: nobody may grant rights that they do not have. */
+  /**
+   * Exists even without the RBAC authorizer, because users may not grant rights that they do not
+   * have.
+   */
   readonly roles: RolesInformer
-  /** What the node authorizer knows about pods. Undefined: there is no node authorizer. */
+  /** The node authorizer's view of pods. Undefined if there is no node authorizer. */
   readonly nodes: NodeGraphInformer | undefined
   /** Resolves when all roles are known. */
   readonly start: () => Promise<void>

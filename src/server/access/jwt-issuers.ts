@@ -1,6 +1,6 @@
 /**
- * JWT authenticators, set up from the configuration; when --authentication-config changes, they are
- * replaced.
+ * JWT authenticators, created from the configuration and replaced when --authentication-config
+ * changes.
  */
 import { JwtAuthenticators } from '../../access/authentication/oidc/jwt-authenticators.ts'
 import type { ParseToken } from '../../access/authentication/parse-token.ts'
@@ -17,7 +17,7 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 
 export type JwtIssuers = AsyncDisposable & {
   readonly authenticate: (token: string) => MaybePromise<TokenResult>
-  /** Looks whether the file has changed. Undefined: there is none. */
+  /** Checks whether the file has changed. Undefined if there is no file. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
 }
 
@@ -30,7 +30,7 @@ export type JwtIssuersOptions = {
   readonly serverId: string
 }
 
-/** Undefined if neither a flag nor a file configures an issuer. */
+/** Creates the JWT authenticators. Undefined if neither a flag nor a file configures an issuer. */
 export function createJwtIssuers(config: Config, parts: JwtIssuersOptions): JwtIssuers | undefined {
   const { jwt, signingAlgorithms: algorithms, file } = config.authentication
   if (jwt.length === 0 && file === null) return undefined

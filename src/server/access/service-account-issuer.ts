@@ -1,5 +1,5 @@
 /**
- * Who issues tokens of service accounts: keys of the configuration or an external signer, and the
+ * The issuer of service account tokens: keys of the configuration or an external signer, and the
  * documents about them.
  */
 import {
@@ -11,7 +11,7 @@ import { type Issuer, issuerDocuments } from '../../request/discovery/issuer.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
 import { readVerifyingKeys } from '../../lib/jwt.ts'
 
-/** For how long the keys of files may be cached, as upstream. */
+/** How long clients may cache keys that come from files, as in kube-apiserver. */
 const KEYS_CACHE_SECONDS = 3600
 
 export function issuerOf(
@@ -30,7 +30,7 @@ export function issuerOf(
   })
 }
 
-/** Undefined if none is configured. Fails if it cannot be used. */
+/** Starts the external signer. Undefined if none is configured. Fails if it cannot be used. */
 export async function startSigner(
   { authentication: { serviceAccounts } }: Config,
   options: ExternalSignerOptions,

@@ -1,6 +1,6 @@
 /**
- * ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the
- * gate.
+ * Service account tokens, set up from the configuration. TokenRequests issue them, and
+ * authenticators verify them.
  */
 import type { Objects } from '../../api/object-access.ts'
 import type { ServiceAccountClaims } from '../../api/service-account-claims.ts'
@@ -32,7 +32,7 @@ import type { Review } from '../../request/verbs/reviews/question.ts'
 import { createTokenRequest } from '../../request/verbs/token-request.ts'
 
 export type ServiceAccountTokens = {
-  /** In upstream's order: tokens of secrets, then bound ones. */
+  /** Authenticators in kube-apiserver's order: legacy tokens of secrets, then bound tokens. */
   readonly authenticators: readonly AuthenticateToken[]
   readonly requestToken: Review
 }
@@ -40,16 +40,16 @@ export type ServiceAccountTokens = {
 export type ServiceAccountsOptions = {
   readonly parse: ParseToken
   readonly objects: Pick<Objects, 'get'>
-  /** For the labels of secrets whose tokens are used. */
+  /** Handles the requests that label secrets whose tokens are used. */
   readonly handle: Handler
-  /** Undefined: a key of the configuration signs. */
+  /** The external signer. Undefined if a key of the configuration signs. */
   readonly signer: ExternalSigner | undefined
   readonly metrics: ServiceAccountMetrics
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Undefined if no issuer is configured. */
+/** Sets up service account tokens. Undefined if no issuer is configured. */
 export function createServiceAccountTokens(
   { authentication }: Config,
   { parse, objects, handle, signer, metrics, clock: { wallMs }, log }: ServiceAccountsOptions,
@@ -114,17 +114,23 @@ function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefi
 
 type ObjectLocation = { readonly plural: string; readonly namespace: string; readonly name: string }
 
-/** Whether an object can have this place: claims may name anything. */
+/** Whether an object can exist at this location. The claims of a token may name anything. */
 const isPossible = ({ plural, namespace, name }: ObjectLocation): boolean =>
   isName(name) && (plural === 'nodes' ? namespace === '' : isName(namespace))
 
 const isName = (text: string): boolean => text !== '' && checkPathSegment(text).length === 0
 
-/** How long a request may wait for the label. It is set again with the next use. */
+/**
+ * Maximum time that a request waits for the label. The label is set again at the next use of the
+ * token.
+ */
 const LABEL_MS_MAX = 10_000
 const FAILURE = 300
 
-/** Requests that come together share one write. */
+/**
+ * Returns a function that labels a secret with the day on which its token was last used. Concurrent
+ * requests share one write.
+ */
 function createLabel(
   handle: Handler,
   log: Log,
@@ -133,7 +139,7 @@ function createLabel(
   const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
     const { namespace = '', name = '', uid = '' } = metadata
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-    // With its uid: a new secret of the same name is another one.
+    // With the uid, because a new secret may have the same name.
     const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
     const signal = AbortSignal.timeout(LABEL_MS_MAX)
     const { status } = await request(handle, {

@@ -1,5 +1,6 @@
 /**
- * Token issuers of a server: the external signer of service account tokens, and issuers of JWTs.
+ * Token issuers of a server: the external signer of service account tokens, and the issuers of
+ * JWTs.
  */
 import { createParseToken } from '../../access/authentication/parse-token.ts'
 import type { Issuer } from '../../request/discovery/issuer.ts'
@@ -9,13 +10,13 @@ import type { TokenOptions } from './build-access.ts'
 import { createJwtIssuers, type JwtIssuers } from './jwt-issuers.ts'
 
 export type Tokens = TokenOptions & {
-  /** The documents about service account tokens. Null: the server issues none. */
+  /** Documents about the issuer of service account tokens. Null if the server issues none. */
   readonly issuer: Issuer | null
-  /** Checks whether the file of JWT issuers has changed. Undefined: there is no such file. */
+  /** Checks whether the file of JWT issuers has changed. Undefined if there is no file. */
   readonly reloader: JwtIssuers['reloader']
 }
 
-/** Fails if the external signer cannot be used. */
+/** Opens the token issuers. Fails if the external signer cannot be used. */
 export async function openTokens(core: ServerCore, owned: AsyncDisposableStack): Promise<Tokens> {
   const { config, environment, time, metrics, serverId, publicAddress } = core
   const { log } = environment

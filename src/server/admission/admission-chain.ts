@@ -35,7 +35,10 @@ export type AdmissionChainOptions = {
   }
 }
 
-/** Calls the webhook of the plugin ImagePolicyWebhook; undefined: it does not run. */
+/**
+ * Creates the client for the webhook of the plugin ImagePolicyWebhook. Undefined if the plugin does
+ * not run.
+ */
 export function createImageReviewer({
   admission: { imagePolicyWebhook },
 }: Config): KubeconfigClient | undefined {
@@ -63,7 +66,7 @@ export function createAdmission(
     gates,
   })
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
-  // No flag turns the first one off.
+  // The first plugin is not in the configuration, because no flag turns it off.
   const paramAccess = createParamAccess({ ...parts, resourcesOf })
   return new Admission(
     [paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])],

@@ -1,4 +1,7 @@
-/** Admission of a control plane: its plugins, and the policies and webhooks that they call. */
+/**
+ * Builds the admission of a control plane: its plugins, and the policies and webhooks that they
+ * call.
+ */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { celAuthorizer } from '../../access/authorization/cel-authorizer.ts'
 import { type Admission, admissionGroup } from '../../admission/admission.ts'
@@ -19,7 +22,7 @@ export type AdmissionSubsystem = AsyncDisposable & {
   readonly webhooks: WebhooksInformer
   /** Writes that were charged to quotas and have not ended. */
   readonly openCharges: OpenCharges
-  /** Resolves when all policies and webhooks are known. Before that, they check no write. */
+  /** Resolves when all policies and webhooks are known. Until then, they do not check writes. */
   readonly start: () => Promise<void>
 }
 
@@ -103,7 +106,7 @@ function createWebhooks(core: PlaneCore): WebhooksInformer {
   })
 }
 
-/** What CEL expressions of policies and webhooks need. */
+/** Options for the CEL expressions of policies and webhooks. */
 type ExpressionOptions = Pick<
   AdmissionPluginsOptions['policies'],
   'convertByWebhook' | 'authorizerOf' | 'answerPattern'

@@ -1,5 +1,5 @@
 /**
- * The admission policies that are in force, of both types: their indexes, and what keeps them
+ * The admission policies in force, of both types: their indexes, and the informers that keep them
  * current.
  */
 import { admissionGroup } from '../../admission/admission.ts'
@@ -19,7 +19,10 @@ import type { Access } from '../../request/resource-access.ts'
 
 export type PoliciesOptions = {
   readonly registry: Registry
-  /** Of the resources of a group, by their plural; undefined: the resource is not served. */
+  /**
+   * Returns access to the resources of a group by plural name. Undefined if the resource is not
+   * served.
+   */
   readonly accessIn: (group: string, version?: string) => (plural: string) => Access | undefined
   readonly policyMetrics: PolicyMetrics
   readonly conditionMetrics: ConditionMetrics
@@ -29,7 +32,7 @@ export type PoliciesOptions = {
 export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
-  /** To be started before the first request is accepted. */
+  /** Must be started before the first request is accepted. */
   readonly informers: readonly (
     | PoliciesInformer<CompiledPolicy>
     | PoliciesInformer<CompiledMutations>

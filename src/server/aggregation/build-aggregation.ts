@@ -1,6 +1,6 @@
 /**
- * Aggregated API servers of a control plane: which there are, how requests reach them, and what
- * they serve.
+ * Builds the aggregation of a control plane: which API servers are aggregated, how requests reach
+ * them, and the documents about what they serve.
  */
 import { named } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
@@ -12,7 +12,7 @@ import { ConnectedRemotes } from '../../request/aggregation/remote-documents.ts'
 import type { RemoteOptions } from '../../request/aggregation/remote.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
-/** How aggregated API servers are reached. */
+/** Options of connections to aggregated API servers. */
 export type AggregationOptions = Pick<RemoteOptions, 'clientCertificate' | 'ownAddress' | 'dial'>
 
 export type Aggregation = AsyncDisposable & {
@@ -21,9 +21,11 @@ export type Aggregation = AsyncDisposable & {
   readonly documents: ConnectedRemotes
   /** Whether aggregated discovery has every APIService. */
   readonly areListed: () => boolean
-  /** Resolves when all APIServices are known. Before that, every request is served here. */
+  /**
+   * Resolves when all APIServices are known. Until then, every request is served by this server.
+   */
   readonly start: () => Promise<void>
-  /** Keeps the condition of APIServices current. */
+  /** Keeps the availability condition of APIServices current. */
   readonly startAvailability: (
     metrics: AvailabilityMetrics,
     timers: Timers | undefined,
@@ -52,7 +54,7 @@ export function buildAggregation(core: PlaneCore, options: AggregationOptions): 
     start: async () => {
       await apiServices.start()
       if (owned.disposed) return
-      // Never fails. The server is not ready until then.
+      // Never fails. The server is not ready until this has ended.
       void documents.start().then(() => (areListed = true))
     },
     startAvailability: (metrics, timers) =>

@@ -1,4 +1,4 @@
-/** Priority and fairness of a control plane. */
+/** Builds the priority and fairness of a control plane. */
 import { systemTimers } from '../../lib/time/timers.ts'
 import { FlowControl } from '../../request/flow/flow-control.ts'
 import { flowGroup, FlowSchemasInformer } from '../../request/flow/flow-schemas-informer.ts'
@@ -6,11 +6,11 @@ import type { PlaneCore } from '../plane-core.ts'
 
 export type FlowControlSubsystem = AsyncDisposable & {
   readonly flowControl: FlowControl
-  /** Never fails. Until the flow schemas are known, requests have the mandatory levels. */
+  /** Never fails. Until the flow schemas are known, requests use the mandatory priority levels. */
   readonly start: () => Promise<void>
 }
 
-/** Undefined: requests are limited only by their number. */
+/** Builds priority and fairness. Undefined if requests are limited only by their number. */
 export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefined {
   const { config, environment, registry, metrics, storage, accessOf } = core
   if (!config.requests.hasFairness) return undefined

@@ -1,4 +1,4 @@
-/** The request pipeline of a control plane. */
+/** Builds the request pipeline of a control plane. */
 import type { Handler } from '../../api/request.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { reviewedToken } from '../../access/authentication/bearer-token.ts'
@@ -26,17 +26,17 @@ import type { AccessControl } from '../access/build-access.ts'
 import type { Aggregation } from '../aggregation/build-aggregation.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
-/** What the server around a control plane gives to its requests. */
+/** Functions of the server around a control plane that its requests use. */
 export type ServerHooks = {
-  /** Undefined: nothing is traced. */
+  /** Undefined if nothing is traced. */
   readonly traces: Traces | undefined
-  /** Undefined: nothing is audited. */
+  /** Undefined if nothing is audited. */
   readonly audit: Audit | undefined
-  /** Whether the server stops and refuses new requests. */
+  /** Whether the server is stopping and refuses new requests. */
   readonly isLeaving: () => boolean
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
-  /** Creates the documents about the server, which depend on what it serves. */
+  /** Creates the documents about the server, which depend on the resources that it serves. */
   readonly createDocuments: (
     registry: Registry,
     answers: Pick<DocumentsOptions, 'explainAccess' | 'dumpFlows' | 'remote'>,

@@ -1,4 +1,7 @@
-/** What Services take from finite pools: the allocators, given the objects that they read. */
+/**
+ * Creates the allocators of addresses and node ports for Services, and gives them the objects that
+ * they read.
+ */
 import type { Handler } from '../../api/request.ts'
 import {
   createAllocators,

@@ -1,5 +1,6 @@
 /**
- * The resources of a control plane: how their objects are read and written, and custom resources.
+ * Builds the resources of a control plane: how their objects are read and written, and custom
+ * resources.
  */
 import { isOfRoles } from '../../access/rbac/role.ts'
 import type { CrdController } from '../../controllers/crds.ts'
@@ -84,7 +85,7 @@ export function buildResources(
   return { access, allocation, creates, storeRoles }
 }
 
-/** The controller of CustomResourceDefinitions. Undefined: they are not served. */
+/** Creates the controller of CustomResourceDefinitions. Undefined if they are not served. */
 export function buildCrds(
   { environment, storage, registry, accessOf, handle, metrics }: PlaneCore,
   access: ResourceAccess,

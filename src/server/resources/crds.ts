@@ -1,4 +1,4 @@
-/** Connects the controller of CustomResourceDefinitions with the parts of a control plane. */
+/** Connects the controller of CustomResourceDefinitions to the parts of a control plane. */
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
@@ -26,21 +26,24 @@ const apiServicesId = {
 type CrdsOptions = {
   readonly registry: Registry
   readonly accessOf: (resource: Resource) => WriteAccess
-  /** Unlike `accessOf`, creates nothing that is kept for the resource. */
+  /**
+   * Returns the keys of a resource. Unlike `accessOf`, it creates nothing that is kept for the
+   * resource.
+   */
   readonly keysOf: (resource: Resource) => ResourceKeys
-  /** Access to objects in the versions that they are stored in. */
+  /** Returns access to objects in the versions in which they are stored. */
   readonly storedAccessOf: (resource: Resource) => WriteAccess
-  /** The definition changed: drops what is cached of the resource. */
+  /** Drops what is cached of a resource whose definition has changed. */
   readonly retire: (resource: Resource) => void
-  /** The resource is deleted: removes its metrics. */
+  /** Removes the metrics of a deleted resource. */
   readonly uncount: (resource: Resource) => void
   readonly handle: Handler
-  /** Changes when the database turns out to be another one, or an older state of it. */
+  /** Changes when the database is replaced, or restored from an older backup. */
   readonly life: () => number
   readonly log: Log
 }
 
-/** Undefined: definitions are not served. */
+/** Creates the controller. Undefined if definitions are not served. */
 export function createCrds(options: CrdsOptions): CrdController | undefined {
   const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, life, log } = options
   const resource = registry.find(crdsId)
@@ -71,7 +74,7 @@ export function createCrds(options: CrdsOptions): CrdController | undefined {
         if (next === undefined) return
         const sent = { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }
         const answered = await request(handle, sent)
-        // Another replica wrote the status first.
+        // Retried, because another replica has written the status first.
         if (answered.status === CONFLICT) continue
         expectStatus(answered, [200, 404])
         return
@@ -111,13 +114,15 @@ export function createCrds(options: CrdsOptions): CrdController | undefined {
 
 /** The label of APIServices that the server creates; those that clients create do not have it. */
 const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
-/** For groups of definitions; APIServices of built-in groups have `onstart`. */
+/**
+ * Value of the label for groups of CustomResourceDefinitions. For built-in groups it is `onstart`.
+ */
 const managedValue = 'true'
 
 const CONFLICT = 409
 
 function expectStatus({ status }: ApiResponse, expected: readonly number[]): void {
-  if (!expected.includes(status)) throw new Error(`answered ${status}`)
+  if (!expected.includes(status)) throw new Error(`unexpected status ${status}`)
 }
 
 const collectionOf = ({ group, version, plural }: typeof crdsId | typeof apiServicesId): string =>

@@ -1,6 +1,6 @@
 /**
- * Writes of roles, policies and webhook configurations, which the server itself follows: they are
- * answered when what they say is in force.
+ * Writes of roles, policies and webhook configurations, which the server itself follows. They are
+ * answered when the change is in force.
  */
 import { admissionGroup } from '../../admission/admission.ts'
 import type { PoliciesInformer } from '../../admission/policies/policies-informer.ts'
@@ -25,7 +25,10 @@ type WriteInformers = {
   readonly webhooks: WebhooksInformer
 }
 
-/** Writes of what decides on other requests return when it is in force. */
+/**
+ * Returns the store of a resource. If its objects decide about other requests, writes return when
+ * the change is in force.
+ */
 export function createStoreOf(
   storeOf: (resource: Resource) => Store,
   { roles, policies, webhooks }: WriteInformers,
@@ -78,12 +81,12 @@ export function createStoreRoles({
       }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
-    // All at once would hold up who connects at the start.
+    // In slices, because storing all of them at once would delay clients that connect at the start.
     const slices = new Slices()
     const storing: Promise<PolicyObject[]>[] = []
     for (const wanted of all) {
       const stored = storeOne(wanted)
-      // Of one that fails before all have begun the end of this function tells.
+      // Failures are reported by the `Promise.all` below.
       stored.catch(() => undefined)
       storing.push(stored)
       if (slices.isOver) await slices.turn()

@@ -1,6 +1,6 @@
 /**
- * What a writer must be allowed besides the verb of the request: to grant what a role says, to
- * create by an update, to delete what cannot be read.
+ * Permissions that a writer needs besides the verb of the request: to grant the rights of a role,
+ * to create an object by an update, to delete an object that cannot be read.
  */
 import { forbidden } from '../../api/errors.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'

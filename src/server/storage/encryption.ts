@@ -1,6 +1,6 @@
 /**
- * Encryption at rest, set up from the configuration; when --encryption-provider-config changes, its
- * providers are replaced.
+ * Encryption at rest, set up from the configuration. Its providers are replaced when
+ * --encryption-provider-config changes.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { Gates } from '../../api/gates.ts'
@@ -29,11 +29,11 @@ import { identity, type Transformer } from '../../storage/transform.ts'
 export type EncryptionSetUp = AsyncDisposable & {
   readonly transformer: Transformer
   readonly checks: readonly HealthCheck[]
-  /** Looks whether the file has changed. Undefined: it is not reloaded. */
+  /** Checks whether the file has changed. Undefined if it is not reloaded. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
   /**
-   * Calls the listener when the providers were replaced, with what tells whether values below a
-   * prefix are concerned.
+   * Registers a listener that is called when the providers were replaced. Its argument returns
+   * whether values below a prefix are affected.
    */
   readonly onReplaced: (listener: OnReplaced) => void
 }
@@ -41,7 +41,7 @@ export type EncryptionSetUp = AsyncDisposable & {
 type OnReplaced = (isConcerned: (prefix: Key) => boolean) => void
 
 export type ServerEncryptionOptions = {
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly root: Key
   readonly time: Time
   readonly log: Log
@@ -54,7 +54,7 @@ export type EncryptionSource = Pick<Config['storage'], 'encryption'> & {
   readonly featureGates: Gates
 }
 
-/** Resolves when the plugins have been asked once, whether they answered or not. */
+/** Sets up encryption. Resolves when each plugin was called once, whether or not it responded. */
 export async function createEncryption(
   config: EncryptionSource,
   options: ServerEncryptionOptions,
@@ -115,7 +115,8 @@ const none: EncryptionSetUp = {
 }
 
 /**
- * A configuration whose plugins do not work is not used: the next check of the file tries it again.
+ * Fails if the plugins of a new configuration do not work, so that it is not used. The next check
+ * of the file tries it again.
  */
 async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Promise<void> {
   using owned = new DisposableStack()
@@ -127,7 +128,10 @@ async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Pro
   owned.move()
 }
 
-/** The providers in use. Those that were replaced may still be called for a while. */
+/**
+ * The providers in use. Replaced providers may still be called for a while, so they are disposed of
+ * later.
+ */
 class CurrentProviders implements AsyncDisposable {
   readonly #time: Time
   readonly #ended = new AbortController()
@@ -152,7 +156,7 @@ class CurrentProviders implements AsyncDisposable {
     try {
       await sleep(this.#time, old.callsMs, this.#ended.signal)
     } catch {
-      // The server stops.
+      // The server is stopping.
     }
     old[Symbol.dispose]()
   }
@@ -164,8 +168,8 @@ class CurrentProviders implements AsyncDisposable {
 }
 
 /**
- * One check for all plugins, with upstream's name; without reloads, one for each if there is one of
- * v1.
+ * Returns one check for all plugins, with kube-apiserver's name. If the file is not reloaded and a
+ * plugin uses KMS v1, there is one check per plugin.
  */
 function kmsChecks(current: CurrentProviders, isReloaded: boolean): readonly HealthCheck[] {
   const { checks } = current.providers
@@ -193,8 +197,8 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
 }
 
 /**
- * The resource of a folder below the root. Events are stored as those of the core group, which
- * comes first.
+ * Returns a function that finds the resource of a folder below the root. Events of both groups are
+ * in the folder of the core group, which comes first.
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()

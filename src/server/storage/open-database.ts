@@ -1,7 +1,7 @@
 /**
- * One database with everything in front of it: the engine with its metrics and spans, the leases,
- * the store, the compaction and the cache. The main database is one, and each etcd of
- * --etcd-servers-overrides.
+ * Opens one database with everything in front of it: the engine with its metrics and spans, the
+ * leases, the store, the compaction and the cache. It is used for the main database, and for each
+ * etcd of --etcd-servers-overrides.
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -16,33 +16,33 @@ import { Store } from '../../storage/store.ts'
 import type { Transformer } from '../../storage/transform.ts'
 
 export type DatabaseOptions = {
-  /** All keys are below it. */
+  /** Prefix of all keys. */
   readonly root: Key
   readonly transformer: Transformer
   /** Shared by the caches of all databases. */
   readonly memory: CacheMemory
   readonly leaseOptions: LeaseOptions
-  /** Adds the spans of tracing, if there is tracing. */
+  /** Adds tracing spans, if tracing is on. */
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
   /** The main database, whose metrics also count the calls of this one. */
   readonly sharesMetricsOf?: MeasuredEngine
   readonly clock: Clock
   readonly random: () => number
-  /** For the cache. */
+  /** Log of the cache. */
   readonly log: Log
 }
 
 export type Database = AsyncDisposable & {
   readonly engine: MeasuredEngine
   readonly store: Store
-  /** Not started yet. */
+  /** The cache, which is not started yet. */
   readonly cache: Cache
-  /** Bytes that the database takes on its disk. */
+  /** Returns the size of the database on disk, in bytes. */
   readonly readSize: OpenedEngine['readSize']
 }
 
-/** Disposing of the result also closes the engine. */
+/** Opens a database on an engine. Disposing of the result also closes the engine. */
 export function openDatabase(opened: OpenedEngine, options: DatabaseOptions): Database {
   const { root, transformer, memory, leaseOptions, traced, clock, random, log } = options
   const { metrics, sharesMetricsOf } = options

@@ -1,6 +1,6 @@
 /**
- * The storage of a server: the main database, the other etcds that have some resources, and the
- * encryption of the values.
+ * The storage of a server: the main database, other etcds that store some resources, and encryption
+ * at rest.
  */
 import { messageOf } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -25,12 +25,12 @@ import type { Store } from '../../storage/store.ts'
 import type { Tracing } from '../../request/tracing/tracing.ts'
 
 export type StorageOptions = {
-  /** Undefined: it is opened here. */
+  /** An engine that is already opened. Undefined: the configured engine is opened here. */
   readonly opened: MaybePromise<OpenedEngine> | undefined
-  /** What all caches may take together. */
+  /** Maximum memory of all caches together. */
   readonly cacheBytes: number
   readonly tracing: Tracing | undefined
-  /** How an etcd is connected to; undefined: straight. */
+  /** Dials etcd. Undefined: connections are direct. */
   readonly dial: Dial | undefined
   readonly serverId: string
   readonly metrics: Metrics
@@ -40,7 +40,7 @@ export type StorageOptions = {
 }
 
 export type OpenStorage = {
-  /** All keys are below it. */
+  /** Prefix of all keys. */
   readonly root: Key
   readonly engine: MeasuredEngine
   readonly store: Store
@@ -49,7 +49,7 @@ export type OpenStorage = {
   readonly encryption: EncryptionSetUp
 }
 
-/** `owner` closes all of it. Fails with what to do about it. */
+/** Opens the storage, which `owner` closes. If it fails, the error says what to do about it. */
 export async function openStorage(
   config: Config,
   owner: AsyncDisposableStack,
@@ -104,7 +104,7 @@ export async function openStorage(
   return { root, engine, store, cache, overrides, encryption }
 }
 
-/** None if objects are kept in this process. */
+/** Returns the servers of the main etcd. Empty if objects are not stored in etcd. */
 export const etcdServers = ({ storage: { store } }: Config): readonly string[] =>
   store.kind === 'etcd' ? store.servers : []
 
@@ -118,15 +118,18 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
       throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
     const servers = etcdServers(config).join(', ')
     throw new Error(
-      `etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`,
+      `etcd at ${servers} does not respond (${why}): start it, or correct --etcd-servers`,
       { cause },
     )
   }
 }
 
-/** What shares a lease expires together, in one transaction of etcd. */
+/**
+ * Returns a function that counts the objects of a lease. They expire together, in one transaction
+ * of etcd.
+ */
 function countLeased(metrics: Metrics): (objects: number) => void {
-  const help = 'Objects that shared a lease of etcd when another took its place.'
+  const help = 'Number of objects attached to an etcd lease when another lease replaced it.'
   const counts = metrics.histogram(
     { name: 'etcd_lease_object_counts', help },
     [10, 50, 100, 500, 1000, 2500, 5000],

@@ -1,7 +1,7 @@
 /**
- * Resources whose objects another etcd has (--etcd-servers-overrides): each such etcd is followed,
- * proven and compacted on its own, and its revisions are never compared with those of another. If
- * one is away, the resources of the others are served.
+ * Resources whose objects are stored in another etcd (--etcd-servers-overrides). Each such etcd has
+ * its own feed, revision checks and compaction, and its revisions are never compared with those of
+ * another. If one is down, the resources of the others are still served.
  */
 import type { Cache } from '../../storage/cache/cache.ts'
 import type { Config } from '../../config/config.ts'
@@ -14,7 +14,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './open-databa
 
 type Override = Pick<Database, 'cache' | 'store' | 'readSize'> & {
   readonly servers: readonly string[]
-  /** Below the root. */
+  /** Folders of the resources that it stores, below the root. */
   readonly folders: ReadonlySet<string>
 }
 
@@ -28,8 +28,8 @@ export class Overrides implements AsyncDisposable {
   }
 
   /**
-   * Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used
-   * at all.
+   * Opens the other etcds. Does not wait for one that is down, which is retried. Fails if one of
+   * them cannot be used at all.
    */
   static async open(
     { storage: etcd }: Config,
@@ -57,7 +57,7 @@ export class Overrides implements AsyncDisposable {
     return new Overrides(overrides, owned.move())
   }
 
-  /** Undefined: the main etcd has the resource. */
+  /** Returns the override that stores a resource. Undefined if the main etcd does. */
   of = (resource: Resource): Override | undefined => {
     if (this.#overrides.length === 0 || resource.isCustom) return undefined
     const folder = resourcePrefix(resource)
@@ -77,8 +77,8 @@ export class Overrides implements AsyncDisposable {
   }
 
   /**
-   * By name only: without one of them the server is still of use, and a load balancer must not take
-   * it for dead.
+   * Checks that are made only when they are requested by name. Without one of these etcds the
+   * server is still useful, and a load balancer must not take it for dead.
    */
   get checks(): readonly HealthCheck[] {
     return this.#overrides.map(({ cache }, at) => ({
@@ -98,15 +98,15 @@ type OverrideRow = Config['storage']['overrides'][number]
 const overridesByServers = ({ overrides }: Config['storage']): Map<string, OverrideRow[]> =>
   Map.groupBy(overrides.filter(isStored), ({ servers }) => servers.join(';'))
 
-/** How many etcds there are besides the main one. */
+/** Number of etcds besides the main one. */
 export const otherEtcds = ({ storage }: Config): number =>
   storage.store.kind === 'etcd' ? overridesByServers(storage).size : 0
 
 /**
- * As upstream, Events of their own group are stored as those of the core group, whose override
- * counts.
+ * Whether an override takes effect. As in kube-apiserver, Events of the group events.k8s.io are
+ * stored with those of the core group, and the override of the core group applies.
  */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'
 
 const faultOf = (cache: Cache): string | undefined =>
-  cache.isLive ? undefined : 'nothing is heard from etcd'
+  cache.isLive ? undefined : 'etcd does not respond'

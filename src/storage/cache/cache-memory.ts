@@ -1,18 +1,18 @@
 /**
- * What --cache-memory-max allows, shared by the caches of a process: there is one for each etcd
- * (--etcd-servers-overrides).
+ * The memory that --cache-memory-max allows, shared by all caches of a process: each etcd has its
+ * own cache (--etcd-servers-overrides).
  */
 
 type Sharer = {
   readonly usedBytes: () => number
-  /** Drops what can be dropped; false: there was nothing. */
+  /** Drops one resource. Returns false if there was none to drop. */
   readonly dropOne: () => boolean
 }
 
 export class CacheMemory {
-  /** Of all caches together; Infinity: no ceiling. */
+  /** Maximum for all caches together. Infinity: no ceiling. */
   readonly bytesMax: number
-  /** How many caches there will be. */
+  /** Number of caches that will share the memory. */
   readonly caches: number
   readonly #sharers: Sharer[] = []
 
@@ -22,7 +22,8 @@ export class CacheMemory {
   }
 
   /**
-   * Returns the same for a ceiling over all of them: room is made in the cache that needs it first.
+   * Registers a cache. Returns the same functions for all caches together: the used bytes are
+   * summed, and the cache that needs room drops its own resources first.
    */
   share(own: Sharer): Sharer {
     this.#sharers.push(own)

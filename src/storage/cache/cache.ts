@@ -1,6 +1,7 @@
 /**
- * All resources of one database in memory, with one feed and common budgets. A resource costs
- * nothing until it is read, and little again when nobody has read it for a while.
+ * All resources of one database in memory. They share one feed and common memory budgets. A
+ * resource takes no memory before its first read, and is dropped again some time after its last
+ * use.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -30,15 +31,21 @@ import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
 /**
- * Events for watches that resume, and lists that continue, within 80 seconds; later ones read the
- * history of the database.
+ * Budget for recent events. They serve watches that resume, and lists that continue, within 80
+ * seconds; later ones read the history of the database.
  */
 const PAST_BYTES = 24 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
-/** For watches that resume from further back: twice what the longest history takes. */
+/**
+ * Budget for events that are read from the history of the database, for watches that resume from
+ * further back: twice the size of the longest history.
+ */
 const HISTORIES_BYTES = 64 << 20
-/** Room for some ten thousand objects in protobuf, or some thousand in two other encodings. */
+/**
+ * Budget for other encodings of objects: room for on the order of ten thousand objects in protobuf,
+ * or a few thousand in two other encodings.
+ */
 const MEMO_BYTES = 24 << 20
 const usualBytes = {
   pastBytes: PAST_BYTES,
@@ -47,37 +54,43 @@ const usualBytes = {
   memoBytes: MEMO_BYTES,
 }
 /**
- * After this time a resource that nobody reads is dropped: an informer that lost its connection is
- * back by then.
+ * A resource that has not been used for this long is dropped. An informer that lost its connection
+ * has reconnected by then.
  */
 const UNUSED_MS = 5 * 60_000
-/** How often unused resources, indexes and old entries of the eviction queues are looked for. */
+/**
+ * Interval at which unused resources, unused indexes and old entries of the eviction queues are
+ * dropped.
+ */
 const SWEEP_EVERY_MS = 10_000
 /**
- * How often it is looked whether the objects exceed their ceiling: resources grow by events, too,
- * by tens of megabytes in a second.
+ * How often the memory of the objects is compared with its ceiling. Events also make resources
+ * grow, by tens of megabytes per second.
  */
 const CEILING_EVERY_MS = 250
 /**
- * How long a watch waits for its resource to be listed before the client has to retry: the largest
- * takes some seconds.
+ * How long a watch waits until its resource is listed. After that the client has to retry. Listing
+ * the largest resources takes a few seconds.
  */
 const WATCH_READY_MS = 20_000
-/** How often a database that was away when the server started is asked again. */
+/** Delay between attempts to reach a database that was down when the server started. */
 const START_RETRY_MS = 1_000
-/** One resource at a time is compared with the database; each about this often. */
+/**
+ * Approximate interval at which each resource is compared with the database. One resource is
+ * compared at a time.
+ */
 const CHECK_EVERY_MS = 5 * 60_000
 
 export type CacheOptions = {
   readonly engine: Engine
   readonly store: Store
   readonly transformer: Transformer
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly root: Key
   readonly clock: Clock
   readonly timers?: Timers
   readonly log: Log
-  /** Absent: no ceiling. */
+  /** Memory that all caches of the process share. Absent: no ceiling. */
   readonly memory?: CacheMemory
   readonly budgets?: {
     readonly pastBytes?: number
@@ -86,7 +99,7 @@ export type CacheOptions = {
     readonly framesBytes?: number
     readonly memoBytes?: number
     readonly indexes?: IndexLimits
-    /** Of the objects themselves; absent: no ceiling. */
+    /** Maximum for the objects themselves. Absent: no ceiling. */
     readonly objectBytes?: number
   }
   readonly unusedMs?: number
@@ -96,14 +109,14 @@ export type CacheOptions = {
 
 type ResourceEntry = { readonly resource: CachedResource; readonly reader: Reader }
 
-/** The key of an object, and its revisions if it has any. */
+/** Key of an object, and its revisions if it is stored. */
 type ItemKey = {
   readonly key: Key
   readonly revision?: Revision
   readonly createRevision?: Revision
 }
 
-/** `now`: undefined while it is not in memory. */
+/** State of one resource. `now` is undefined while its objects are not in memory. */
 export type ResourceStats = {
   readonly name: string
   readonly prefix: string
@@ -120,17 +133,20 @@ export class Cache implements AsyncDisposable {
   readonly #feed: Feed
   readonly #shared: CachedResourceOptions
   readonly #options: CacheOptions
-  /** By prefix, and by version if one prefix is served in several. */
+  /**
+   * Entries by prefix, then by version: a kind that is stored once can be served in several
+   * versions.
+   */
   readonly #resources = new Map<Key, Map<string, ResourceEntry>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #sweepTimer: Timer | undefined
   #restored: Disposable | undefined
   #ceilingTimer: Timer | undefined
   #isChecking = false
-  /** Resources of which it is not known whether the keys in use can decrypt their objects. */
+  /** Resources that still have to be checked for objects that the current keys cannot decrypt. */
   readonly #unchecked = new Set<CachedResource>()
   #isCheckingReadable = false
-  /** Sweeps so far. */
+  /** Number of sweeps so far. */
   #sweeps = 0
 
   constructor(options: CacheOptions) {
@@ -179,8 +195,9 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * The same for a database that may be away when the server starts: what was read before the feed
-   * began is read again. Resolves when it has begun, or the signal is aborted. Never fails.
+   * Like `start`, for a database that may be down when the server starts: retries until the
+   * database responds. Resources that were listed before the feed started are listed again.
+   * Resolves when the feed has started or the signal is aborted. Never fails.
    */
   async startLater(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -190,15 +207,17 @@ export class Cache implements AsyncDisposable {
         return
       } catch (error) {
         if (signal.aborted) return
-        this.#shared.log('warn', 'a database does not answer yet', { error: String(error) })
+        this.#shared.log('warn', 'the database does not respond yet; retrying', {
+          error: String(error),
+        })
         await sleep(this.#shared.time, START_RETRY_MS, signal).catch(() => undefined)
       }
     }
   }
 
   /**
-   * Resolves when what is in memory shows everything that was acknowledged before the call. Fails
-   * with a StorageError.
+   * Resolves when memory includes every write that was acknowledged before the call. Fails with a
+   * StorageError.
    */
   async latest(): Promise<void> {
     const revision = await this.#feed.prove()
@@ -223,22 +242,24 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Changes when the database turns out to be another one, or an older state of it: earlier
-   * revisions mean nothing any more.
+   * Changes when the database is replaced, or restored from an older backup. Revisions from before
+   * the change are meaningless then.
    */
   get databaseLife(): number {
     return this.#feed.life
   }
 
   /**
-   * False for a while after such a change: a request may still have objects of the previous
-   * database.
+   * False for a while after `databaseLife` has changed, while requests may still hold objects of
+   * the previous database.
    */
   get isDatabaseSettled(): boolean {
     return this.#feed.isSettled
   }
 
-  /** The reader of a resource; the same one for everybody who names the same prefix and version. */
+  /**
+   * Returns the reader of a resource. All callers that pass the same prefix and version share it.
+   */
   resource(spec: ResourceSpec): Reader {
     const { prefix, version = '' } = spec
     const versions = this.#resources.get(prefix) ?? new Map<string, ResourceEntry>()
@@ -250,14 +271,14 @@ export class Cache implements AsyncDisposable {
     return reader
   }
 
-  /** Brings a resource that has a reader into memory. */
+  /** Loads a resource into memory, if it has a reader. `make` is called with each object. */
   async fill(prefix: Key, version: string, make: (item: Item) => void): Promise<void> {
     await this.#resources.get(prefix)?.get(version)?.reader.fill(make)
   }
 
   /**
-   * A reader for requests that were resolved before a definition changed but read only now. They
-   * read the database, since the objects in memory follow the new definition.
+   * Returns a reader for requests that were routed before a definition changed but read only now.
+   * They read the database, because the objects in memory follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
     const resource = new CachedResource(spec, this.#shared)
@@ -265,7 +286,7 @@ export class Cache implements AsyncDisposable {
     return new Reader(resource, this.#shared)
   }
 
-  /** An item for one use, of an object that is not stored in this form. */
+  /** Creates an item for a single use, from an object that is not stored in this form. */
   looseItem(key: ItemKey, object: KubeObject, print: ObjectCodec['print']): Item {
     const { slabs } = this.#shared
     const home: ItemHome = {
@@ -280,8 +301,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * The home of items that are made from cached ones, and kept by their maker until it releases
-   * them.
+   * Returns a home for items that are derived from cached ones. Their owner keeps them until it
+   * calls `release`.
    */
   homeOf(codec: ObjectCodec): ItemHome {
     const { slabs, decoded } = this.#shared
@@ -303,7 +324,7 @@ export class Cache implements AsyncDisposable {
     this.#resources.delete(prefix)
   }
 
-  /** What is in memory, for operators and tests. */
+  /** Totals over all resources, for operators and tests. */
   stats(): {
     resources: number
     live: number
@@ -322,7 +343,7 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** The resources that are in memory, for operators. */
+  /** Statistics of each resource, for operators. */
   *resources(): Generator<ResourceStats> {
     for (const resource of this.#all()) {
       const { spec, tree, watcherCount, counts, reflector } = resource
@@ -339,8 +360,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * How many objects there are below a prefix; undefined: they are not in memory. Infinity: they do
-   * not fit, and each list reads them from the database.
+   * Number of objects below a prefix. Undefined if they are not in memory. Infinity if they do not
+   * fit into memory, so that each list reads them from the database.
    */
   objectsOf(prefix: Key): number | undefined {
     if (this.ceiling.leavesOut(prefix)) return Infinity
@@ -350,7 +371,7 @@ export class Cache implements AsyncDisposable {
     return undefined
   }
 
-  /** What may be kept for later, by what it is, and how much of it is. */
+  /** Memory budgets of data that can be evicted and made or read again, by name. */
   budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
     const { past, frames, histories } = this.#shared
     return {
@@ -361,14 +382,14 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** What became of the feed. */
+  /** Counters and lag of the feed. */
   get feed(): FeedStats {
     return this.#feed.stats
   }
 
   /**
-   * Compares every live resource with the database. Returns the prefixes that differed; they are
-   * listed again.
+   * Compares every live resource with the database. Returns the prefixes of the resources that
+   * differed; those are listed again.
    */
   async check(): Promise<readonly Key[]> {
     const differing: Key[] = []
@@ -378,16 +399,17 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * To be called when other keys are in use: what is in memory but cannot be read any more is told
-   * of and refused, so that whoever took a key away learns of it now, and not when the server is
-   * started again. What cannot be looked at now is with the next sweep. Never fails.
+   * Finds objects in memory that the current encryption keys cannot decrypt, and logs how many
+   * there are. Reads of them that require the latest state then fail. Called after the keys have
+   * changed: an operator who removed a key learns of it now, and not when the server restarts.
+   * Resources that cannot be checked now are checked at the next sweep. Never fails.
    */
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
     for (const resource of this.#all()) {
       if (!isConcerned(resource.spec.prefix)) continue
       if (resource.reflector.phase === 'live') this.#unchecked.add(resource)
-      // A list that is under way has values that were decrypted with the keys of before: it begins
-      // again.
+      // A list in progress has values that were decrypted with the previous keys, so it starts
+      // over.
       else resource.reflector.listAgain()
     }
     await this.#checkUnchecked()
@@ -401,10 +423,7 @@ export class Cache implements AsyncDisposable {
     await this.#feed[Symbol.asyncDispose]()
   }
 
-  /**
-   * Runs every SWEEP_EVERY_MS: evicts what nobody uses, and compares one resource with the
-   * database.
-   */
+  /** Runs every SWEEP_EVERY_MS: evicts unused data, and compares one resource with the database. */
   sweep(): void {
     const now = this.#shared.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
@@ -422,8 +441,8 @@ export class Cache implements AsyncDisposable {
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
     void this.#checkOne(due)
-      // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest
-      // on the comparison.
+      // An unexpected error is logged and does not end the process, because reads do not depend on
+      // the comparison.
       .catch((error: unknown) =>
         this.#shared.log('error', 'a comparison with the database failed', {
           error: String(error),
@@ -434,7 +453,10 @@ export class Cache implements AsyncDisposable {
       })
   }
 
-  /** The resource that was read least recently, if nobody watches it. */
+  /**
+   * Drops the resource that was read least recently among those without watchers. Returns false if
+   * there is none.
+   */
   #dropOne(): boolean {
     let oldest: CachedResource | undefined
     for (const resource of this.#all()) {
@@ -465,31 +487,35 @@ export class Cache implements AsyncDisposable {
     if (this.#isCheckingReadable) return
     this.#isCheckingReadable = true
     try {
-      // Also those that are added meanwhile.
+      // The iteration includes resources that are added while it runs.
       for (const resource of this.#unchecked) if (!(await this.#checkOneReadable(resource))) return
     } finally {
       this.#isCheckingReadable = false
     }
   }
 
-  /** False if it could not be looked at. */
+  /** Returns false if the resource could not be checked. */
   async #checkOneReadable(resource: CachedResource): Promise<boolean> {
     const { log } = this.#shared
     const fields = { resource: resource.spec.name }
-    // Before the look: the keys may be replaced again meanwhile.
+    // Removed before the check, because the keys may be replaced again during it.
     this.#unchecked.delete(resource)
     if (resource.reflector.phase !== 'live') return true
     try {
       const count = await resource.checkReadable()
       if (count > 0)
-        log('error', 'objects cannot be decrypted with the encryption configuration', {
-          ...fields,
-          count,
-        })
+        log(
+          'error',
+          'objects cannot be decrypted with the current encryption configuration; restore the missing keys',
+          {
+            ...fields,
+            count,
+          },
+        )
       return true
     } catch (error) {
       this.#unchecked.add(resource)
-      log('warn', 'whether all objects can be decrypted is not known yet', {
+      log('warn', 'could not check whether all objects can be decrypted; retrying', {
         ...fields,
         error: String(error),
       })
@@ -508,7 +534,7 @@ export class Cache implements AsyncDisposable {
     return undefined
   }
 
-  /** False if the cache was wrong. A failed comparison does not count as wrong. */
+  /** Returns false if the cache was wrong. A failed comparison does not count as wrong. */
   async #checkOne(resource: CachedResource): Promise<boolean> {
     const { log, time, engine } = this.#shared
     this.#checkedAtMs.set(resource, time.monotonicMs())

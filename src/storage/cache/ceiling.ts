@@ -1,34 +1,36 @@
 /**
- * How much memory the objects of the cache may take (--cache-memory-max). A resource that does not
- * fit is not loaded: it is read from the database, for a while, and then tried again. To make room,
- * resources that nobody watches are dropped, the least recently read first.
+ * Limits the memory that cached objects take (--cache-memory-max). A resource that does not fit is
+ * not loaded: its reads go to the database for a while, and then loading it is tried again. To make
+ * room, resources without watchers are dropped, the least recently read first.
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import { Semaphore } from '../../lib/concurrency/semaphore.ts'
 import { StorageError } from '../errors.ts'
 
 /**
- * Lists that read such a resource from the database at the same time; the others wait. Each reads
- * all of it: more would keep the database from everything else.
+ * How many lists may read resources that do not fit from the database at the same time; the others
+ * wait. Each reads the whole resource, so more would keep the database from serving anything else.
  */
 const STORE_LISTS_MAX = 4
-/** How long a resource that did not fit is read from the database before it is tried again. */
+/**
+ * How long a resource that did not fit is read from the database before loading it is tried again.
+ */
 const LEFT_OUT_MS = 60_000
 
 export type CeilingOptions = {
-  /** Infinity: no ceiling. */
+  /** Maximum memory for objects. Infinity: no ceiling. */
   readonly bytesMax: number
   readonly usedBytes: () => number
-  /** Drops what can be dropped; false: there was nothing. */
+  /** Drops one resource. Returns false if there was none to drop. */
   readonly dropOne: () => boolean
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
 export class CacheCeiling {
   readonly #options: CeilingOptions
-  /** Until when, by the prefix of a resource. */
+  /** The time until which a resource is not loaded, by its prefix. */
   readonly #leftOut = new Map<string, number>()
-  /** Reads that memory would have answered. */
+  /** Number of reads that went to the database because the resource did not fit. */
   storeReads = 0
   readonly storeLists = new Semaphore(STORE_LISTS_MAX)
 
@@ -44,14 +46,14 @@ export class CacheCeiling {
     return this.#leftOut.size
   }
 
-  /** Whether more objects may be loaded, after others made room for them. */
+  /** Whether more objects may be loaded. Drops other resources first if necessary. */
   hasRoom(): boolean {
     const { bytesMax, usedBytes, dropOne } = this.#options
     while (usedBytes() > bytesMax) if (!dropOne()) return false
     return true
   }
 
-  /** Whether the resource was too large a while ago. */
+  /** Whether the resource recently did not fit, and must be read from the database. */
   leavesOut(prefix: string): boolean {
     const untilMs = this.#leftOut.get(prefix)
     if (untilMs === undefined) return false
@@ -65,17 +67,17 @@ export class CacheCeiling {
   }
 }
 
-/** For watches, which need the objects in memory. */
+/** The error of a watch, which needs the objects in memory. */
 export const doesNotFit = (name: string): StorageError =>
   new StorageError(
     'busy',
-    `${name} do not fit into the memory of the cache (--cache-memory-max), so that they cannot be watched now`,
+    `${name} do not fit into the cache (--cache-memory-max), so they cannot be watched at the moment`,
   )
 
-/** Ends a list that would exceed the ceiling. */
+/** Aborts the loading of a resource that would exceed the ceiling. */
 export class OutOfRoom extends Error {
   constructor(name: string) {
-    super(`${name} do not fit into the memory of the cache`)
+    super(`${name} do not fit into the cache`)
     this.name = 'OutOfRoom'
   }
 }

@@ -4,17 +4,20 @@ import type { Engine, Key, Revision } from '../engine.ts'
 import { keyAfter } from '../keys.ts'
 import type { CachedResource } from './resource.ts'
 
-/** Keys without values: a page is some 100 KB. */
+/** Keys in a page. They are read without values, so a page has about 100 KB. */
 const PAGE_KEYS = 2_000
 
 export type CheckResult =
   | { readonly outcome: 'same'; readonly keys: number; readonly revision: Revision }
-  /** The first key that differs. */
+  /** `key` is the first one that differs. */
   | { readonly outcome: 'differs'; readonly key: Key; readonly revision: Revision }
-  /** The resource is not live: nothing is known. */
+  /** The resource is not live, so it cannot be compared. */
   | { readonly outcome: 'unknown' }
 
-/** Fails with the errors of the database, also if the revision was compacted meanwhile. */
+/**
+ * Compares a resource with the database at the revision that the resource has reached. Fails with
+ * the errors of the database, including when the revision is compacted meanwhile.
+ */
 export async function checkResource(
   engine: Engine,
   resource: CachedResource,
@@ -37,7 +40,7 @@ export async function checkResource(
       keysOnly: true,
     })
     for (const stored of page.values) {
-      // It is not among the objects, unless it could be read before.
+      // The tree does not have an unreadable object, unless the object was readable before.
       if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined)
         continue
       const next = shown.next()

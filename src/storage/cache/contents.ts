@@ -1,8 +1,8 @@
 /**
- * What a resource has in memory since it was last listed: its current objects, the events since
- * then, snapshots of the recent past, and its watchers by the value that they select. They belong
- * together, since a position in one ring means nothing in another: a resource that lists itself
- * again gets new contents.
+ * The contents of a resource in memory since it was last listed: the current objects, the events
+ * since the list, snapshots of the recent past, and the groups of watchers. They belong together,
+ * because a position in one ring means nothing in another. A resource that is listed again gets new
+ * contents.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
@@ -14,22 +14,22 @@ import { type Snapshot, Snapshots } from './snapshots.ts'
 import type { Tree } from './tree.ts'
 import { WatchGroups } from './watch-groups.ts'
 
-/** Memory that an event takes besides the bytes of the object it replaced. */
+/** Approximate memory of an event besides the bytes of the object that it replaced. */
 const EVENT_BYTES = 200
 
 export type ContentsOptions = {
   readonly slabs: Slabs
   /**
-   * The events of all resources. A quiet resource that loses its events to the others loses only
-   * speed, since the database has its history.
+   * The rings of all resources share this queue. If busy resources evict the events of a quiet one,
+   * its watches resume more slowly, from the history of the database.
    */
   readonly past: EvictionQueue
   readonly time: Time
 }
 
 /**
- * `listing` identifies the list. With a revision it identifies a state, even if two databases have
- * the same revisions.
+ * The result of a list. `listing` identifies the list. Together with a revision it identifies a
+ * state, even if two databases have the same revisions.
  */
 type ListedState = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
 
@@ -40,10 +40,7 @@ export class ResourceContents {
   readonly listing: number
   readonly #snapshots: Snapshots
   readonly #options: ContentsOptions
-  /**
-   * A copy of the tree for callers that need one that does not change; discarded with the next
-   * change.
-   */
+  /** A copy of the tree that does not change. Discarded at the next change. */
   #current: Snapshot | undefined
 
   constructor({ tree, revision, listing }: ListedState, options: ContentsOptions) {
@@ -58,7 +55,7 @@ export class ResourceContents {
     this.#options = options
   }
 
-  /** The current state as an immutable copy. */
+  /** Returns the current state as an immutable copy. */
   snapshot(): Snapshot {
     const { ring } = this
     this.#current ??= {
@@ -71,7 +68,7 @@ export class ResourceContents {
     return this.#current
   }
 
-  /** The state at a revision that has been reached; undefined if that is too long ago. */
+  /** Returns the state at a revision that has been reached, or undefined if it is too old. */
   async stateAt(revision: Revision): Promise<Snapshot | undefined> {
     return this.#snapshots.at(revision, () => this.snapshot())
   }
@@ -83,8 +80,8 @@ export class ResourceContents {
 
   record(change: ObjectChange): void {
     this.#current = undefined
-    // The next writer begins with the new version; the old one is only sent to watchers, which
-    // needs its bytes and not the decoded object.
+    // The next writer starts from the new version. The old version is only sent to watchers, which
+    // need its bytes and not the decoded object.
     if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)
@@ -92,7 +89,7 @@ export class ResourceContents {
     this.#options.past.add(this.ring, EVENT_BYTES + (change.previous?.length ?? 0))
   }
 
-  /** Releases the bytes of all objects and events; the contents are not used any more. */
+  /** Releases the bytes of all objects and events. The contents must not be used afterwards. */
   release(): void {
     const { ring } = this
     this.#options.slabs.releaseAll((release) => {

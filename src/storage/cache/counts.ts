@@ -1,36 +1,43 @@
 /**
- * What happened in a cached resource since it was made, for metrics. Plain fields: a read pays an
- * addition for each.
+ * Counters of a cached resource since it was created, for metrics. They are plain fields, because
+ * each read increments some of them.
  */
 import { Distribution } from '../../lib/telemetry/metrics.ts'
 
-/** In seconds: upstream's. */
+/** Bucket bounds in seconds, as in kube-apiserver. */
 export const readWaitBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3]
 
 export type ListCounts = { lists: number; fetched: number; returned: number }
 
 export class ResourceCounts {
-  /** Times that it was listed as a whole. */
+  /** Number of times the whole resource was listed. */
   initialized = 0
-  /** Events of the database. */
+  /** Events received from the database. */
   received = 0
-  /** Events that were handed on to watches. */
+  /** Events passed on to watchers. */
   dispatched = 0
-  /** Objects that watches began with. */
+  /** Objects that were sent as the initial state of watches. */
   initial = 0
-  /** Reads of the latest state that memory answered, and those for which the feed was too late. */
+  /**
+   * Reads of the latest state that were served from memory, and those for which the cache did not
+   * catch up in time.
+   */
   consistent = 0
   fellBack = 0
   /**
-   * Watches that were ended since their client took events too slowly, and since events were lost.
+   * Watches closed because their client read events too slowly, and watches closed because events
+   * were lost.
    */
   tooSlow = 0
   gaps = 0
-  /** How long reads waited until memory was as new as they asked for. */
+  /** How long reads waited until memory was as new as they requested. */
   readonly readWait = new Distribution(readWaitBounds)
-  /** Lists from memory, by the index that led to the objects; '' is none. */
+  /**
+   * Lists from memory, by the index that found the objects. The empty name means that no index was
+   * used.
+   */
   readonly #fromMemory = new Map<string, ListCounts>()
-  /** Lists from the database. */
+  /** Lists read from the database. */
   readonly fromStore: ListCounts & { evaluated: number } = {
     lists: 0,
     fetched: 0,

@@ -1,23 +1,23 @@
 /**
- * Decoded objects are several times the size of their bytes, so only those in demand are kept,
- * within a budget for the whole cache.
+ * Keeps the decoded form of objects that are in demand, within a budget for the whole cache. A
+ * decoded object is several times as large as its bytes.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Item } from './item.ts'
 
-/** A decoded object takes about this much more memory than its JSON. */
+/** Estimated ratio of a decoded object's memory to its JSON. */
 const DECODED_FACTOR = 4
-/** The factor for large objects: one with many small values takes up to 40 times its JSON. */
+/** The ratio for large objects. An object with many small values takes up to 40 times its JSON. */
 const LARGE_DECODED_FACTOR = 40
 /**
- * A large object counts as this part of the budget at most, so that small ones that are in demand
- * stay.
+ * Maximum share of the budget that one object counts as, so that small objects in demand stay
+ * besides a large one.
  */
 const ENTRY_SHARE_MAX = 3 / 4
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
-/** First in, first out, but an object that was used since it was added gets a second chance. */
+/** A FIFO queue that gives a second chance to objects that were used since they were added. */
 export class DecodedObjects {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
@@ -37,8 +37,8 @@ export class DecodedObjects {
   }
 
   /**
-   * Drops the decoded objects that nobody has used since the last sweep, and those of items that
-   * are no longer current.
+   * Drops decoded objects that were not used since the last sweep, and those of items that are no
+   * longer current.
    */
   sweep(): void {
     for (let left = this.#entries.length; left > 0; left--) {

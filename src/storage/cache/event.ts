@@ -1,6 +1,4 @@
-/**
- * What happened to one object, and its encoded watch event (the frame), which all watchers share.
- */
+/** A change of one object, and its encoded watch event (the frame), which all watchers share. */
 import type { Key, Revision } from '../engine.ts'
 import type { Item } from './item.ts'
 import { type Evictable, ENTRY_BYTES, type EvictionQueue } from './eviction-queue.ts'
@@ -9,22 +7,23 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export type WatchEvent =
   | ObjectEvent
-  /** Everything up to this revision has been seen. */
+  /** The watcher has seen everything up to this revision. */
   | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
 
-/** An event about an object, as a watcher gets it. */
+/** An event about an object, as a watcher receives it. */
 export type ObjectEvent = {
   readonly type: ChangeType
   readonly revision: Revision
   /**
-   * The object; for DELETED its last state, which has the revision of the deletion in the frame.
+   * The object. For DELETED it is the last state, which the frame shows with the revision of the
+   * deletion.
    */
   readonly item: Item
-  /** The object before a change. */
+  /** The state before the change. */
   readonly previous?: Item | undefined
-  /** Whether other watchers get this same event. */
+  /** Whether other watchers receive this same event. */
   readonly isShared: boolean
-  /** The event as a line of JSON. */
+  /** Returns the event as a line of JSON. */
   frame(): Buffer
 }
 
@@ -32,7 +31,7 @@ const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head
 const closed = Buffer.from('}\n')
 
 /**
- * An event of the ring. `item` is the state after it, `previous` the state before; at least one of
+ * An event in the ring. `item` is the state after it, `previous` the state before; at least one of
  * them is set.
  */
 export class ObjectChange {
@@ -55,7 +54,8 @@ export class ObjectChange {
   }
 
   /**
-   * The event for a watcher that selected the object before, after, or both; undefined if neither.
+   * Returns the event for a watcher that selects the object before the change, after it, or both.
+   * Undefined if it selects neither state.
    */
   shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): ObjectEvent | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
@@ -71,7 +71,7 @@ export class ObjectChange {
   }
 }
 
-/** An object that existed when the watch began. */
+/** The ADDED event of an object that existed when the watch began. */
 export class InitialEvent implements ObjectEvent {
   readonly item: Item
 
@@ -97,13 +97,13 @@ export class InitialEvent implements ObjectEvent {
 }
 
 /**
- * The frames of events that are made anew for each watcher, as those of converted objects are: a
- * watcher that closely follows another finds the frame made. Without this, a hundred watchers hold
- * a hundred copies of what they are being sent.
+ * Frames of events that are created separately for each watcher, such as those of converted
+ * objects. A watcher that follows closely behind another one reuses its frame. Otherwise a hundred
+ * watchers would each hold a copy of the frames in transit.
  */
 export class LateFrames {
   readonly #queue: EvictionQueue
-  /** A frame has no reference to its item: it would keep the item's slab in memory. */
+  /** A frame does not refer to its item, which would keep the item's slab in memory. */
   readonly #frames = new WeakMap<Item, LateFrame>()
 
   constructor(queue: EvictionQueue) {
@@ -127,8 +127,8 @@ export class LateFrames {
 }
 
 /**
- * A class: an object with a closure of its own takes three times the memory, and there is one per
- * watcher and event.
+ * An event whose frame is encoded when it is first requested. A class, because there is one
+ * instance per watcher and event, and an object with its own closure takes three times the memory.
  */
 class LazyObjectEvent implements ObjectEvent {
   readonly type: ChangeType
@@ -207,14 +207,14 @@ class SharedFrame implements ObjectEvent {
 }
 
 /**
- * Longer events are sent without a frame of their own: a client that reads nothing would keep a
- * copy of each.
+ * Longer events are sent in parts instead of a frame, because a client that stops reading would
+ * keep a copy of each.
  */
 const LONG_BYTES = 64 * 1024
 
 /**
- * The parts of a frame in JSON, which are views of what the cache has; undefined: the event is not
- * long, and its frame may be shared.
+ * Returns the parts of the JSON of a long event, as views of the cache's bytes. Undefined if the
+ * event is short enough for a shared frame.
  */
 export const partsIfLong = ({
   type,
@@ -231,8 +231,8 @@ function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buf
 }
 
 /**
- * In memory of its own: a small Buffer is a slice of a pooled one of 64 KB, all of which a kept
- * frame would keep in memory.
+ * Concatenates the parts in unpooled memory. A small Buffer would be a slice of a 64 KB pool, and a
+ * retained frame would keep the whole pool in memory.
  */
 function joined(parts: readonly Buffer[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))

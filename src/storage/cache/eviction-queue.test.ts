@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 
-test('an eviction queue keeps the newest within its budget', () => {
+test('an eviction queue keeps the newest entries within its budget', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   for (const at of [0, 1, 2, 3]) queue.add({ evict: () => evicted.push(at) }, 40)
   assert.deepEqual(evicted, [0, 1])
   queue.add({ evict: () => evicted.push(4) }, 1_000)
-  assert.deepEqual(evicted, [0, 1, 2, 3, 4], 'what is too large stays for nobody')
+  assert.deepEqual(evicted, [0, 1, 2, 3, 4], 'an entry larger than the budget is evicted at once')
 })
 
-test('what nobody adds to empties itself after some sweeps', () => {
+test('entries are evicted after some sweeps, even if none are added', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   queue.add({ evict: () => evicted.push(0) }, 1)

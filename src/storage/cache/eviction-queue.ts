@@ -1,28 +1,35 @@
 /**
- * Decides what to evict of entries that can be made or read again: framed events, other encodings
- * of objects, the recent past of resources. They stay within a budget of bytes and for 80 seconds.
- * The oldest is evicted first, but an entry that was used since it was added gets a second chance.
+ * Decides which data to evict among data that can be made or read again: event frames, other
+ * encodings of objects, the recent past of resources. They stay within a byte budget and for 80
+ * seconds. The oldest entry is evicted first, but an entry that was used since it was added gets a
+ * second chance.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 
 /**
- * Sweeps of the cache, one each 10 s, that an entry outlasts if there is room: 80 s, a little
- * longer than upstream keeps snapshots.
+ * Number of sweeps, one every 10 s, for which an entry is kept if there is room: 80 s, a little
+ * longer than kube-apiserver keeps snapshots.
  */
 export const SWEEPS_KEPT = 8
 /**
- * Entries that one sweep evicts at most, which takes some milliseconds; the next sweeps evict the
- * rest.
+ * Maximum number of entries that one sweep evicts, which takes a few milliseconds. The next sweeps
+ * evict the rest.
  */
 const SWEPT_MAX = 20_000
 
-/** If all entries are in use, so many get a second chance before one is evicted. */
+/**
+ * Maximum number of entries that get a second chance before one is evicted, for the case that all
+ * are in use.
+ */
 const SPARED_MAX = 1_000
 
-/** Beyond this share of the budget nothing is made ahead of the first request for it. */
+/**
+ * When more than this share of the budget is used, data is no longer prepared before it is first
+ * requested.
+ */
 const FULL_SHARE = 0.9
 
-/** `isUsed`: whether it was used since the queue last passed it. */
+/** An entry of the queue. `isUsed` says whether it was used since the queue last passed it. */
 export type Evictable = { evict(): void; isUsed?: boolean }
 
 type Entry = { readonly value: Evictable; readonly bytes: number; readonly sweep: number }
@@ -31,7 +38,7 @@ export class EvictionQueue {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
   #bytes = 0
-  /** Sweeps so far. */
+  /** Number of sweeps so far. */
   #sweeps = 0
 
   constructor(bytesMax: number) {
@@ -55,8 +62,8 @@ export class EvictionQueue {
   }
 
   /**
-   * Evicts what has been here for SWEEPS_KEPT sweeps, so that a burst does not cost memory for
-   * good.
+   * Evicts entries that are SWEEPS_KEPT sweeps old, so that a burst does not take memory
+   * permanently.
    */
   sweep(): void {
     const oldest = ++this.#sweeps - SWEEPS_KEPT
@@ -66,7 +73,10 @@ export class EvictionQueue {
     }
   }
 
-  /** Evicts the oldest entry; one in use gets a second chance instead, if `maySpare`. */
+  /**
+   * Evicts the oldest entry. If it is in use and `maySpare` is set, it gets a second chance
+   * instead.
+   */
   #passOldest(maySpare = true): void {
     const entry = this.#entries.shift()
     if (maySpare && entry?.value.isUsed === true) {
@@ -79,5 +89,5 @@ export class EvictionQueue {
   }
 }
 
-/** Memory that an entry takes besides its bytes: in the queue, in a map, and for its slot. */
+/** Memory that an entry takes besides its bytes: in the queue, in a map, and in its slot. */
 export const ENTRY_BYTES = 250

@@ -1,46 +1,59 @@
 /**
- * What selectors may ask for of an object, encoded as bytes that follow its own: a head of four
- * bytes (the length of the fields, and the number of a vocabulary), the values of its selectable
- * fields, in one order for the resource, then its labels. A selector reads some forty bytes instead
- * of decoding thousands.
+ * The facts of an object are its labels and selectable fields, encoded as a few bytes that are
+ * stored behind the object's own bytes. A selector reads about forty bytes instead of decoding
+ * thousands. A head of four bytes contains the length of the fields and the number of a vocabulary.
+ * The values of the selectable fields follow, in an order that is fixed for the resource, then the
+ * labels.
  *
- * Texts that several objects share are encoded as numbers of a vocabulary of the resource; others,
- * such as IP addresses, are written out. A full vocabulary is replaced by a new one from time to
- * time: words that are still written move to the new one, and the rest is forgotten when that is
- * replaced in turn. Facts with numbers of a forgotten vocabulary count as missing.
+ * Strings that several objects share are encoded as numbers of words in a vocabulary of the
+ * resource. Other strings, such as IP addresses, are written out. A full vocabulary is replaced by
+ * a new one from time to time. Words that are still written move to the new vocabulary; the others
+ * are forgotten when that one is replaced in turn. Facts that refer to a forgotten vocabulary count
+ * as missing.
  */
 import type { KubeObject } from '../../api/object.ts'
 
 export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
 
 /**
- * An object whose facts are longer has none, and selectors decode it: labels have limits,
- * selectable fields of custom resources do not.
+ * Maximum length of the facts of one object. An object with longer facts has none, and selectors
+ * decode it. Kubernetes limits the length of labels, but not of the selectable fields of custom
+ * resources.
  */
 const FACTS_BYTES_MAX = 4_096
 /**
- * The number of a word takes at most two bytes. So many texts of a label's length take half a
- * megabyte.
+ * Maximum number of words in a vocabulary. The number of a word then takes at most two bytes, and
+ * this many words of a label's length take half a megabyte.
  */
 const WORDS_MAX = 8_192
 const WORD_BYTES_MAX = 512
 /**
- * Objects that are encoded before a full vocabulary is replaced: more are seldom in memory, and an
- * object that is not written while two vocabularies are replaced has to be decoded again.
+ * Minimum number of objects that are encoded before a full vocabulary is replaced. Few resources
+ * have more objects in memory. An object that is not written while two vocabularies are replaced
+ * has to be decoded again.
  */
 const VOCABULARY_OBJECTS_MIN = 1 << 20
-/** Hashes of recently met texts, in sets: a text that is met again gets a number. */
+/**
+ * Number of sets of hashes. The hashes are those of recently seen strings: a string that is seen
+ * again becomes a word.
+ */
 const MARK_SETS = 256
 const MARKS_IN_SET = 4
 
-/** The length of the fields, by which the labels are found, and the number of the vocabulary. */
+/**
+ * Length of the head, which contains the length of the fields (to find the labels) and the number
+ * of the vocabulary.
+ */
 const HEAD_BYTES = 4
 const LENGTH_BITS = 12
 const VOCABULARIES = 1 << (32 - LENGTH_BITS)
 
-/** A number whose first byte has this bit has a second byte. */
+/** If this bit of a number's first byte is set, the number has a second byte. */
 const MORE = 0x80
-/** The lowest bit tells numbers of words from lengths of texts. */
+/**
+ * If the lowest bit of a number is set, it is the number of a word, otherwise the length of a
+ * string.
+ */
 const IS_WORD = 1
 
 export class Facts {
@@ -59,14 +72,15 @@ export class Facts {
   #end = 0
 
   /**
-   * `readersOf` is called for the first object. `objectsMin`: for tests, which have few objects.
+   * `readersOf` is called when the fields are first needed. `objectsMin` is for tests, which have
+   * few objects.
    */
   constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
     this.#objectsMin = objectsMin
   }
 
-  /** Changes whenever a text gets or loses a number. */
+  /** Changes whenever a string gets or loses a number. */
   get changes(): number {
     return this.#changes
   }
@@ -84,18 +98,21 @@ export class Facts {
     return (isBefore ? this.#wordsBefore : this.#words).texts[number] ?? ''
   }
 
-  /** Whether these facts can still be read: their vocabulary is the current or the previous one. */
+  /**
+   * Whether these facts can still be read, because their vocabulary is the current or the previous
+   * one.
+   */
   knows(bytes: Buffer, at: number): boolean {
     const vocabulary = vocabularyAt(bytes, at)
     return vocabulary === this.#vocabulary || (vocabulary + 1) % VOCABULARIES === this.#vocabulary
   }
 
-  /** Whether readable facts are of the previous vocabulary. */
+  /** Whether readable facts refer to the previous vocabulary. */
   areBefore(bytes: Buffer, at: number): boolean {
     return vocabularyAt(bytes, at) !== this.#vocabulary
   }
 
-  /** For a caller that drops all objects. */
+  /** Forgets all words. The caller must have dropped all objects. */
   forgetWords(): void {
     this.#renew()
     this.#renew()
@@ -109,7 +126,7 @@ export class Facts {
     this.#changes++
   }
 
-  /** The index of a field among the others; undefined for one that the facts do not have. */
+  /** Returns the index of a selectable field. Undefined if the facts do not include the field. */
   placeOf(field: string): number | undefined {
     this.#places ??= new Map(Object.keys(this.#readersOf()).map((name, at) => [name, at]))
     return this.#places.get(field)
@@ -119,7 +136,10 @@ export class Facts {
     return this.#fieldReaders()[place]?.(object) ?? ''
   }
 
-  /** Undefined: the facts are too long to be kept. The result is valid until the next call. */
+  /**
+   * Encodes the facts of an object. Undefined if they are too long. The result is valid until the
+   * next call.
+   */
   encode(object: KubeObject): Buffer | undefined {
     const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
     if (++this.#objects > this.#objectsMin && this.#words.texts.length >= WORDS_MAX) this.#renew()
@@ -141,11 +161,11 @@ export class Facts {
     return (this.#readers ??= Object.values(this.#readersOf()))
   }
 
-  /** False if the facts would exceed FACTS_BYTES_MAX. */
+  /** Returns false if the facts would exceed FACTS_BYTES_MAX. */
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)
     const length = number === undefined ? Buffer.byteLength(text) : 0
-    // The number of labels may follow, which needs two bytes as well.
+    // The number of labels may follow, which takes up to two bytes.
     if (this.#end + 2 + length + 2 > FACTS_BYTES_MAX) return false
     this.#writeNumber(made, number === undefined ? length << 1 : (number << 1) | IS_WORD)
     if (length === 0) return true
@@ -171,8 +191,8 @@ export class Facts {
   }
 
   /**
-   * Whether the text from `start` to the end was met recently. If two texts have the same hash, one
-   * gets a number too early.
+   * Whether the string from `start` to the end was seen recently. If two strings have the same
+   * hash, one of them becomes a word too early.
    */
   #wasMet(made: Buffer, start: number): boolean {
     const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))
@@ -186,8 +206,8 @@ export class Facts {
   }
 
   /**
-   * Makes a copy: the text itself may be a slice of the object's JSON, which it would keep in
-   * memory.
+   * Adds the string to the vocabulary, as a copy: the original may be a slice of the object's JSON,
+   * which it would keep in memory.
    */
   #learn(made: Buffer, start: number): void {
     const text = made.toString('utf8', start, this.#end)
@@ -196,7 +216,10 @@ export class Facts {
     this.#changes++
   }
 
-  /** Moves a word that is written again from the previous vocabulary to the current one. */
+  /**
+   * Moves a word that is written again from the previous vocabulary to the current one. Returns its
+   * new number.
+   */
   #moved(text: string): number | undefined {
     const before = this.#wordsBefore.numbers.get(text)
     const own = before === undefined ? undefined : this.#wordsBefore.texts[before]
@@ -217,7 +240,10 @@ class Vocabulary {
   }
 }
 
-/** There are a million numbers of vocabularies, so none is reused while an object still has it. */
+/**
+ * Returns the number of the vocabulary. There are a million numbers, so none is reused while an
+ * object still refers to it.
+ */
 const vocabularyAt = (bytes: Buffer, at: number): number =>
   ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) |
   ((bytes[at + 2] ?? 0) << 4) |
@@ -226,11 +252,11 @@ const vocabularyAt = (bytes: Buffer, at: number): number =>
 const lengthAt = (bytes: Buffer, at: number): number =>
   (bytes[at] ?? 0) | (((bytes[at + 1] ?? 0) << 8) & ((1 << LENGTH_BITS) - 1))
 
-/** A text that a selector looks for. */
+/** A string that a selector looks for. */
 export class SoughtText {
   readonly text: string
   readonly bytes: Buffer
-  /** Its numbers in the current and in the previous vocabulary; negative if it has none. */
+  /** The string's number in the current and in the previous vocabulary. Negative if it has none. */
   number = -1
   numberBefore = -1
 
@@ -272,7 +298,7 @@ export class FactsReader {
     return false
   }
 
-  /** All labels, by their keys. */
+  /** Returns all labels by key. */
   labels(facts: Facts, bytes: Buffer, at: number): ReadonlyMap<string, string> {
     this.#openLabels(facts, bytes, at)
     const labels = new Map<string, string>()
@@ -302,7 +328,7 @@ export class FactsReader {
     }
   }
 
-  /** Whether the next text is this one. */
+  /** Whether the next string is the given one. Moves past it. */
   is(sought: SoughtText): boolean {
     const number = this.number()
     if ((number & IS_WORD) !== 0)
@@ -316,7 +342,7 @@ export class FactsReader {
     return true
   }
 
-  /** The same for a text at another position. */
+  /** Like `is`, for a string at another position. */
   isAt(at: number, sought: SoughtText): boolean {
     this.#at = at
     return this.is(sought)

@@ -14,11 +14,11 @@ import { Ring } from './ring.ts'
 import { Slabs } from './slabs.ts'
 import { type IndexedValue, newTree } from './tree.ts'
 
-/** What has a color is labelled with it, and with its first letter. */
+/** The labels of a thing: its color, and the first letter of the color. */
 const labelled = (color: string) =>
   color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } }
 
-/** A resource as its indexes see it. */
+/** A stand-in for a resource, with the parts that its indexes read. */
 class IndexedThings {
   tree = newTree()
   ring = new Ring(0, () => undefined)
@@ -31,7 +31,7 @@ class IndexedThings {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        // With a second part its labels are too long for facts.
+        // A second part makes the labels too long for facts.
         const [color = '', more = ''] = text.split('|')
         const metadata =
           more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
@@ -46,7 +46,7 @@ class IndexedThings {
   }
   #revision = 0
 
-  /** Undefined deletes. */
+  /** Writes a thing. An undefined color deletes it. */
   put(name: string, color: string | undefined): void {
     const key = `/things/${name}`
     const previous = this.tree.get(key)
@@ -76,26 +76,26 @@ class IndexedThings {
     return items.map((item) => `${item.key} ${item.revision}`)
   }
 
-  /** What the index says once it is ready. */
+  /** Waits until the index is ready, and returns what it finds. */
   async found(value: string, by?: readonly IndexedValue[]): Promise<string[]> {
     for (let turns = 0; turns < 1_000; turns++) {
       const found = this.find(value, by)
       if (found !== undefined) return found
       await turn()
     }
-    throw new Error('the index never answered')
+    throw new Error('the index did not become ready')
   }
 }
 
 const colors = ['red', 'green', 'blue', '']
 
-test('an index answers as all objects would, through any changes', async () => {
+test('an index of a field finds the same objects as a scan, through any changes', async () => {
   const things = new IndexedThings()
   const random = randomOf(1)
   const change = (): void =>
     things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
   for (let i = 0; i < 100; i++) change()
-  assert.equal(things.find('red'), undefined) // it is being made
+  assert.equal(things.find('red'), undefined) // it is being built
   for (let round = 0; round < 200; round++) {
     for (let i = random(20); i > 0; i--) change()
     for (const color of [...colors, 'none'])
@@ -104,7 +104,7 @@ test('an index answers as all objects would, through any changes', async () => {
   }
 })
 
-test('an index that is far behind catches up in slices, and nobody waits for it', async () => {
+test('an index that is far behind catches up in slices and does not delay queries', async () => {
   const things = new IndexedThings()
   await things.found('red')
   for (let i = 0; i < 3_000; i++) things.put(`t${i % 1_000}`, colors[i % 3])
@@ -112,7 +112,7 @@ test('an index that is far behind catches up in slices, and nobody waits for it'
   assert.deepEqual(await things.found('red'), things.scan('red'))
 })
 
-test('events that the ring has forgotten make a new index, and so does another state', async () => {
+test('an index is rebuilt when the ring evicts events it needs and when the resource is listed again', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   assert.deepEqual(await things.found('red'), ['/things/a 1'])
@@ -128,7 +128,7 @@ test('events that the ring has forgotten make a new index, and so does another s
   assert.deepEqual(await things.found('red'), ['/things/c 4'])
 })
 
-test('an index goes when nobody asks it, and where an object cannot be read', async () => {
+test('an index is dropped when it is unused and when an object cannot be read', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   await things.found('red')
@@ -143,7 +143,7 @@ test('an index goes when nobody asks it, and where an object cannot be read', as
   assert.equal(things.indexes.find([{ field: 'unknown', value: 'x' }]), undefined)
 })
 
-/** The same every time. */
+/** Returns a generator of pseudorandom numbers that depend only on the seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -154,7 +154,7 @@ function randomOf(seed: number): (below: number) => number {
 
 const label = (name: string, value: string): IndexedValue[] => [{ label: name, value }]
 
-test('a label has an index once scans for it have looked at many objects in vain', async () => {
+test('a label gets an index when scans for it have rejected many objects', async () => {
   const things = new IndexedThings()
   for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
   const red = label('color', 'red')
@@ -163,7 +163,7 @@ test('a label has an index once scans for it have looked at many objects in vain
   assert.equal(things.find('red', red), undefined)
   things.indexes.recordScan(red, 20)
   assert.equal(things.find('red', red), undefined)
-  things.indexes.onSweep() // what was long ago does not count
+  things.indexes.onSweep() // earlier scans do not count
   things.indexes.recordScan(red, 20)
   await turn()
   assert.equal(things.find('red', red), undefined)
@@ -172,7 +172,7 @@ test('a label has an index once scans for it have looked at many objects in vain
   assert.deepEqual(await things.found('none', label('color', 'none')), [])
 })
 
-test('an index of a label answers as all objects would, through any changes', async () => {
+test('an index of a label finds the same objects as a scan, through any changes', async () => {
   const things = new IndexedThings()
   const random = randomOf(5)
   const change = (): void =>
@@ -185,13 +185,13 @@ test('an index of a label answers as all objects would, through any changes', as
       assert.deepEqual(await things.found(color, label('color', color)), things.scan(color))
     if (round % 10 === 0) {
       while (things.ring.first < things.ring.end) things.ring.evict()
-      things.find('red', label('color', 'red')) // which sees that it is lost
+      things.find('red', label('color', 'red')) // notices that the index is lost
       things.indexes.recordScan(label('color', 'red'), 1_000)
     }
   }
 })
 
-test('of several values the one that fewest objects have leads to them', async () => {
+test('a query for several values uses the index that finds the fewest objects', async () => {
   const things = new IndexedThings()
   for (let i = 0; i < 60; i++) things.put(`t${i}`, ['blue', 'blue', 'black', 'red'][i % 4])
   const asked = [...label('letter', 'b'), ...label('color', 'black')]
@@ -201,7 +201,7 @@ test('of several values the one that fewest objects have leads to them', async (
   assert.deepEqual(things.find('', label('letter', 'b'))?.length, 45)
 })
 
-test('labels have two indexes; one that is in use does not go for another', async () => {
+test('at most two labels have indexes, and an index in use is not replaced', async () => {
   const things = new IndexedThings()
   for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
   const [color, letter, own] = [label('color', 'red'), label('letter', 'r'), label('own', 'y')]
@@ -228,7 +228,7 @@ const objectOf = (bytes: Buffer) => ({
   metadata: { labels: JSON.parse(bytes.toString()) },
 })
 
-test('a word that gets its number with the object that is looked at is found in it', () => {
+test('a word that gets its number while an object is read is found in that object', () => {
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
   const home: ItemHome = {
@@ -257,14 +257,14 @@ test('a word that gets its number with the object that is looked at is found in 
     value: 'web',
   })
   assert.equal(read?.(stored({ app: 'web' })), 'web')
-  // The value is the second time that the word is met: it gets a number before the key is read.
+  // The value is the second occurrence of the word: it gets a number before the key is read.
   assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
 })
 
 const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
 
 for (const by of [{ field: 'color' }, { label: 'color' }]) {
-  test(`an index does not keep the objects whose values it has: ${Object.keys(by).join()}`, async () => {
+  test(`an index does not keep the objects that its values come from: ${Object.keys(by).join()}`, async () => {
     const things = new IndexedThings()
     const sought = [{ ...by, value: 'none' }]
     for (let at = 0; at < 20; at++) things.put(`${at}`, `color-of-thing-${at}|${longText()}`)
@@ -276,7 +276,7 @@ for (const by of [{ field: 'color' }, { label: 'color' }]) {
   })
 }
 
-test('labels whose scans are counted, or that have an index, do not keep the selectors they are from', async () => {
+test('labels that are counted or indexed do not keep the selectors that they come from', async () => {
   const things = new IndexedThings()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -1,9 +1,10 @@
 /**
- * The keys of a resource's current objects by the value of a field, such as pods by node, or of a
- * label. An index is built in slices: of a selectable field, at the first query; of a label, when
- * scans for it have rejected many objects. It applies the events of the ring when it is queried or
- * swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned,
- * as for most past states.
+ * Indexes of a resource's current objects by the value of a field, such as pods by node, or of a
+ * label. An index maps each value to the keys of the objects that have it. It is built in slices:
+ * for a selectable field at the first query, for a label when scans for that label have rejected
+ * many objects. It applies the events of the ring when it is queried or swept. If it cannot answer
+ * in the current tick of the event loop, the query does not wait. It scans all objects instead,
+ * like most queries of past states.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -16,44 +17,51 @@ import type { Ring } from './ring.ts'
 import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
 
 /**
- * Sweeps of the cache, one each 10 s, without a lookup after which an index is dropped: five
- * minutes.
+ * Number of sweeps without a lookup after which an index is dropped. The cache sweeps every 10 s,
+ * so this is five minutes.
  */
 const UNUSED_SWEEPS = 30
 /**
- * Events that a query may apply before its answer, if their objects have facts: about a
- * millisecond.
+ * Maximum number of events that a query applies before it is answered: about a millisecond of work
+ * if the objects have facts.
  */
 const EVENTS_AT_ONCE = 500
-/** An event whose object has no facts yet, and is decoded, counts as so many. */
+/**
+ * Weight of an event whose object has no facts yet and has to be decoded. Other events have weight
+ * 1.
+ */
 const DECODE_EVENTS = 20
 /**
- * To get an object by its key takes about twice as long as to match it in a scan, so an index that
- * finds half of all objects saves nothing; up to this many it does no harm.
+ * Number of keys up to which an index is always used. Getting an object by its key takes about
+ * twice as long as matching it in a scan, so beyond this an index is not used if it finds more than
+ * half of all objects.
  */
 const FEW = 100
 /**
- * Labels that have an index: any client can select by any label. An index takes 15 bytes per object
- * with the label, and 100 more if no two values are equal.
+ * Maximum number of labels that have an index. It is limited because clients can select by any
+ * label. An index takes 15 bytes per object with the label, and 100 more if all values differ.
  */
 const LABELS_MAX = 2
-/** Labels whose scans are counted at the same time; with more, the oldest count is dropped. */
+/** Maximum number of labels whose scans are counted. Beyond it, the oldest count is dropped. */
 const LABELS_COUNTED = 32
 /**
- * Objects that scans reject between two sweeps, which are ten seconds apart, before an index is
- * built: some milliseconds' work.
+ * Minimum number of objects that scans for a label reject between two sweeps, which are ten seconds
+ * apart, before an index is built: a few milliseconds of work.
  */
 const LOOKS_MIN = 10_000
 
-/** The resource as it is now. */
+/** The current contents of the resource. */
 type Current = { readonly tree: Tree; readonly ring: Ring; readonly range: KeyRange }
 
 type ValueOf = (item: Item) => string | undefined
 
-/** `looksMin`: for tests, which have few objects. */
+/** Limits of the indexes. `looksMin` is for tests, which have few objects. */
 export type IndexLimits = { readonly looksMin?: number | undefined }
 
-/** The name of an index. Neither a field nor a label has a blank in its name. */
+/**
+ * Returns the name of an index. It is unambiguous, because names of fields and labels do not
+ * contain spaces.
+ */
 export const indexOf = (by: IndexedValue): string =>
   'field' in by ? by.field : `label ${by.label}`
 
@@ -63,7 +71,7 @@ export class FieldIndexes {
   readonly #time: SlicesTime
   readonly #looksMin: number
   readonly #indexes = new Map<string, FieldIndex>()
-  /** Objects that scans for a label have rejected since the last sweep. */
+  /** Number of objects that scans have rejected since the last sweep, by label. */
   readonly #looks = new Map<string, number>()
   readonly #none = newKeySet()
   readonly #reader = new FactsReader()
@@ -81,8 +89,9 @@ export class FieldIndexes {
   }
 
   /**
-   * The smallest set of keys that includes all objects with these values now; undefined if no index
-   * can answer in this turn, or a scan is faster. The set will change: clone it.
+   * Returns the smallest set of keys that includes all objects with these values. Undefined if no
+   * index can answer in this tick of the event loop, or if a scan is faster. The set changes later:
+   * clone it.
    */
   find(asked: readonly IndexedValue[]): KeySet | undefined {
     let least: KeySet | undefined
@@ -101,7 +110,10 @@ export class FieldIndexes {
       : least
   }
 
-  /** A scan for these values has rejected `looks` objects. */
+  /**
+   * Records that a scan for these values has rejected `looks` objects. Begins an index if such
+   * scans have become expensive.
+   */
   recordScan(asked: readonly IndexedValue[], looks: number): void {
     for (const by of asked) {
       if ('field' in by || this.#indexes.has(indexOf(by))) continue
@@ -116,13 +128,14 @@ export class FieldIndexes {
     }
   }
 
-  /** How to read a value; undefined for a field that the facts do not have. */
+  /** Returns a function that reads a value. Undefined for a field that the facts do not include. */
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
       const key = new SoughtText(ownText(by.label))
       let changes = 0
       return (item) => {
-        // Settling may give words a number, or another one, so it comes before the lookup.
+        // `settle` may give a word a number, or a different one, so the key is looked up
+        // afterwards.
         if (item.tailBytes === 0) item.settle()
         if (changes !== this.#facts.changes) {
           changes = this.#facts.changes
@@ -135,7 +148,7 @@ export class FieldIndexes {
     return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
   }
 
-  /** Drops indexes that nobody uses; those in use apply new events before the ring evicts them. */
+  /** Drops unused indexes. The others apply new events before the ring evicts them. */
   onSweep(): void {
     this.#looks.clear()
     for (const [name, index] of this.#indexes) {
@@ -150,8 +163,8 @@ export class FieldIndexes {
   }
 
   /**
-   * The index of the resource's current contents. If there is none, one is begun for a field, and
-   * for a label that had one before the last list.
+   * Returns the index of the current contents. If there is none, begins one for a field, and for a
+   * label that had an index before the resource was listed again.
    */
   #indexOf(by: IndexedValue): FieldIndex | undefined {
     const known = this.#indexes.get(indexOf(by))
@@ -159,7 +172,7 @@ export class FieldIndexes {
     return known !== undefined || 'field' in by ? this.#begin(by) : undefined
   }
 
-  /** Undefined: the facts do not have the field. */
+  /** Begins to build an index. Undefined if the facts do not include the field. */
   #begin(by: IndexedValue): FieldIndex | undefined {
     const { ring, tree, range } = this.#current()
     const valueOf = this.readerOf(by)
@@ -171,8 +184,8 @@ export class FieldIndexes {
   }
 
   /**
-   * False: no further label may have an index. An index that was used since the last sweep is not
-   * dropped for another.
+   * Makes room for the index of another label. Returns false if all label indexes are being built
+   * or were used since the last sweep.
    */
   #makeRoom(): boolean {
     const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
@@ -186,13 +199,14 @@ export class FieldIndexes {
       const [oldest = label] = this.#looks.keys()
       this.#looks.delete(oldest)
     }
-    // It is a part of a selector, which may have a megabyte.
+    // A copy, because the label is a slice of a selector, which can be a megabyte long.
     this.#looks.set(this.#looks.has(label) ? label : ownText(label), looks)
   }
 
   #fieldOf(item: Item, place: number): string {
     const slab = this.#slabOf(item)
-    // A part of the text of the object, which an index would keep.
+    // A copy, because the value may be a slice of the object's text, which the index would keep in
+    // memory.
     if (slab === undefined) return ownText(this.#facts.readField(this.#decoded(item), place))
     this.#reader.openField(this.#facts, slab.bytes, { at: item.at + item.length, place })
     return this.#reader.text(this.#facts)
@@ -213,7 +227,7 @@ export class FieldIndexes {
     return hasIt ? this.#reader.text(this.#facts) : undefined
   }
 
-  /** The slab with the facts of the item; undefined if it has none that can be read. */
+  /** Returns the slab with the facts of the item. Undefined if the item has no readable facts. */
   #slabOf(item: Item): Item['slab'] {
     if (item.tailBytes === 0) item.settle()
     return item.hasFacts ? item.slab : undefined
@@ -225,7 +239,9 @@ export class FieldIndexes {
     return object
   }
 
-  /** False: the index is behind and catches up in slices, or it was dropped. */
+  /**
+   * Whether the index has applied all events. If not, it catches up in slices, or it was dropped.
+   */
   #isCaughtUp(index: FieldIndex): boolean {
     try {
       if (index.follow(EVENTS_AT_ONCE)) return true
@@ -265,7 +281,7 @@ export class FieldIndexes {
     }
   }
 
-  /** Later queries scan the objects themselves, and report what is wrong with one. */
+  /** Drops an index. Later queries scan the objects, and report the error if one cannot be read. */
   #forget(index: FieldIndex): void {
     for (const [name, one] of this.#indexes) if (one === index) this.#indexes.delete(name)
   }
@@ -274,9 +290,12 @@ export class FieldIndexes {
 class FieldIndex {
   readonly ring: Ring
   readonly isOfLabel: boolean
-  /** A single key if only one object has the value: there may be as many values as objects. */
+  /**
+   * Keys by value. A single key is not wrapped in a set, because there may be as many values as
+   * objects.
+   */
   readonly #values = new Map<string, Key | KeySet>()
-  /** While it is being built, or applies many events. */
+  /** Whether the index is being built or is applying many events. */
   isBusy = false
   unusedSweeps = 0
   readonly #valueOf: ValueOf
@@ -290,7 +309,7 @@ class FieldIndex {
     this.#valueOf = valueOf
   }
 
-  /** The ring has evicted the next event to apply. */
+  /** Whether the ring has evicted the next event to apply. */
   get isLost(): boolean {
     return this.#position < this.ring.first
   }
@@ -305,7 +324,7 @@ class FieldIndex {
     if (value !== undefined) this.#set(value, item.key)
   }
 
-  /** Applies events; false if there are more than `eventsMax`, or they were evicted. */
+  /** Applies events. Returns false if there are more than `eventsMax`, or if they were evicted. */
   follow(eventsMax: number): boolean {
     let left = eventsMax
     while (this.#position < this.ring.end) {

@@ -40,7 +40,7 @@ function harness({ heldBytes = () => 0 }: { heldBytes?: () => number } = {}) {
   return { first, run, filled, warnings, onLate: () => due.forEach((call) => call()) }
 }
 
-test('what has many objects is filled, what has few is not', async () => {
+test('resources with many objects are loaded, those with few are not', async () => {
   const { first, run, filled } = harness()
   assert.equal(first.isDone, false)
   await run([
@@ -52,7 +52,7 @@ test('what has many objects is filled, what has few is not', async () => {
   assert.equal(first.isDone, true)
 })
 
-test('what has so many that it would take all of the memory is left to its first reader', async () => {
+test('a resource that would take all of the memory is left to its first reader', async () => {
   const { first, run, filled } = harness()
   await run([
     { name: 'configmaps', count: 1_000_000 },
@@ -62,7 +62,7 @@ test('what has so many that it would take all of the memory is left to its first
   assert.equal(first.isDone, true)
 })
 
-test('one that fails is told, and keeps neither the others nor readiness back', async () => {
+test('a resource that cannot be loaded is logged and delays neither the others nor readiness', async () => {
   const { first, run, filled, warnings } = harness()
   await run([
     { name: 'pods', count: 300, fill: () => Promise.reject(new Error('etcd is away')) },
@@ -73,14 +73,14 @@ test('one that fails is told, and keeps neither the others nor readiness back', 
   assert.equal(first.isDone, true)
 })
 
-test('with much in memory no other is begun', async () => {
+test('no further resource is loaded when objects already take much memory', async () => {
   const { first, run, filled } = harness({ heldBytes: () => 1 << 30 })
   await run([{ name: 'pods', count: 300 }])
   assert.deepEqual(filled, [])
   assert.equal(first.isDone, true)
 })
 
-test('readiness does not wait for ever', async () => {
+test('readiness does not wait forever', async () => {
   const { first, run, onLate } = harness()
   const running = run([{ name: 'pods', count: 300, fill: () => new Promise(() => undefined) }])
   assert.equal(first.isDone, false)

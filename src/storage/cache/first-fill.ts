@@ -1,38 +1,41 @@
 /**
- * When the server starts, it reads the objects of most resources into memory before it reports
- * ready, as kube-apiserver does: all clients list everything then, and those that waited for
- * readiness find the objects printed. Requests are answered meanwhile, and load the resources they
- * need. A resource that nobody reads is dropped after five minutes, as always.
+ * Loads most resources into memory when the server starts, before it reports ready, as
+ * kube-apiserver does. Clients list everything at that time, and those that wait for readiness find
+ * the objects already printed. Requests that arrive earlier are served, and load the resources that
+ * they need. A resource that is not read is dropped after five minutes, as usual.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import { type Timers, withTimeout } from '../../lib/time/timers.ts'
 import type { KeyRange } from '../keys.ts'
 
-/** Resources that are read at the same time: some wait for etcd while another is printed. */
+/**
+ * Number of resources that are loaded concurrently. Some wait for etcd while another one is
+ * printed.
+ */
 const LANES = 4
 /**
- * With more than this in memory no further resource is begun: a server must not need more memory to
- * start than to serve.
+ * If the objects in memory take more than this, no further resource is loaded. A server must not
+ * need more memory to start than to serve.
  */
 const BYTES_MAX = 256 << 20
 /**
- * A resource with fewer objects is listed in some milliseconds when it is first requested; to fill
- * these too, the schemas of all kinds would have to be read, which would make the start of an empty
- * cluster slower by a seventh.
+ * Resources with fewer objects are not loaded, because listing them on their first request takes
+ * only milliseconds. Loading them as well would mean reading the schemas of all kinds, which would
+ * slow down the start of an empty cluster by a seventh.
  */
 const COUNT_MIN = 100
 /**
- * A resource with more objects would exceed BYTES_MAX alone, at 1 KB each, and take longer than
- * READY_MS_MAX. Its first reader fills it.
+ * Resources with more objects are not loaded. At 1 KB per object, such a resource would exceed
+ * BYTES_MAX alone and take longer than READY_MS_MAX. Its first reader loads it.
  */
 const COUNT_MAX = 250_000
 /**
- * After this time the server reports ready, even if not everything is in memory: the rest goes on,
- * and requests wait for what they need only.
+ * Maximum time that readiness waits. Loading continues after that, and requests wait only for the
+ * resources that they need.
  */
 const READY_MS_MAX = 3_000
 
-/** A resource that may have objects. */
+/** A resource that can be loaded. */
 export type Fillable = {
   readonly name: string
   readonly range: KeyRange
@@ -41,9 +44,9 @@ export type Fillable = {
 
 export type FirstFillOptions = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
-  /** Memory that the cached objects take now. */
+  /** Returns the memory that cached objects take now. */
   readonly heldBytes: () => number
-  /** Absent: three seconds, which it cannot exceed either. */
+  /** Maximum time that readiness waits. READY_MS_MAX if absent or longer. */
   readonly readyMsMax?: number
   readonly timers?: Timers
   readonly log: Log
@@ -58,14 +61,15 @@ export class FirstFill implements Disposable {
     this.#options = options
   }
 
-  /** Whether readiness no longer depends on it. */
+  /** Whether readiness no longer waits for the resources. */
   get isDone(): boolean {
     return this.#isDone
   }
 
   /**
-   * Never fails: what could not be read is read when it is first requested. `whole`: the range of
-   * all resources, so that one count is enough for a new cluster.
+   * Loads the resources. Never fails: a resource that cannot be loaded now is loaded when it is
+   * first requested. `whole` is the range of all resources, so that one count is enough for a new
+   * cluster.
    */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
     const { timers, readyMsMax = READY_MS_MAX } = this.#options
@@ -91,7 +95,9 @@ export class FirstFill implements Disposable {
       return (await this.#options.count(range)).count >= COUNT_MIN
     } catch (error) {
       if (!this.#isStopped)
-        this.#options.log('warn', 'the objects could not be counted', { error: String(error) })
+        this.#options.log('warn', 'could not count the objects in the database', {
+          error: String(error),
+        })
       return true
     }
   }
@@ -105,7 +111,7 @@ export class FirstFill implements Disposable {
         if (objects >= COUNT_MIN && objects <= COUNT_MAX) await fill()
       } catch (error) {
         if (this.#isStopped) return
-        log('warn', 'a resource could not be brought into memory yet', {
+        log('warn', 'could not load a resource into memory; its first request will load it', {
           resource: name,
           error: String(error),
         })

@@ -1,8 +1,8 @@
 /**
- * Waits until the cache can answer a read, and says from which state. 'latest' means everything
- * that was acknowledged to any client before the call: the revision is proven once for all
- * concurrent callers, then the answer comes from memory. If memory does not reach the revision in
- * time, the database is read.
+ * Waits until the cache can serve a read, and chooses the state to read from. 'latest' means
+ * everything that was acknowledged to any client before the call: the latest revision is requested
+ * from the database once for all concurrent callers, then the read is served from memory. If memory
+ * does not reach the revision in time, the database is read.
  */
 import type { Revision } from '../engine.ts'
 import { OutOfRoom } from './ceiling.ts'
@@ -13,10 +13,10 @@ import type { CachedResource } from './resource.ts'
 import type { Snapshot } from './snapshots.ts'
 import type { Tree } from './tree.ts'
 
-/** How long a read waits for a revision, as in kube-apiserver. */
+/** Maximum time that a read waits for a revision, as in kube-apiserver. */
 export const REACH_MS = 3_000
 
-/** How new an answer must be. 'any': whatever is in memory. */
+/** How new the state of a read must be. 'any' is whatever is in memory. */
 export type Freshness =
   | 'any'
   | 'latest'
@@ -24,7 +24,7 @@ export type Freshness =
   | { readonly exactly: Revision }
 
 /**
- * The objects at one revision. The tree stays as it is at least until the end of this turn of the
+ * The objects at one revision. The tree does not change before the end of the current tick of the
  * event loop.
  */
 export type CacheState = {
@@ -33,13 +33,13 @@ export type CacheState = {
   /** The resource's `listing` when the state was taken. */
   readonly listing: number
   readonly isCurrent: boolean
-  /** The `found` of a snapshot that earlier pages were served from. */
+  /** The `found` of the snapshot that earlier pages were served from. */
   readonly found?: Snapshot['found']
 }
 
 /**
- * 'current': the state that the resource has when it is taken. 'store': memory cannot answer, the
- * database may.
+ * Where to read from. 'current' is the state of the resource at the time it is taken. 'store' means
+ * that memory cannot serve the read, but the database may.
  */
 export type StateSource = 'current' | 'store' | CacheState
 
@@ -54,15 +54,17 @@ export class FreshState {
     this.#options = options
   }
 
-  /** Waits until memory is as new as requested, unless anything in memory will do. */
+  /**
+   * Waits until memory is as new as requested. Does not wait if any state will do and there is one.
+   */
   wait(at: Freshness): 'current' | Promise<StateSource> {
     return at === 'any' && this.#reflector.isFilled ? 'current' : this.#wait(at)
   }
 
   /**
-   * Takes the state. It must be used in the same turn of the event loop, since the current state
-   * changes during an await. Undefined: the database has to be read, also because the resource has
-   * dropped its objects meanwhile.
+   * Takes the state. It must be used in the same tick of the event loop, because the current state
+   * changes during an await. Undefined if the database must be read, for example because the
+   * resource has dropped its objects meanwhile.
    */
   take(source: StateSource): CacheState | undefined {
     if (typeof source === 'object') return source
@@ -73,13 +75,13 @@ export class FreshState {
   }
 
   /**
-   * Begins to load the objects; false if they are in memory already, or will not be. A single
-   * object is read from the database sooner.
+   * Begins to load the objects. Returns false if they are already in memory, or will not be loaded.
+   * Until they are loaded, it is faster to read a single object from the database.
    */
   beginFill(): boolean {
     const reflector = this.#reflector
     if (reflector.isFilled || reflector.isLeftOut || reflector.isClosed()) return false
-    // Readers that wait for the objects get the error.
+    // The error is reported to the readers that wait for the objects.
     this.#resource.ensure().catch(() => undefined)
     return true
   }
@@ -92,7 +94,7 @@ export class FreshState {
       return reflector.isClosed() ? 'store' : source
     } catch (error) {
       if (error instanceof OutOfRoom) return this.#leftOut()
-      // The definition of the resource has changed: a request that began before that reads the
+      // The definition of the resource has changed. A request that began earlier reads the
       // database, under the old definition.
       if (reflector.isClosed()) return 'store'
       throw error
@@ -138,7 +140,8 @@ export class FreshState {
       if (!(await this.#reflector.reach(revision, REACH_MS))) return 'store'
     }
     const { listing } = resource
-    // Only the database knows which objects could be read at that time.
+    // If an object was unreadable, only the database knows which objects could be read at that
+    // revision.
     const snapshot = resource.wasReadable(revision) ? await resource.stateAt(revision) : undefined
     if (snapshot === undefined) return 'store'
     const { tree, found } = snapshot

@@ -9,7 +9,7 @@ const READS_MAX = 256
 
 const isBusy = (error: unknown): boolean => isCode(error, 'busy')
 
-test('a client has a limit of reads at a time, and others have theirs', async () => {
+test('concurrent history reads are limited per client', async () => {
   const sinks: FeedListener[] = []
   const engine = {
     openFeed: (_: unknown, sink: FeedListener) => {

@@ -1,5 +1,5 @@
 /**
- * Events that are older than the ring, read from the database's own history, for a watcher that
+ * Reads events that are older than the ring from the database's own history, for a watch that
  * resumes from further back.
  */
 import type { Timers } from '../../lib/time/timers.ts'
@@ -17,19 +17,19 @@ import { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'
 
 /**
- * The database replays its history at some thousand events a second; beyond this many, a new list
- * is faster.
+ * Maximum number of events in a history. The database replays a few thousand events per second, so
+ * beyond this a new list is faster.
  */
 const EVENTS_MAX = 50_000
 const BYTES_MAX = 32 << 20
-/** Memory that a read takes before its first event, at both ends of its stream. */
+/** Approximate memory that a read takes before its first event, at both ends of its stream. */
 const READ_BYTES = 16 << 10
-/** Memory that an event takes besides its values. */
+/** Approximate memory of an event besides its values. */
 const EVENT_BYTES = 400
 /**
- * History reads that one client may have under way. A client that resumes its watches of all kinds
- * at once needs one per kind, of which even large clusters have some hundred; one that needs more
- * resumes the same kind from many revisions.
+ * Maximum number of concurrent history reads per client. A client that resumes its watches of all
+ * kinds at once needs one read per kind, and even large clusters have on the order of a hundred
+ * kinds. A client that needs more resumes the same kind from many revisions.
  */
 const CLIENT_READS_MAX = 256
 const TIMEOUT_MS = 10_000
@@ -37,20 +37,23 @@ const ASK_AGAIN_MS = 20
 
 export type History = {
   readonly changes: readonly ObjectChange[]
-  /** Everything up to this revision is in `changes`. */
+  /** `changes` includes everything up to this revision. */
   readonly until: Revision
-  /** Its share of the budget; whoever releases the changes gives it back. */
+  /**
+   * Memory that the history takes from the budget. The holder of the changes gives it back when it
+   * releases them.
+   */
   readonly bytes: number
 }
 
 /**
- * Limits the memory of all histories that are being read, or were read and not yet delivered to all
- * their watchers.
+ * Limits the memory of all histories that are being read, or that were read and are not yet
+ * delivered to all of their watchers.
  */
 export class HistoryBudget {
   #leftBytes: number
   readonly #bytesMax: number
-  /** Reads under way, by client. */
+  /** Number of reads in progress, by client. */
   readonly #reads = new Map<string, number>()
 
   constructor(bytesMax: number) {
@@ -66,7 +69,7 @@ export class HistoryBudget {
     return this.#leftBytes
   }
 
-  /** False: the budget does not have that much left, and nothing was taken. */
+  /** Reserves memory. Returns false, and reserves nothing, if not enough is left. */
   take(bytes: number): boolean {
     if (bytes > this.#leftBytes) return false
     this.#leftBytes -= bytes
@@ -77,7 +80,10 @@ export class HistoryBudget {
     this.#leftBytes += bytes
   }
 
-  /** False: the client already has CLIENT_READS_MAX reads under way. */
+  /**
+   * Records the start of a read. Returns false if the client already has CLIENT_READS_MAX reads in
+   * progress.
+   */
   begin(client: string): boolean {
     const reads = this.#reads.get(client) ?? 0
     if (reads >= CLIENT_READS_MAX) return false
@@ -95,10 +101,14 @@ export class HistoryBudget {
 export type HistoryQuery = {
   readonly prefix: Key
   readonly after: Revision
-  /** Called for each batch of events, since the ring moves on during the read. */
+  /**
+   * Whether a history up to this revision is enough. Called for each batch of events, because the
+   * ring moves on during the read.
+   */
   readonly isEnough: (reported: Revision) => boolean
   /**
-   * Undefined: the value cannot be decrypted without waiting, which takes longer than a new list.
+   * Makes an item of a value. Undefined if the value cannot be decrypted without waiting, which
+   * would take longer than a new list.
    */
   readonly toItem: (versioned: VersionedValue) => Item | undefined
   readonly budget: HistoryBudget
@@ -108,8 +118,8 @@ export type HistoryQuery = {
 }
 
 /**
- * Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy'
- * beyond the budget.
+ * Reads the events after a revision. Fails with 'compacted' if they are gone or too many, and with
+ * 'busy' if the budget or the client's limit is exhausted.
  */
 export function readHistory(
   engine: Pick<Engine, 'openFeed'>,
@@ -125,7 +135,7 @@ export function readHistory(
   const changes: ObjectChange[] = []
   let bytes = READ_BYTES
   let isOver = false
-  // Closing the stream calls `onEnd`, which leads here again.
+  // Closing the stream calls `onEnd`, which calls this function again.
   const end = (settle: () => void): void => {
     if (isOver) return
     isOver = true
@@ -145,7 +155,7 @@ export function readHistory(
     })
   const asker = query.timers.every(ASK_AGAIN_MS, () => stream?.requestProgress())
   const timer = query.timers.after(TIMEOUT_MS, () =>
-    fail(new StorageError('unavailable', 'the history took too long')),
+    fail(new StorageError('unavailable', 'reading the history took too long')),
   )
   const stream: FeedStream | undefined = engine.openFeed(
     [{ ...rangeOf(query.prefix), after: query.after }],
@@ -165,7 +175,8 @@ export function readHistory(
       },
       onProgress: reported,
       onCompacted: (_, oldest) => fail(tooOld(oldest)),
-      onEnd: (cause) => fail(new StorageError('unavailable', 'the history was cut off', { cause })),
+      onEnd: (cause) =>
+        fail(new StorageError('unavailable', 'the stream of the history ended early', { cause })),
     },
     { previous: true },
   )
@@ -173,7 +184,10 @@ export function readHistory(
   return promise
 }
 
-/** The value before an event is itself history, and may be compacted before the event is. */
+/**
+ * Whether the event has its previous value. That value is itself history, and may be compacted
+ * earlier than the event.
+ */
 const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === revision)
 
@@ -200,5 +214,5 @@ const tooOld = (bound?: Revision): StorageError =>
 const busy = (): StorageError =>
   new StorageError(
     'busy',
-    'too many watches resume from long ago at the same time, please try again later',
+    'too many watches are resuming from old revisions at the same time, please try again later',
   )

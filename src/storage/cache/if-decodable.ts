@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.ts'
 import type { Item } from './item.ts'
 
-/** What `read` makes of an item; undefined if what is stored cannot be decoded. */
+/** Returns what `read` makes of an item. Undefined if the stored value cannot be decoded. */
 export function ifDecodable<T>(item: Item, read: (item: Item) => T): T | undefined {
   try {
     return read(item)

@@ -4,7 +4,7 @@ import { StorageError } from '../errors.ts'
 import type { ObjectStore } from '../store.ts'
 import { type InformedResource, informedStore } from './informed-store.ts'
 
-/** Fails what a test does not expect. */
+/** A store that fails every call that a test does not expect. */
 const store: ObjectStore = {
   get: () => assert.fail(),
   create: async () => 7,
@@ -31,7 +31,7 @@ function follow(revision: number): {
   return { followed: informer, told: reported, arrive: arrived.resolve }
 }
 
-test('a write returns when it has been followed', async () => {
+test('a write returns when the informer has seen it', async () => {
   const { followed: informer, told: reported, arrive } = follow(6)
   let isDone = false
   const created = informedStore(store, () => informer)
@@ -46,14 +46,14 @@ test('a write returns when it has been followed', async () => {
   assert.equal(await created, 7)
 })
 
-test('a revision that is not new is no sign that the write was followed', async () => {
+test('a write whose revision is not new waits until the informer has the latest state', async () => {
   const { followed: informer, told: reported, arrive } = follow(9)
   arrive()
   await informedStore(store, () => informer).create('/r/a', Buffer.from(''))
   assert.deepEqual(reported, ['latest'])
 })
 
-test('what exists already may be by a write of this client that timed out', async () => {
+test('a create of an object that already exists waits until the informer has the latest state', async () => {
   const { followed: informer, told: reported, arrive } = follow(6)
   arrive()
   const failing: ObjectStore = {
@@ -67,6 +67,6 @@ test('what exists already may be by a write of this client that timed out', asyn
   assert.deepEqual(reported, ['latest'])
 })
 
-test('nobody is waited for if nobody follows', async () => {
+test('a write does not wait if no informer follows the resource', async () => {
   assert.equal(await informedStore(store, () => undefined).create('/r/a', Buffer.from('')), 7)
 })

@@ -1,28 +1,37 @@
-/** Follows a cluster-scoped resource for somebody who holds its objects by name. */
+/** An informer of a cluster-scoped resource, for a consumer that holds the objects by name. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { ResourceKeys } from '../keys.ts'
 import { Informer } from './informer.ts'
 import type { ObjectReader } from './reader.ts'
 
-/** What following needs of a resource. */
+/** The access to a resource that an informer needs. */
 export type InformerAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>
 }
 
 export type NamedObjects<T> = {
-  /** What is held of an object. Can be divided: large objects are read in parts. */
+  /**
+   * Returns the content to hold of an object. For a large object it runs in parts
+   * (lib/scheduling/parts.ts).
+   */
   readonly read: (object: KubeObject) => T
-  /** Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. */
+  /**
+   * Sets the content of an object. Undefined if the object was deleted or, without `unreadable`,
+   * cannot be decoded.
+   */
   readonly set: (name: string, content: T | undefined) => void
-  /** The object cannot be decoded. */
+  /** Called when an object cannot be decoded. */
   readonly unreadable?: (name: string) => void
-  /** Of all objects that were reported. */
+  /** Returns the names of all objects that were reported. */
   readonly names: () => Iterable<string>
 }
 
-/** `name`: of the resource, for the log. Empty if the resource is not served. */
+/**
+ * Creates the informer. `name` is the name of the resource in the log. Returns an empty list if the
+ * resource is not served.
+ */
 export function informByName<T>(
   {
     name,

@@ -15,7 +15,7 @@ import { contentOf, Informer } from './informer.ts'
 
 const range = { from: '/r/', to: '/r0' }
 
-/** A watch that a test feeds. */
+/** A watch whose events come from the test. */
 class FedSource implements EventSource {
   readonly start: WatchOptions['start']
   state: EventSource['state'] = 'live'
@@ -27,7 +27,7 @@ class FedSource implements EventSource {
     this.start = start
   }
 
-  /** `isQuiet`: it is there to be taken, but nobody is woken yet. */
+  /** Adds events. With `isQuiet` they can be taken, but the consumer is not notified yet. */
   feed(events: readonly WatchEvent[], { isQuiet = false } = {}): void {
     this.#events.push(...events)
     if (!isQuiet) this.#wake()
@@ -165,7 +165,7 @@ function follow(
   return { followed: informer, values, sources, reader, long, next }
 }
 
-test('what is there is told before the start comes back, then each change', async () => {
+test('existing objects are reported before `start` resolves, and each change after it', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -184,7 +184,7 @@ test('what is there is told before the start comes back, then each change', asyn
   await informer[Symbol.asyncDispose]()
 })
 
-test('who waits for a revision is not told of it by a list that has not ended', async () => {
+test('a revision is not reached while the list that includes it has not ended', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -201,7 +201,7 @@ test('who waits for a revision is not told of it by a list that has not ended', 
   await informer[Symbol.asyncDispose]()
 })
 
-test('a watch that turns out to be too slow when it is taken from does not show the latest state', async () => {
+test('a watch that `take` closes because it is too slow does not count as up to date', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -211,7 +211,7 @@ test('a watch that turns out to be too slow when it is taken from does not show 
   const take = source.take.bind(source)
   source.take = () => {
     const events = take()
-    // The place of the next event in the ring is gone.
+    // The ring has evicted the next event.
     if (events.length === 0) source.state = 'closed'
     return events
   }
@@ -229,7 +229,7 @@ test('a watch that turns out to be too slow when it is taken from does not show 
   await informer[Symbol.asyncDispose]()
 })
 
-test('what the cache has is told at once to who asks for the latest', async () => {
+test('`latest` reports at once what the cache already has', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -244,7 +244,7 @@ test('what the cache has is told at once to who asks for the latest', async () =
   await informer[Symbol.asyncDispose]()
 })
 
-test('after the end of a watch all is listed again, and what is gone is told', async () => {
+test('after a watch ends, everything is listed again and missing objects are reported as deleted', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const first = await next()
@@ -253,18 +253,18 @@ test('after the end of a watch all is listed again, and what is gone is told', a
   first.close()
   const second = await next()
   assert.ok('initial' in second.start)
-  // While the list is under way, the old state holds.
+  // While the list is in progress, the old state stays in force.
   second.feed([shown('ADDED', 'b', '2', 3)])
   await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(values.get('/r/a'), '1')
-  // The database may be an older one, with revisions below those that were known.
+  // The database may be an older one, with lower revisions than before.
   second.feed([listEnd(4)])
   await informer.reach(4)
   assert.deepEqual([...values], [['/r/b', '2']])
   await informer[Symbol.asyncDispose]()
 })
 
-test('what others came to know before the watch was open, and is not listed, is gone', async () => {
+test('an object that became known before the watch was open and is not listed is reported as deleted', async () => {
   const { followed: informer, values, reader, next } = follow()
   reader.onWatch = () => void values.set('/r/early', '1')
   const starting = informer.start()
@@ -329,7 +329,7 @@ test('a revision is reached when the steps of its object have ended', async () =
   await informer[Symbol.asyncDispose]()
 })
 
-test('a large object is prepared before the expensive requests of clients get on', async () => {
+test('a large object is prepared before expensive requests of clients continue', async () => {
   const order: string[] = []
   const prepared = Promise.withResolvers<void>()
   const prepare = async (_item: Item, slices: Slices): Promise<void> => {
@@ -351,7 +351,7 @@ test('a large object is prepared before the expensive requests of clients get on
   await informer[Symbol.asyncDispose]()
 })
 
-test('what cannot be read does not count', async () => {
+test('an object that cannot be decoded is reported as deleted', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -362,7 +362,7 @@ test('what cannot be read does not count', async () => {
   await informer[Symbol.asyncDispose]()
 })
 
-test('who waits is let go by his own signal and by the end', async () => {
+test('a waiting caller is released by its signal and when the informer stops', async () => {
   const { followed: informer, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -377,7 +377,7 @@ test('who waits is let go by his own signal and by the end', async () => {
   await reaching
 })
 
-test('the latest state cannot be had while the cache is far behind', async () => {
+test('`latest` fails while the cache is far behind', async () => {
   const { followed: informer, reader, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -388,7 +388,7 @@ test('the latest state cannot be had while the cache is far behind', async () =>
   await informer[Symbol.asyncDispose]()
 })
 
-test('a change that could not be taken is listed again', async () => {
+test('everything is listed again after the consumer fails on a change', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const first = await next()
@@ -402,7 +402,7 @@ test('a change that could not be taken is listed again', async () => {
   await informer[Symbol.asyncDispose]()
 })
 
-test('what can never be taken is listed again at longer and longer intervals', async () => {
+test('an object on which the consumer always fails is listed again with increasing delays', async () => {
   const waits: number[] = []
   let passedMs = 0
   const time: Time = {
@@ -421,7 +421,7 @@ test('what can never be taken is listed again at longer and longer intervals', a
   assert.deepEqual(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000])
   passedMs = 3_600_000
   later.feed([shown('ADDED', 'a', 'refused', 8)])
-  // The end of a watch is no failure of who follows.
+  // The end of a watch is not a failure of the consumer.
   const last = await next()
   last.feed([shown('ADDED', 'a', '1', 9), listEnd(9)])
   await informer.reach(9)
@@ -431,7 +431,7 @@ test('what can never be taken is listed again at longer and longer intervals', a
   await informer[Symbol.asyncDispose]()
 })
 
-test('what restricts does not count as deleted if it cannot be decoded', async () => {
+test('with an `unreadable` handler, an object that cannot be decoded does not count as deleted', async () => {
   const unreadable: string[] = []
   const { followed: informer, values, next } = follow((key) => unreadable.push(key))
   const starting = informer.start()
@@ -444,7 +444,7 @@ test('what restricts does not count as deleted if it cannot be decoded', async (
   await informer[Symbol.asyncDispose]()
 })
 
-test('what requests are decided by is told in time beside many long lists', async () => {
+test('objects that decide about requests are reported in time while many long lists run', async () => {
   await using loop = new BusyLoop()
   const { followed: informer, values, next } = follow(undefined, loop.time)
   void informer.start()

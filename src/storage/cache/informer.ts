@@ -1,8 +1,8 @@
 /**
- * Follows one resource by a watch of the cache: reports all objects, then each change, in order.
+ * Follows one resource with a watch of the cache: reports all objects, then each change, in order.
  * When the watch ends, everything is listed again, and objects that are gone are reported as
- * deleted. It does not resume from a revision: a transaction may delete many objects at one
- * revision, and after a restore of etcd the same revision may mean another state.
+ * deleted. It does not resume from a revision, for two reasons: a transaction may delete many
+ * objects at one revision, and after a restore of etcd the same revision may mean another state.
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
@@ -22,51 +22,55 @@ import type { ObjectReader } from './reader.ts'
 import type { OnUnreadable } from './resource-watchers.ts'
 import type { EventSource } from './watch.ts'
 
-/** The wait before a watch that ended or failed is reopened. */
+/** Delay before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
 /**
- * The longest wait after who follows has failed: each such failure doubles it, as every try is a
- * full list and is likely to fail again.
+ * Maximum delay after a failure of the consumer. Each such failure doubles the delay, because every
+ * attempt is a full list and is likely to fail again.
  */
 const RETRY_MS_MAX = 10_000
-/** After so long without such a failure the next one is the first again. */
+/** After this time without a failure of the consumer, the delay starts at RETRY_MS again. */
 const CALM_MS = 60_000
 
 export type InformerOptions<T> = {
-  /** For the log. */
+  /** Name of the resource in the log. */
   readonly name: string
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>
   readonly range: KeyRange
-  /** What is reported of an object. */
+  /** Returns the content that is reported for an object. */
   readonly read: (item: Item) => T
-  /** Makes what `read` needs of a large object, in these slices; without it, the wire form. */
+  /**
+   * Prepares what `read` needs of a large object, in these slices. Absent: the wire form is
+   * prepared.
+   */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
   /**
-   * Instead of `prepare` and `read`, for a large object: it is decoded, and this is called, in
-   * parts.
+   * Replaces `prepare` and `read` for a large object. The object is decoded, and this function is
+   * called, in parts.
    */
   readonly readLarge?: (object: KubeObject, key: Key) => T
   /**
-   * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content
-   * that takes long the rest of the work may be returned: its steps are run in slices before
-   * anything else is reported.
+   * Sets the content of an object. Undefined if the object was deleted or, without `unreadable`,
+   * cannot be decoded. If the work takes long, the function may return the rest of it. These steps
+   * run in slices before anything else is reported.
    */
   readonly set: (key: Key, content: T | undefined) => Steps<void> | undefined | void
   /**
-   * The object cannot be decoded. For objects that restrict, which must not count as deleted then.
+   * Called when an object cannot be decoded. Needed for objects that restrict requests, such as
+   * policies, because such an object must not count as deleted.
    */
   readonly unreadable?: (key: Key) => void
-  /** The keys of all objects that were reported. */
+  /** Returns the keys of all objects that were reported. */
   readonly known: () => Iterable<Key>
   readonly log: Log
   readonly time?: Time
-  /** No client waits for what is reported. */
+  /** Whether no client waits for what is reported. */
   readonly isBackground?: boolean
 }
 
 const prepareWire = (item: Item, slices: Slices): Promise<void> => item.prepare(slices)
 
-/** `content`: what `readLarge` has returned. */
+/** A large object that is being prepared. `content` is the result of `readLarge`. */
 type PreparedItem<T> = {
   readonly item: Item
   readonly done: Promise<void>
@@ -88,7 +92,7 @@ function startPreparing<T>(
     prepared.content = content
     prepared.isDone = true
   }
-  // An error is reported when the object is read.
+  // An error is reported later, when the object is read.
   prepared.done = begin().then(end, () => end())
   return prepared
 }
@@ -99,39 +103,38 @@ export class Informer<T> implements AsyncDisposable {
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
   #source: EventSource | undefined
-  /** Events that were taken from the watch; those from `#at` on are not reported yet. */
+  /** Events that were taken from the watch. Those from index `#at` on are not reported yet. */
   #taken: readonly WatchEvent[] = []
   #at = 0
   /**
-   * While the resource is listed: the known objects that the list has not shown yet. Undefined: the
-   * list is complete.
+   * While the resource is being listed: the known objects that the list has not included yet.
+   * Undefined when the list is complete.
    */
   #unseen: Set<Key> | undefined = new Set()
   /**
-   * The rest of the work on the last object that was reported; at the end of a list, on those of
+   * The rest of the work on the last reported object or, at the end of a list, on the objects of
    * `#unseen`, which are gone.
    */
   #steps: Steps<void> | undefined
   /**
-   * The large object of the next event. Calls that drain at the same time wait for the same
-   * preparation.
+   * The large object of the next event. Concurrent calls of `#drain` wait for the same preparation.
    */
   #prepared: PreparedItem<T> | undefined
   #revision: Revision = 0
-  /** How often who follows has failed lately, and when the last time. */
+  /** Number of recent failures of the consumer, and the time of the last one. */
   #failures = 0
   #failedMs = 0
   #hasFailed = false
-  /** Keys that were told as unreadable: `known` need not have them. */
+  /** Keys that were reported as unreadable. `known` need not include them. */
   readonly #unreadable = new Set<Key>()
-  /** Resolved whenever events were reported. */
+  /** Resolved, and then replaced, whenever events were reported. */
   #progress = Promise.withResolvers<void>()
 
   constructor(parts: InformerOptions<T>) {
     this.#options = parts
   }
 
-  /** Resolves when all objects have been reported. */
+  /** Starts to follow the resource. Resolves when all objects have been reported. */
   async start(): Promise<void> {
     this.#restored = Restores.current()?.follow(this)
     this.#following = this.#follow()
@@ -145,10 +148,10 @@ export class Informer<T> implements AsyncDisposable {
 
   /**
    * Resolves when the change at this revision has been reported, or when the server stops. Fails
-   * with 'cancelled'.
+   * with 'cancelled' if the signal is aborted first.
    */
   async reach(revision: Revision, signal?: AbortSignal): Promise<void> {
-    // The steps belong to the change at `#revision`, which is not reported before they end.
+    // The steps belong to the change at `#revision`, which counts as reported when they have ended.
     const isReached = (): boolean =>
       this.#unseen === undefined && this.#steps === undefined && this.#revision >= revision
     await this.#until(async () => isReached() || ((await this.#catchUp()) && isReached()), signal)
@@ -160,10 +163,10 @@ export class Informer<T> implements AsyncDisposable {
    */
   async latest(signal?: AbortSignal): Promise<void> {
     const { reader, range, name } = this.#options
-    // The list is empty, but it is answered only once the cache has everything up to the latest
+    // The range is empty, but the list ends only when the cache has everything up to the latest
     // revision.
     const { state } = await reader.list({ from: range.from, to: range.from }, 'latest')
-    // The cache was too far behind, and the list was read from etcd.
+    // The cache was too far behind, so the list was read from etcd.
     if (state === undefined)
       throw new StorageError('unavailable', `${name} cannot be brought up to date at the moment`)
     await this.#until(() => this.#catchUp(), signal)
@@ -179,7 +182,7 @@ export class Informer<T> implements AsyncDisposable {
 
   async #until(isDone: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      // Before the check: progress during the check counts.
+      // Read before the check, so that progress during the check is not missed.
       const { promise } = this.#progress
       if (this.#stopping.signal.aborted || (await isDone())) return
       await orCancelled(promise, signal)
@@ -187,14 +190,14 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Reports all that the cache has. False if that is not possible now because the resource is being
-   * listed.
+   * Reports everything that the cache has. Returns false if that is not possible now, because the
+   * resource is being listed.
    */
   async #catchUp(): Promise<boolean> {
     const source = this.#source
     if (this.#unseen !== undefined || source === undefined || !isLive(source)) return false
     await this.#drain(source)
-    // A watch that was too slow is closed by a take, and has not passed on everything.
+    // `take` closes a watch that was too slow, which then has not delivered everything.
     return this.#source === source && this.#unseen === undefined && isLive(source)
   }
 
@@ -207,9 +210,9 @@ export class Informer<T> implements AsyncDisposable {
         await this.#followOnce()
       } catch (error) {
         if (!signal.aborted)
-          log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
+          log('warn', `could not watch ${name}; retrying`, { error: String(error) })
       }
-      // Rejects only when the server stops.
+      // `sleep` rejects only when the server stops.
       if (!signal.aborted) await sleep(time, this.#retryMs(), signal).catch(() => undefined)
     }
   }
@@ -234,11 +237,12 @@ export class Informer<T> implements AsyncDisposable {
     this.#source = source
     if (this.#stopping.signal.aborted) source.close()
     try {
-      // Not before the watch is open: of what others get to know later, the watch tells the
-      // deletion. What was created after the list counts as gone until its own event.
+      // The known keys are read only after the watch is open, so that the deletion of objects that
+      // become known later arrives as an event. An object that was created after the list counts as
+      // gone until its own event arrives.
       this.#unseen = new Set([...(await this.#knownKeys()), ...this.#unreadable])
       for (const key of early) {
-        // It is not gone.
+        // The object is unreadable, but it is not gone.
         this.#unseen.delete(key)
         this.#emitUnreadable(key, 'cannot be decrypted')
       }
@@ -259,8 +263,8 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Reports all events of the watch. Several calls may run at the same time: each event is reported
-   * once, in order.
+   * Reports all events of the watch. Concurrent calls are allowed: each event is reported once, in
+   * order.
    */
   async #drain(source: EventSource): Promise<void> {
     const slices = this.#slices()
@@ -283,7 +287,10 @@ export class Informer<T> implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the object of the next event has been prepared. Undefined if it need not be. */
+  /**
+   * Resolves when the object of the next event has been prepared. Undefined if it need not be
+   * prepared.
+   */
   #preparation(): Promise<void> | undefined {
     const event = this.#taken[this.#at]
     if (this.#steps !== undefined || event === undefined) return undefined
@@ -313,7 +320,7 @@ export class Informer<T> implements AsyncDisposable {
       if ('next' in what) this.#continue(what)
       else this.#emit(what)
     } catch (error) {
-      // It was not reported: everything is listed again.
+      // The event was not reported, so everything is listed again.
       const { monotonicMs } = this.#options.time ?? systemTime
       this.#failures = monotonicMs() - this.#failedMs > CALM_MS ? 1 : this.#failures + 1
       this.#failedMs = monotonicMs()
@@ -331,7 +338,7 @@ export class Informer<T> implements AsyncDisposable {
       return
     }
     const { key } = event.item
-    // A list is in the order of keys, not of revisions.
+    // The objects of a list are in the order of keys, not of revisions.
     if (this.#unseen === undefined) this.#revision = event.revision
     else this.#unseen.delete(key)
     if (event.type === 'DELETED') {
@@ -363,7 +370,10 @@ export class Informer<T> implements AsyncDisposable {
     return keys
   }
 
-  /** Requests wait for what they are decided by, such as roles. */
+  /**
+   * Returns slices that are shared unless the work is in the background: requests wait for the
+   * objects that decide about them, such as roles.
+   */
   #slices({ isExpensive = false } = {}): Slices {
     const { time, isBackground = false } = this.#options
     return new Slices(time, { isBackground, isShared: !isBackground, isExpensive })
@@ -385,12 +395,18 @@ export class Informer<T> implements AsyncDisposable {
     this.#steps = set(key, content) ?? undefined
   }
 
-  /** What it was stays in force for those who have no other use for it. */
+  /**
+   * Logs and reports an object that cannot be read. Without an `unreadable` handler, an object that
+   * cannot be decrypted keeps its last content.
+   */
   #emitUnreadable(key: Key, why: string, error?: Error): void {
     const { name, log, unreadable } = this.#options
     const outcome = unreadable === undefined ? ' and is ignored' : ''
     this.#unreadable.add(key)
-    log('error', `one of ${name} ${why}${outcome}`, { key, ...(error && { error: error.message }) })
+    log('error', `an object of ${name} ${why}${outcome}`, {
+      key,
+      ...(error && { error: error.message }),
+    })
     unreadable?.(key)
   }
 
@@ -400,16 +416,16 @@ export class Informer<T> implements AsyncDisposable {
   }
 }
 
-/** A function, since TypeScript would narrow the state across an await. */
+/** A function, because TypeScript would assume that the state stays the same across an await. */
 const isLive = ({ state }: EventSource): boolean => state === 'live'
 
-/** Fails with 'cancelled' if the signal is aborted first. */
+/** Waits for the promise. Fails with 'cancelled' if the signal is aborted first. */
 const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
   orAborted(promise, signal, () => {
     const options = { cause: signal?.reason, ambiguous: true }
     return new StorageError(
       'cancelled',
-      'the caller went away before the change was in force',
+      'the caller went away before the change took effect',
       options,
     )
   })
@@ -417,9 +433,9 @@ const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): P
 const metadata = '"metadata":'
 
 /**
- * The fields behind metadata, most of which is managedFields. Read from the JSON that clients see:
- * the cache makes that for the first client anyway, and parsing this part of it takes a fraction of
- * the time of decoding the stored form. A large object that was decoded in parts is not parsed
+ * Returns the fields that follow metadata, most of which is managedFields. They are read from the
+ * wire form: the cache makes it for the first client anyway, and parsing this part takes a fraction
+ * of the time of decoding the stored form. A large object that was decoded in parts is not parsed
  * again.
  */
 export function contentOf(item: Item): Fields {
@@ -429,7 +445,8 @@ export function contentOf(item: Item): Fields {
 }
 
 /**
- * The JSON behind metadata, without the opening brace. With metadata if that does not come first.
+ * Returns the JSON that follows metadata, without the opening brace. If metadata is not the first
+ * field, returns all of the JSON.
  */
 export function contentBytes(item: Item): Buffer {
   const tail = item.listTail()

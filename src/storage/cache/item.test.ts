@@ -9,7 +9,7 @@ import { encodeStored } from '../../objects/codec/object.ts'
 import type { Item } from './item.ts'
 
 const { shape } = builtIn('services')
-// Stored without the defaults, so that it has to be decoded before it is shown.
+// Stored without defaults, so the object has to be decoded before it is printed.
 const object: KubeObject = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -21,7 +21,7 @@ const storedAsProtobuf = encodeStored(object, { ...shape, storedAs: 'protobuf' }
 
 const newItem = (first = stored): Item => storedItem(first, shape)
 
-test('a large object is prepared in parts, and is the same as at once', async () => {
+test('preparing a large object in parts gives the same result as preparing it at once', async () => {
   const whole = newItem().wire().toString()
   const ms = await bestLongestTurnMs(async () => {
     const item = newItem()
@@ -33,7 +33,7 @@ test('a large object is prepared in parts, and is the same as at once', async ()
   assert.ok(ms < 50, `${ms} ms`)
 })
 
-test('an object that is decoded by another reader while it is printed in parts is printed as at once', async () => {
+test('printing in parts gives the same result if another reader decodes the object meanwhile', async () => {
   const whole = newItem().wire().toString()
   for (let turns = 1; turns < 14; turns += 3) {
     const item = newItem()
@@ -45,12 +45,12 @@ test('an object that is decoded by another reader while it is printed in parts i
   }
 })
 
-test('a large object is decoded in parts, and is the same as at once', async () => {
+test('decoding a large object in parts gives the same result as decoding it at once', async () => {
   const whole = newItem().object()
   assert.deepEqual(await newItem().objectInParts(), whole)
 })
 
-test('an object that is printed while it is decoded in parts is decoded from its first bytes', async () => {
+test('decoding in parts uses the original bytes if another reader prints the object meanwhile', async () => {
   const whole = newItem(storedAsProtobuf).object()
   for (let turns = 0; turns < 14; turns += 3) {
     const item = newItem(storedAsProtobuf)
@@ -61,7 +61,7 @@ test('an object that is printed while it is decoded in parts is decoded from its
   }
 })
 
-test('readers that come at the same time share the decoding of a large object', async () => {
+test('concurrent readers share the decoding of a large object', async () => {
   const item = newItem()
   const [first, second] = await Promise.all([item.peekInParts(), item.peekInParts()])
   assert.equal(first, second)

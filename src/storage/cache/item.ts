@@ -1,8 +1,8 @@
 /**
- * One version of one object. It begins as the stored bytes and becomes, when it is first read, the
- * bytes that clients get (the wire form); it never holds both. The facts for selectors follow the
- * bytes. The decoded object is kept only while it is in demand. The content of an item never
- * changes, so all readers share it.
+ * One version of one object. It begins as the stored bytes. When it is first read, the bytes that
+ * clients get (the wire form) replace them; an item never holds both. The facts for selectors
+ * follow the bytes. The decoded object is kept only while it is in demand. The content of an item
+ * never changes, so all readers share it.
  */
 import { assert } from '../../lib/errors.ts'
 import { isOutdated, type Wire } from '../../objects/codec/object.ts'
@@ -14,57 +14,60 @@ import type { Key, Revision } from '../engine.ts'
 import type { Facts } from './facts.ts'
 import { Slot } from './slabs.ts'
 
-/** What the cache must know about a resource to decode and to print its objects. */
+/** Decodes and prints the objects of a resource. */
 export type ObjectCodec = {
   /**
-   * Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has
-   * its resourceVersion.
+   * Decodes the stored form or the wire form. The returned object has its resourceVersion. Fails
+   * with a StorageError 'corrupt'.
    */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
   /**
-   * Makes the wire form of a value that is stored just as clients get it, but for its
-   * resourceVersion, and an object with all that selectors ask for, without full decoding.
-   * Undefined: it must be decoded.
+   * Makes the wire form of a value without full decoding, if the stored form differs from it only
+   * in the resourceVersion. Also returns an object with everything that selectors read. Undefined
+   * if the value must be decoded.
    */
   readonly settle?: (
     stored: Buffer,
     revision: Revision,
   ) => { readonly wire: Wire; readonly object: KubeObject } | undefined
-  /** Absent: there are no facts, and selectors look at the decoded objects. */
+  /** Codec of the facts. Absent: there are no facts, and selectors read the decoded objects. */
   readonly facts?: Facts
 }
 
-/** Where an item keeps its bytes and its decoded object. */
+/** Storage for the bytes and the decoded object of an item. */
 export type ItemHome = {
   readonly codec: ObjectCodec
-  /** `facts`: to be kept behind the bytes, as their tail. */
+  /** Stores the bytes. `facts` are stored behind them, as their tail. */
   readonly put: (item: Item, bytes: Buffer, facts?: Buffer) => void
   readonly view: (item: Item, start?: number, end?: number) => Buffer
   /** Keeps the item's decoded object for a while. */
   readonly keep: (item: Item) => void
 }
 
-/** Whether an item is selected. */
+/** Returns whether an item is selected. */
 export type Matches = {
   (item: Item): boolean
-  /** The cost of one call; LOOK_BYTES if absent. */
+  /** Cost of one call, in the unit of LOOK_BYTES, which is the default. */
   readonly lookBytes?: number
 }
 
 /**
- * To match an object's facts takes as long as to send so many bytes: thousands of matches take a
- * millisecond.
+ * Cost of matching an object's facts, as the number of bytes that could be sent in the same time.
+ * Thousands of matches take a millisecond.
  */
 export const LOOK_BYTES = 64
 
 const STORED = -1
-/** To decode and print more takes more than some milliseconds. */
+/** Size above which decoding and printing an object takes more than a few milliseconds. */
 const LARGE_BYTES = 64 << 10
 
-/** Not a field of the items: there are many, and few are being prepared. */
+/**
+ * Preparations in progress. This is not a field of the items, because there are many items and few
+ * are being prepared.
+ */
 const preparations = new WeakMap<Item, Promise<void>>()
-/** Large objects that are being decoded, for all readers together. */
+/** Large objects that are being decoded. All readers share one decoding. */
 const decodings = new WeakMap<Item, Promise<KubeObject>>()
 
 const largeSlices = (): Slices => new Slices(systemTime, { isExpensive: true })
@@ -77,7 +80,7 @@ export class Item extends Slot {
   decoded: KubeObject | undefined
   /** Whether the decoded object was used since DecodedObjects last passed it. */
   isInDemand = false
-  /** Whether it would be stored differently now, which its wire form does not tell. */
+  /** Whether the object would now be stored differently. The wire form does not show this. */
   isOutdated = false
   readonly #home: ItemHome
   #versionAt = STORED
@@ -94,7 +97,7 @@ export class Item extends Slot {
     this.createRevision = place.createRevision
   }
 
-  /** The object. Shared by all readers: copy it, never change it. */
+  /** Returns the object, which all readers share. It must not be changed, only copied. */
   object(): KubeObject {
     const object = this.peek()
     this.isInDemand = true
@@ -102,39 +105,42 @@ export class Item extends Slot {
     return object
   }
 
-  /** The same for a single use: the object is not kept. */
+  /** Like `object`, but for a single use: the object is not kept. */
   peek(): KubeObject {
     return this.decoded ?? this.#decode()
   }
 
   /**
-   * The bytes as they were stored; undefined once the wire form has replaced them. Borrowed, as all
-   * views are.
+   * The bytes as they were stored. Undefined once the wire form has replaced them. Borrowed, like
+   * all views: copy them to keep them.
    */
   get stored(): Buffer | undefined {
     return this.#versionAt === STORED ? this.#home.view(this) : undefined
   }
 
-  /** The JSON of the object, with a newline at the end. */
+  /** Returns the JSON of the object, with a newline at the end. */
   wire(): Buffer {
     this.#print()
     return this.#home.view(this)
   }
 
-  /** The object as it follows the opening brace in a list: without kind, apiVersion and newline. */
+  /**
+   * Returns the object as it follows the opening brace in a list: without kind, apiVersion and
+   * newline.
+   */
   listTail(): Buffer {
     this.#print()
     return this.#home.view(this, this.#headBytes, this.length - 1)
   }
 
-  /** How many bytes `listTail` has. */
+  /** Length of `listTail` in bytes. */
   get listTailBytes(): number {
     this.#print()
     return this.length - 1 - this.#headBytes
   }
 
   /**
-   * Copies `listTail` into a buffer that has room for it; cheaper than a view where many are
+   * Copies `listTail` into a buffer that has room for it. This is cheaper than a view if many are
    * concatenated.
    */
   copyListTail(target: Buffer, at: number): number {
@@ -143,7 +149,9 @@ export class Item extends Slot {
     return this.slab.bytes.copy(target, at, this.at + this.#headBytes, this.at + this.length - 1)
   }
 
-  /** The wire form before and after the digits of its resourceVersion, without the newline. */
+  /**
+   * Returns the wire form before and after the digits of its resourceVersion, without the newline.
+   */
   aroundVersion(): { readonly before: Buffer; readonly after: Buffer } {
     const bytes = this.wire()
     const digits = String(this.revision).length
@@ -153,26 +161,32 @@ export class Item extends Slot {
     }
   }
 
-  /** For the writer of this version, which already has the object and its wire form. */
+  /**
+   * Sets the wire form and keeps the object. For the writer of this version, which already has
+   * both.
+   */
   setWire(object: KubeObject, wire: Wire): void {
     this.isOutdated = isOutdated(object)
     this.#keepWire(wire, object)
     this.keepObject(object)
   }
 
-  /** For a caller that has printed the object for others: the object is not kept. */
+  /**
+   * Sets the wire form without keeping the object. For a caller that has printed the object for
+   * others.
+   */
   setBytes(object: KubeObject, wire: Wire): void {
     this.#keepWire(wire, object)
   }
 
-  /** For a caller that has decoded the object and expects it to be requested again. */
+  /** Keeps the object. For a caller that has decoded it and expects it to be requested again. */
   keepObject(object: KubeObject): void {
     if (this.decoded !== undefined) return
     this.decoded = object
     this.#home.keep(this)
   }
 
-  /** How to read the facts, which are the tail of the bytes; undefined if the resource has none. */
+  /** Codec of the facts, which are the tail of the bytes. Undefined if the resource has none. */
   get facts(): Facts | undefined {
     return this.#home.codec.facts
   }
@@ -188,48 +202,57 @@ export class Item extends Slot {
     )
   }
 
-  /** For a selector that had to decode the object: the next one need not. */
+  /**
+   * Stores the facts of an object that a selector had to decode, so that the next selector need not
+   * decode it.
+   */
   recordFacts(object: KubeObject): void {
     const facts = this.facts?.encode(object)
     if (facts !== undefined) this.#home.put(this, this.#home.view(this), facts)
   }
 
-  /** A method: TypeScript would assume that a comparison still holds after `settle`. */
+  /**
+   * Whether the item has its wire form. This is a method, because TypeScript would assume that a
+   * property stays the same across a call of `settle`.
+   */
   isPrinted(): boolean {
     return this.#versionAt !== STORED
   }
 
-  /** Makes the wire form, and with it the facts, if that is possible without decoding. */
+  /** Makes the wire form and the facts, if that is possible without decoding. */
   settle(): void {
     if (this.#versionAt !== STORED) return
     const settled = this.#home.codec.settle?.(this.#home.view(this), this.revision)
     if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
   }
 
-  /** Whether it takes several milliseconds to read all of it. */
+  /** Whether reading all of the object takes several milliseconds. */
   get isLarge(): boolean {
     return this.length > LARGE_BYTES
   }
 
-  /** Whether reading the wire form would take long: `prepare` should be called first. */
+  /** Whether reading the wire form would take long. If so, `prepare` should be called first. */
   get isUnprepared(): boolean {
     return this.#versionAt === STORED && this.isLarge
   }
 
   /**
-   * Makes the wire form before it is read, in parts between which others are served. Calls that
-   * come meanwhile wait for the same work.
+   * Makes the wire form before it is read, in parts between which the event loop does other work.
+   * Concurrent calls wait for the same preparation.
    */
   async prepare(slices?: Slices): Promise<void> {
     if (this.isPrinted()) return
-    // Not by `settle`: JSON.parse cannot be divided.
+    // `settle` is not used here, because JSON.parse cannot be divided.
     const begin = (): Promise<void> => inParts(() => this.#printObject(), slices ?? largeSlices())
     const preparation = preparations.get(this) ?? begin().finally(() => preparations.delete(this))
     preparations.set(this, preparation)
     await preparation
   }
 
-  /** Like `object`, but a large object is decoded in parts between which others are served. */
+  /**
+   * Like `object`, but a large object is decoded in parts between which the event loop does other
+   * work.
+   */
   async objectInParts(slices?: Slices): Promise<KubeObject> {
     const object = await this.peekInParts(slices)
     this.isInDemand = true
@@ -246,7 +269,10 @@ export class Item extends Slot {
     return decoding
   }
 
-  /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */
+  /**
+   * Makes the wire form. The decoded object is not kept, because a caller that only sends the bytes
+   * does not need it again.
+   */
   #print(): void {
     if (this.#versionAt !== STORED) return
     if (this.decoded === undefined) this.settle()
@@ -255,7 +281,7 @@ export class Item extends Slot {
 
   #printObject(): void {
     if (this.#versionAt !== STORED) return
-    // The decoded object may be kept or evicted between two parts.
+    // `once`, because the decoded object may be set or evicted between two parts.
     const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)
@@ -268,8 +294,8 @@ export class Item extends Slot {
   }
 
   /**
-   * A request that prints the object replaces its bytes: one that decodes it in parts keeps those
-   * that it began with.
+   * Decodes the object. A request that prints it meanwhile replaces its bytes, so a decoding in
+   * parts keeps the bytes that it began with.
    */
   #decode(): KubeObject {
     const bytes = once('bytes of item', () => this.#home.view(this))

@@ -14,7 +14,7 @@ import { form, root } from '../../../test/support/harness/plain-cache.ts'
 
 const OBJECTS = 400
 
-test('a resource comes into memory in time beside many long lists', async () => {
+test('a resource is loaded in time while many long lists run', async () => {
   await using loop = new BusyLoop()
   const engine = new ScriptedEngine()
   const range = rangeOf(`${root}plain/`)
@@ -39,6 +39,6 @@ test('a resource comes into memory in time beside many long lists', async () => 
   let isRead = false
   void read.then(() => (isRead = true))
   const turns = await loop.turnsUntil(() => isRead)
-  // Both the values and the objects take a slice for some five of them.
+  // Values and objects each take about one slice per five of them.
   assert.ok(turns <= OBJECTS, `${turns} turns`)
 })

@@ -1,6 +1,7 @@
 /**
- * A list of a whole resource that is under way, and the feed's events during it. A list that lost
- * events is begun again: the result is the state at one revision, and every event after it.
+ * A list of a whole resource in progress, and the events that the feed delivers during it. If
+ * events are lost, the list starts over. The result is the state at one revision, and every event
+ * after it.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -15,12 +16,12 @@ import type { Item } from './item.ts'
 import type { Slabs } from './slabs.ts'
 import { newTree, type Tree } from './tree.ts'
 
-/** Events kept aside while a list is under way; with more the list is begun again. */
+/** Maximum size of the events that are set aside during a list. Beyond it, the list starts over. */
 const PENDING_BYTES_MAX = 64 << 20
 
 /**
- * An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be
- * read.
+ * An event of the feed, with the item made from it. `item` is undefined if the object was deleted
+ * or cannot be read.
  */
 export type ItemEvent = {
   readonly key: Key
@@ -37,7 +38,9 @@ export type LoadedObjects = {
 
 export type ListingOptions = {
   readonly range: KeyRange
-  /** Asked after each page, with the bytes that were loaded so far. Throws if no more may be. */
+  /**
+   * Called after each page with the number of bytes loaded so far. Throws if no more may be loaded.
+   */
   readonly checkRoom: (loadedBytes: number) => void
   readonly parts: {
     readonly store: Store
@@ -70,8 +73,8 @@ export class Listing {
   }
 
   /**
-   * For callers that wait for the resource: settles as the promise given to `settleWith` does, or
-   * when the listing is closed.
+   * Settles as the promise given to `settleWith` does, or when the listing is closed. For callers
+   * that wait for the resource.
    */
   get done(): Promise<void> {
     return this.#over.promise
@@ -81,7 +84,7 @@ export class Listing {
     work.then(this.#over.resolve, this.#over.reject)
   }
 
-  /** Events since the list began were lost: the list begins again. */
+  /** Records that events since the start of the list were lost, so the list starts over. */
   lose(): void {
     this.#isLost = true
   }
@@ -94,8 +97,8 @@ export class Listing {
   }
 
   /**
-   * Lists until no event was lost. `use` is called in the same turn as the last check of that, so
-   * that no event falls in between.
+   * Lists the resource, and repeats the list if events were lost. `use` is called in the same tick
+   * of the event loop as the last check for lost events, so that no event arrives in between.
    */
   async fill(use: (loaded: LoadedObjects, since: readonly ItemEvent[]) => void): Promise<void> {
     for (;;) {
@@ -120,13 +123,13 @@ export class Listing {
     this.#isLost = false
   }
 
-  /** Waiting callers continue at once: the database may hang. */
+  /** Closes the listing. Waiting callers continue at once, because the database may hang. */
   close(): void {
     this.#isClosed = true
     this.#over.resolve()
   }
 
-  /** The whole resource at one revision; undefined if it must be listed again. */
+  /** Lists the whole resource at one revision. Undefined if it must be listed again. */
   async #load(): Promise<LoadedObjects | undefined> {
     const tree = newTree()
     const unreadable: UnreadableValue[] = []
@@ -135,9 +138,9 @@ export class Listing {
       const revision = await this.#walkInto(tree, unreadable)
       if (revision !== undefined) loaded = { tree, revision, unreadable }
     } catch (error) {
-      // The revision of the first page may be gone: the database was replaced, or compacted before
-      // the last page. While the KMS plugin is away every event is lost, and another list would
-      // fail like this one.
+      // If the database was replaced, or was compacted before the last page, the revision of the
+      // first page is gone: the resource is listed again. While the KMS plugin is down, every event
+      // is lost and another list would fail in the same way.
       const isFinal = error instanceof OutOfRoom || isCode(error, 'sealed')
       if (isFinal || (!this.#isLost && !isCode(error, 'compacted'))) throw error
     } finally {
@@ -146,7 +149,10 @@ export class Listing {
     return loaded
   }
 
-  /** Undefined if events were lost meanwhile, or the listing was closed. */
+  /**
+   * Reads all objects into the tree and returns their revision. Undefined if events were lost
+   * meanwhile, or if the listing was closed.
+   */
   async #walkInto(tree: Tree, unreadable: UnreadableValue[]): Promise<Revision | undefined> {
     let revision: Revision | undefined
     const slices = new Slices(this.#parts.time, { isShared: true })
@@ -163,8 +169,8 @@ export class Listing {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length
-      // A replaced database may have a lower revision, which a feed that has not noticed yet would
-      // take for an old one.
+      // A replaced database may have a lower revision. A feed that has not noticed the replacement
+      // would otherwise take it for an old revision.
       if (revision === undefined) feed.recordRead(page.revision, known)
       revision = page.revision
       for (const one of page.unreadable) unreadable.push(one)

@@ -4,9 +4,9 @@ import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import { MemoizedValues, MemoizedBytes } from './memoized.ts'
 import { Slabs } from './slabs.ts'
 
-test('a form that was evicted is made again', () => {
+test('an evicted value is made again', () => {
   let made = 0
-  // Room for one, with what an entry takes.
+  // Room for one value, including the overhead of an entry.
   const queue = new EvictionQueue(300)
   const forms = new MemoizedValues<object, number>(
     queue,
@@ -17,9 +17,9 @@ test('a form that was evicted is made again', () => {
   assert.deepEqual([forms.of(one), forms.of(other), forms.of(one)], [1, 2, 3])
 })
 
-test('a form that is asked for stays, one that is not goes first', () => {
+test('a value that was used again outlives one that was not', () => {
   let made = 0
-  // Room for one, with what an entry takes.
+  // Room for one value, including the overhead of an entry.
   const queue = new EvictionQueue(300)
   const forms = new MemoizedValues<object, number>(
     queue,
@@ -30,13 +30,13 @@ test('a form that is asked for stays, one that is not goes first', () => {
   assert.deepEqual([forms.of(one), forms.of(one), forms.of(other), forms.of(one)], [1, 1, 2, 1])
   for (let sweep = 0; sweep <= 2 * SWEEPS_KEPT; sweep++) {
     queue.sweep()
-    assert.equal(forms.of(one), 1, 'asked for between sweeps')
+    assert.equal(forms.of(one), 1, 'used between sweeps')
   }
   for (let sweep = 0; sweep <= 2 * SWEEPS_KEPT; sweep++) queue.sweep()
-  assert.equal(forms.of(one), 3, 'not asked for any longer')
+  assert.equal(forms.of(one), 3, 'no longer used')
 })
 
-test('bytes that are kept stand in slabs, and only there', () => {
+test('memoized bytes are kept in slabs only', () => {
   let made = 0
   const slabs = new Slabs()
   const queue = new EvictionQueue(2_000)
@@ -53,7 +53,7 @@ test('bytes that are kept stand in slabs, and only there', () => {
   assert.equal(forms.of(other).toString(), other.text)
   assert.equal(slabs.size.liveBytes, 1_000, 'there is room for one')
   for (let sweep = 0; sweep <= 2 * SWEEPS_KEPT; sweep++) queue.sweep()
-  assert.equal(slabs.size.liveBytes, 0, 'nobody asks any longer')
-  assert.equal(view.toString(), one.text, 'who has it may go on reading')
+  assert.equal(slabs.size.liveBytes, 0, 'no longer used')
+  assert.equal(view.toString(), one.text, 'a view stays readable')
   assert.equal(forms.of(one).toString(), one.text)
 })

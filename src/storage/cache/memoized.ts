@@ -5,10 +5,7 @@
 import { ENTRY_BYTES, type Evictable, type EvictionQueue } from './eviction-queue.ts'
 import { type Slabs, Slot } from './slabs.ts'
 
-/**
- * Bytes that are derived from a key when they are first requested, and kept until the queue evicts
- * them.
- */
+/** Memoized values that are single Buffers. Their bytes are kept in slabs. */
 export class MemoizedBytes<K extends WeakKey> {
   readonly #queue: EvictionQueue
   readonly #slabs: Slabs
@@ -37,8 +34,8 @@ export class MemoizedBytes<K extends WeakKey> {
 }
 
 /**
- * Where memoized bytes are kept: in slabs of their own, since a small Buffer is a slice of a pooled
- * one of 64 KB and would keep all of it in memory.
+ * Memory for memoized bytes. They have slabs of their own, because a small Buffer would be a slice
+ * of a 64 KB pool and would keep the whole pool in memory.
  */
 export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
 
@@ -52,8 +49,8 @@ class MemoBytes extends Slot implements Evictable {
   }
 
   /**
-   * A view that a caller still has keeps the slab alive; the entry must not, since it lives as long
-   * as its object.
+   * Releases the bytes. A view that a caller still holds keeps the slab alive. The entry must not,
+   * because it lives as long as its object.
    */
   evict(): void {
     this.#slabs.release(this)
@@ -61,7 +58,7 @@ class MemoBytes extends Slot implements Evictable {
   }
 }
 
-/** The same for values that are not a single Buffer. */
+/** Memoized values that are not single Buffers. */
 export class MemoizedValues<K extends WeakKey, V> {
   readonly #queue: EvictionQueue
   readonly #make: (key: K) => V

@@ -1,9 +1,15 @@
-/** Metrics of the cache, under upstream's names; computed when they are scraped. */
+/**
+ * Metrics of the cache. They are computed when they are scraped, and have kube-apiserver's names
+ * where it has such a metric.
+ */
 import type { Counter, Gauge, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Cache, ResourceStats } from './cache.ts'
 import { readWaitBounds, type ResourceCounts } from './counts.ts'
 
-/** `others`: of further databases, which have resources of their own. */
+/**
+ * Adds the metrics of all caches. `others` are the caches of further databases, which have
+ * resources of their own.
+ */
 export function addCacheMetrics(
   metrics: Metrics,
   cache: Cache,
@@ -14,7 +20,7 @@ export function addCacheMetrics(
   const readWait = metrics.histogram(
     {
       name: 'apiserver_watch_cache_read_wait_seconds',
-      help: 'How long reads waited until memory was as new as they asked for.',
+      help: 'Time that reads waited until the watch cache was as new as requested.',
       labels: ['resource'],
     },
     readWaitBounds,
@@ -22,7 +28,7 @@ export function addCacheMetrics(
   metrics.onPrintInTurns(function* () {
     for (const { clear } of shown) clear()
     readWait.clear()
-    // A cluster may have thousands of resources.
+    // A cluster may have thousands of resources, so other work runs between them.
     for (const one of caches.flatMap((each) => [...each.resources()])) {
       for (const { show } of shown) show(one)
       if (one.counts.readWait.count > 0) readWait.adopt(one.counts.readWait, one.name)
@@ -45,7 +51,8 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
     const made = metrics.gauge({ ...options, labels })
     return {
       clear: () => made.clear(),
-      // A kind that is served in two versions has the same objects in both.
+      // A kind that is served in two versions has the same objects in both, so only its watchers
+      // are added up.
       show: ({ name, now }) => {
         if (now !== undefined)
           made.with(name).value =
@@ -56,18 +63,18 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
   const storage = { name: 'apiserver_storage_objects', stability: 'STABLE' } as const
   return [
     gauge(
-      { ...storage, help: 'How many objects there are of each resource that somebody reads.' },
+      { ...storage, help: 'Number of stored objects of each resource that is in the watch cache.' },
       'objects',
     ),
     gauge(
       {
         name: 'apiserver_watch_cache_resource_version',
-        help: 'How far each resource has been followed.',
+        help: 'Resource version that the watch cache of each resource has reached.',
       },
       'revision',
     ),
     gauge(
-      { name: 'apiserver_registered_watchers', help: 'Watches that follow each resource now.' },
+      { name: 'apiserver_registered_watchers', help: 'Number of open watches of each resource.' },
       'watchers',
     ),
   ]
@@ -75,53 +82,61 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
 
 type NowStats = NonNullable<ResourceStats['now']>
 
-/** Counters of each resource: the name, what it tells, and where it is counted. */
+/** Counters of each resource: the name, the help, and the function that reads the value. */
 const counted: readonly (readonly [string, string, (counts: ResourceCounts) => number])[] = [
   [
     'apiserver_watch_cache_initializations_total',
-    'How often a resource was listed as a whole.',
+    'Number of times that a whole resource was listed into the watch cache.',
     ({ initialized }) => initialized,
   ],
   [
     'apiserver_watch_cache_events_received_total',
-    'Events that came to the cache.',
+    'Number of events that the watch cache received.',
     ({ received }) => received,
   ],
   [
     'apiserver_storage_events_received_total',
-    'Events of the database.',
+    'Number of events received from the database.',
     ({ received }) => received,
   ],
   [
     'apiserver_watch_cache_events_dispatched_total',
-    'Events that were handed on to watches, whether or not there were any.',
+    'Number of events dispatched to the watches of a resource, whether or not it had any.',
     ({ dispatched }) => dispatched,
   ],
-  ['apiserver_init_events_total', 'Objects that watches began with.', ({ initial }) => initial],
+  [
+    'apiserver_init_events_total',
+    'Number of objects sent as the initial state of watches.',
+    ({ initial }) => initial,
+  ],
   [
     'apiserver_terminated_watchers_total',
-    'Watches that were ended since their client took events too slowly.',
+    'Number of watches closed because their client read events too slowly.',
     ({ tooSlow }) => tooSlow,
   ],
   [
     'keelson_watches_cut_by_gaps_total',
-    'Watches that were ended since events were lost on their way to the cache; clients resume.',
+    'Number of watches closed because events were lost on their way to the cache. Their clients resume.',
     ({ gaps }) => gaps,
   ],
-  ['apiserver_storage_list_total', 'Lists from the database.', ({ fromStore }) => fromStore.lists],
+  [
+    'apiserver_storage_list_total',
+    'Number of lists read from the database.',
+    ({ fromStore }) => fromStore.lists,
+  ],
   [
     'apiserver_storage_list_fetched_objects_total',
-    'Objects that such lists read.',
+    'Number of objects fetched by lists from the database.',
     ({ fromStore }) => fromStore.fetched,
   ],
   [
     'apiserver_storage_list_evaluated_objects_total',
-    'Objects that were compared with a selector, if there is one.',
+    'Number of objects that lists from the database tested against their selector, if they had one.',
     ({ fromStore }) => fromStore.evaluated,
   ],
   [
     'apiserver_storage_list_returned_objects_total',
-    'Objects that were returned.',
+    'Number of objects returned by lists from the database.',
     ({ fromStore }) => fromStore.returned,
   ],
 ]
@@ -133,7 +148,7 @@ function resourceCounters(metrics: Metrics): readonly MetricView[] {
   })
   const consistent = metrics.counter({
     name: 'apiserver_watch_cache_consistent_read_total',
-    help: 'Reads of the latest state: answered by the cache, or by the database since the feed was late.',
+    help: 'Number of reads of the latest state, served from the cache or, if the feed was late, from the database.',
     labels: ['fallback', 'resource', 'success'],
   })
   return [
@@ -152,17 +167,17 @@ function listCounters(metrics: Metrics): MetricView {
   const indexed = ['index', 'resource_prefix']
   const total = metrics.counter({
     name: 'apiserver_cache_list_total',
-    help: 'Lists from memory.',
+    help: 'Number of lists served from the cache.',
     labels: indexed,
   })
   const fetched = metrics.counter({
     name: 'apiserver_cache_list_fetched_objects_total',
-    help: 'Objects that such lists looked at.',
+    help: 'Number of objects examined by lists from the cache.',
     labels: indexed,
   })
   const returned = metrics.counter({
     name: 'apiserver_cache_list_returned_objects_total',
-    help: 'Objects that were returned.',
+    help: 'Number of objects returned by lists from the cache.',
     labels: ['resource_prefix'],
   })
   return {
@@ -179,7 +194,7 @@ function listCounters(metrics: Metrics): MetricView {
   }
 }
 
-/** What never happened has no series. */
+/** Adds to a series. A value of 0 does not create one. */
 function add(counter: Counter, value: number, ...values: readonly string[]): void {
   if (value > 0) counter.with(...values).add(value)
 }
@@ -191,30 +206,30 @@ function set(gauge: Gauge, name: string, value: number): void {
 function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): void {
   const bytes = metrics.gauge({
     name: 'keelson_cache_bytes',
-    help: 'Memory that objects take: in use, and held.',
+    help: 'Memory of cached objects in bytes: used, held by the allocator, and the maximum if there is one.',
     labels: ['state'],
   })
   const storeReads = metrics
     .counter({
       name: 'keelson_cache_store_reads_total',
-      help: 'Reads of resources that do not fit into memory, answered by the database.',
+      help: 'Number of reads served from the database because their resource does not fit into memory.',
     })
     .with()
   const leftOut = metrics
     .gauge({
       name: 'keelson_cache_resources_left_out',
-      help: 'Resources that do not fit into memory now.',
+      help: 'Number of resources that currently do not fit into memory.',
     })
     .with()
   const ofBudget = ['budget']
   const used = metrics.gauge({
     name: 'keelson_budget_used_bytes',
-    help: 'What is kept for later.',
+    help: 'Memory of data that can be evicted, in bytes, by budget.',
     labels: ofBudget,
   })
   const max = metrics.gauge({
     name: 'keelson_budget_bytes',
-    help: 'What may be kept for later.',
+    help: 'Maximum memory of data that can be evicted, in bytes, by budget.',
     labels: ofBudget,
   })
   metrics.onPrint(() => {
@@ -229,7 +244,7 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
       'held',
       stats.reduce((sum, { slabBytes }) => sum + slabBytes, 0),
     )
-    // All of them share the ceiling.
+    // All caches share the ceiling.
     if (cache.ceiling.bytesMax !== Infinity) set(bytes, 'max', cache.ceiling.bytesMax)
     storeReads.value = caches.reduce((sum, { ceiling }) => sum + ceiling.storeReads, 0)
     leftOut.value = caches.reduce((sum, { ceiling }) => sum + ceiling.leftOut, 0)
@@ -245,15 +260,18 @@ function addFeed(metrics: Metrics, cache: Cache): void {
     metrics.counter({ name: `keelson_feed_${name}_total`, help }).with()
   const proofs = counter(
     'proofs',
-    'Times that etcd was asked for its revision, so that memory may answer.',
+    'Number of requests for the current revision of etcd, which allow reads to be served from memory.',
   )
-  const reads = counter('proven_reads', 'Reads and writes that shared these proofs.')
-  const events = counter('events', 'Events that the feed from etcd had.')
-  const reopenings = counter('reopenings', 'Times that the feed from etcd was opened again.')
-  const losses = counter('losses', 'Times that etcd had compacted what the feed still needed.')
+  const reads = counter('proven_reads', 'Number of reads and writes that shared these requests.')
+  const events = counter('events', 'Number of events received by the feed from etcd.')
+  const reopenings = counter('reopenings', 'Number of times that the feed from etcd was reopened.')
+  const losses = counter(
+    'losses',
+    'Number of times that etcd had compacted events that the feed still needed.',
+  )
   const lag = metrics.gauge({
     name: 'keelson_feed_lag_seconds',
-    help: 'For how long something is known to have been written that the feed has not told yet.',
+    help: 'How long the feed from etcd has been behind the latest known revision, in seconds. 0 if it is not behind.',
   })
   metrics.onPrint(() => {
     const { feed } = cache

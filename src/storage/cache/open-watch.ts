@@ -19,8 +19,8 @@ import type { KeySet, Selection, Tree } from './tree.ts'
 import { Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /**
- * A try fails if the resource was listed again, or its ring moved on, between the last wait and the
- * start. More than once is hardly a coincidence.
+ * Maximum number of attempts. An attempt fails if the resource is listed again, or its ring moves
+ * on, between the last wait and the start. That rarely happens twice in a row.
  */
 const TRIES_MAX = 5
 
@@ -31,17 +31,17 @@ type WatchFromObjects = {
 
 export type WatchOptions = {
   readonly range: KeyRange
-  /** Begin with the existing objects, or with the events after a revision. */
+  /** The start of the watch: the existing objects, or the events after a revision. */
   readonly start: WatchFromObjects | { readonly after: Revision }
   readonly matches?: Matches | undefined
-  /** As in a selection. */
+  /** Values that all selected objects have, as in `Selection`. */
   readonly by?: Selection['by']
-  /** The client; empty: the server itself. History reads are limited per client. */
+  /** The client, or an empty string for the server itself. History reads are limited per client. */
   readonly client?: string
   /**
-   * Called with the key of each object that cannot be decrypted, also for those that exist at the
+   * Called with the key of each object that cannot be decrypted, including those that exist at the
    * start. Without it, a watch that begins with the existing objects is refused if one of them
-   * cannot be decrypted: its client would take the objects for complete.
+   * cannot be decrypted, because its client would take the objects for complete.
    */
   readonly onUnreadable?: OnUnreadable
 }
@@ -58,8 +58,8 @@ export class WatchOpener {
   }
 
   /**
-   * Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the
-   * revision is not reached in time.
+   * Opens a watch. Fails with 'compacted' if the events after the revision are gone, and with
+   * 'too-new' if the revision is not reached in time.
    */
   async open(options: WatchOptions): Promise<Watcher> {
     const filter = { range: options.range, matches: options.matches }
@@ -88,7 +88,7 @@ export class WatchOpener {
     throw tooOld()
   }
 
-  /** Undefined: the resource is closed. */
+  /** Waits for the objects, or reads the earlier events. Undefined if the resource is closed. */
   async #prepare({ start, client = '' }: WatchOptions): Promise<EarlierEvents | undefined> {
     try {
       const earlier = await ('after' in start
@@ -104,8 +104,8 @@ export class WatchOpener {
   }
 
   /**
-   * As if the definition had changed a moment later: the client watches again, under the new
-   * definition.
+   * Returns a closed watcher, as if the definition had changed a moment later. The client then
+   * watches again, under the new definition.
    */
   #closedWatch(filter: WatchFilter): Watcher {
     const watcher = new Watcher(this.#resource.watchSource(), filter, {
@@ -155,7 +155,10 @@ export class WatchOpener {
     throw new StorageError('unavailable', `${resource.spec.name} cannot be listed at the moment`)
   }
 
-  /** Undefined if the resource is being listed again, or its ring has moved on. */
+  /**
+   * Returns where the watcher starts. Undefined if the resource is being listed again, or if its
+   * ring has moved on.
+   */
   #startOf({ start, range, by }: WatchOptions, earlier: EarlierEvents): WatchStart | undefined {
     const { ring, tree } = this.#resource
     const { phase, revision } = this.#resource.reflector
@@ -203,7 +206,7 @@ function* itemsAmong(keys: KeySet, tree: Tree, range: KeyRange): Generator<Item,
 }
 
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
-  // One array is reused for all entries: a hundred watchers may iterate over all objects.
+  // One array is reused for all entries, because a hundred watchers may iterate over all objects.
   for (const [key, item] of tree.entries(range.from, [])) {
     if (key >= range.to) return
     yield item

@@ -1,14 +1,14 @@
 /**
- * Versions that this process wrote itself and has printed already; the feed will deliver each of
- * them once.
+ * Versions that this process wrote and has already printed. The feed delivers each of them once,
+ * and the cache then need not decode it.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Wire } from '../../objects/codec/object.ts'
 import type { Key, Revision } from '../engine.ts'
 
 /**
- * The feed follows within milliseconds; a version that it has not delivered by then is read like
- * any other.
+ * Limits of the versions that are kept. The feed delivers a version within milliseconds. One that
+ * was dropped before is decoded like any other.
  */
 const WRITES_MAX = 256
 const BYTES_MAX = 4 << 20
@@ -22,8 +22,9 @@ export type OwnWrite = {
 
 export class OwnWrites {
   /**
-   * The oldest first, as the feed delivers them. In a `Map`, objects that were taken would stay in
-   * tables that V8 has replaced, and become old (net/http2/stream-table.ts says why).
+   * Oldest first, in the order in which the feed delivers them. In a `Map`, objects that were taken
+   * would stay in tables that V8 has replaced, and would move to the old generation (see
+   * net/http2/stream-table.ts).
    */
   readonly #writes: OwnWrite[] = []
   #bytes = 0

@@ -1,8 +1,8 @@
-/** The errors of reads that more than one file throws. */
+/** Errors of reads that are thrown in several files. */
 import type { Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 
-/** The client has to list again. */
+/** The events that a watch needs are gone, so the client has to list again. */
 export const tooOld = (): StorageError =>
   new StorageError('compacted', 'the events after that revision are no longer kept')
 

@@ -1,7 +1,8 @@
 /**
- * Reads of one resource for the rest of the server: one object, a list or a watch, each as new as
- * requested. Memory answers if it can (fresh-state.ts), else the database. If the database cannot
- * answer, the read fails: no answer is older than requested.
+ * Serves the reads of one resource to the rest of the server: one object, a list or a watch, each
+ * as new as requested. Reads are served from memory if possible (fresh-state.ts), otherwise from
+ * the database. If the database cannot serve a read either, the read fails: no result is older than
+ * requested.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -23,11 +24,13 @@ import type { EventSource, Watcher } from './watch.ts'
 export type GetResult = {
   readonly revision: Revision
   readonly item: Item | undefined
-  /** The stored value cannot be decrypted; the item is of a time when it could be. */
+  /**
+   * Whether the stored value cannot be decrypted. The item, if there is one, was decrypted earlier.
+   */
   readonly isUnreadable?: boolean
 }
 
-/** The reader, for callers that do not care where objects come from. */
+/** A reader, for callers that do not care where objects come from. */
 export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
   readonly watch: (options: WatchOptions) => Promise<EventSource>
 }
@@ -47,14 +50,17 @@ export class Reader {
     this.#watchOpener = new WatchOpener(resource, options)
   }
 
-  /** The objects in memory, however old; undefined if the caller would have to wait for them. */
+  /**
+   * Returns the objects in memory, however old. Undefined if the caller would have to wait for
+   * them.
+   */
   known(): Tree | undefined {
     return this.#resource.known()
   }
 
   /**
-   * Brings all objects into memory in their wire form, so that the first client does not wait for
-   * that. `make` makes what else is likely to be requested.
+   * Loads all objects into memory in their wire form, so that the first client does not wait for
+   * that. `make` also creates other forms that are likely to be requested.
    */
   async fill(make: (item: Item) => void): Promise<void> {
     if (this.#resource.reflector.isLeftOut) return
@@ -93,12 +99,12 @@ export class Reader {
     if (state === undefined) return this.#storeLists.list(range, at, selection)
     const resource = this.#resource
     const { limit = 0, by = [], name } = selection
-    // A page is refused only for the objects in it.
+    // A page is refused only because of the objects in it.
     const isPage = limit > 0
     if (!isPage) refuseUnreadable(resource, range, at)
     const { revision, listing } = state
     const among = this.#among(state, range, selection)
-    // If there are more pages, they will request this very state.
+    // If more pages follow, they will request exactly this state.
     const snapshot = state.isCurrent && isPage ? resource.snapshot() : undefined
     const found = await select(snapshot?.tree ?? state.tree, range, selection, {
       time: this.#options.time,
@@ -111,7 +117,7 @@ export class Reader {
     resource.counts.listed(indexName(selection, among), returned + refused, returned)
     if (by.length > 0 && among === undefined) resource.recordScan(by, refused)
     if (snapshot !== undefined && selected.more) {
-      // The keys that were found by name are not all keys with these values.
+      // Keys that were found by name are not all keys with these values.
       if (among !== undefined && name === undefined) keepFound(snapshot, by, among)
       resource.keep(snapshot)
     }
@@ -119,22 +125,22 @@ export class Reader {
   }
 
   /**
-   * Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the
-   * revision is not reached in time.
+   * Opens a watch. Fails with 'compacted' if the events after the revision are gone, and with
+   * 'too-new' if the revision is not reached in time.
    */
   watch(options: WatchOptions): Promise<Watcher> {
     return this.#watchOpener.open(options)
   }
 
   /**
-   * For the writer of a version, which already has its wire form: the cache need not decode it
-   * again. Undefined: it is not to be kept.
+   * Records a version that the caller has written, with its wire form, so that the cache need not
+   * decode it again. If `object` is undefined, only the revision is recorded.
    */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
   }
 
-  /** The keys of the objects that can match, if they are known without a scan. */
+  /** Returns the keys of the objects that can match, if they are known without a scan. */
   #among(
     { tree, isCurrent, found }: CacheState,
     range: KeyRange,
@@ -146,7 +152,7 @@ export class Reader {
   }
 }
 
-/** What led to the objects of a list, as metrics name it. */
+/** Returns the name of the index that found the objects of a list, for metrics. */
 function indexName({ name, by = [] }: Selection, among: KeySet | undefined): string {
   if (among === undefined) return ''
   const [first] = by
@@ -154,7 +160,10 @@ function indexName({ name, by = [] }: Selection, among: KeySet | undefined): str
   return 'field' in first ? `f:${first.field}` : 'label'
 }
 
-/** Queries whose keys are kept per state; the pages of further ones are scanned. */
+/**
+ * Maximum number of queries whose keys are kept per state. The pages of further queries are
+ * scanned.
+ */
 const FOUND_MAX = 100
 
 function keepFound({ found }: Snapshot, by: readonly IndexedValue[], keys: KeySet): void {
@@ -164,8 +173,8 @@ function keepFound({ found }: Snapshot, by: readonly IndexedValue[], keys: KeySe
 const queryOf = (by: readonly IndexedValue[]): string => JSON.stringify(by)
 
 /**
- * If the values cannot be decrypted at the moment, a single object can still be looked for in the
- * database.
+ * Falls back to the database while the values of the resource cannot be decrypted: a single object
+ * can still be looked up there.
  */
 async function orStore<T>(source: Promise<T | 'store'>): Promise<T | 'store'> {
   try {
@@ -187,7 +196,10 @@ async function orNotListed<T>(source: Promise<T>, spec: ResourceSpec): Promise<T
   }
 }
 
-/** Prints the item. The client that requests an unreadable one gets the error. */
+/**
+ * Prints the item, and returns whether it is readable. A client that requests an unreadable item
+ * gets the error.
+ */
 function isReadable(item: Item): boolean {
   try {
     item.wire()

@@ -1,10 +1,15 @@
 /**
- * Keeps the objects of one resource in step with the database, as client-go's Reflector does: it
- * lists them once when they are first read, and then follows the feed.
+ * Keeps the objects of one resource in step with the database, as client-go's Reflector does. It
+ * lists them when they are first read, and then follows the feed.
  *
- * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`:
- * events were lost, the watchers were closed, a new list is under way; until it ends, the old state
- * is served only to readers that accept any revision up to it.
+ * Phases:
+ * - `idle`: there are no objects.
+ * - `filling`: the first list is in progress.
+ * - `live`: the reflector follows the feed.
+ * - `behind`: events were lost, the watchers were closed, and a new list is in progress. Until it
+ *   ends, the old state is served only to readers that accept any state or require no later
+ *   revision.
+ * - `closed`: the resource, or the whole cache, was closed permanently.
  */
 import { assert } from '../../lib/errors.ts'
 import { withTimeout, type TimeoutOptions, sleep } from '../../lib/time/timers.ts'
@@ -22,12 +27,13 @@ import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 /**
- * A resource up to this size is in memory whatever the ceiling says: what the server itself follows
- * (roles, webhooks, levels) is mostly smaller.
+ * A resource up to this size is loaded regardless of the ceiling. Most resources that the server
+ * itself follows (roles, webhooks, priority levels) are smaller.
  */
 const SMALL_BYTES = 1 << 20
 /**
- * How long a resource whose values could not be decrypted is not listed again for another reader.
+ * How long readers get the error of a list whose values could not be decrypted, before the resource
+ * is listed again.
  */
 const FAILED_FILL_MS = 1_000
 
@@ -38,12 +44,12 @@ export type ReflectedObjects = {
   readonly counts: ResourceCounts
   readonly watcherCount: number
   readonly newItem: (found: VersionedValue) => Item
-  /** Replaces all objects by those of a list. `isFirst`: there were none. */
+  /** Replaces all objects by those of a list. `isFirst` is true if there were none. */
   readonly replace: (loaded: LoadedObjects, isFirst: boolean) => void
   readonly apply: (event: ItemEvent) => void
   /** Called after a batch of events was applied. */
   readonly onApplied: () => void
-  /** The watchers may miss events from now on. */
+  /** Closes the watchers, which would miss events from now on. */
   readonly closeWatchers: (reason: 'gap') => void
   /** Drops all objects. */
   readonly clear: () => void
@@ -60,7 +66,7 @@ type FailedFill = { readonly error: unknown; readonly untilMs: number }
 export class Reflector {
   readonly #objects: ReflectedObjects
   readonly #options: CachedResourceOptions
-  /** After a timeout, the waiting loop checks the time itself. */
+  /** Options of waits. After a timeout, the waiting loop checks the time itself. */
   readonly #timeout: TimeoutOptions<void>
   readonly #consumer: FeedConsumer = {
     onEvents: (events) => this.#onEvents(events),
@@ -70,7 +76,7 @@ export class Reflector {
   #failedFill: FailedFill | undefined
   #phase: Phase = { phase: 'idle' }
   #subscription: Subscription | undefined
-  /** The revision of the last list; the feed's is used once it is higher. */
+  /** The revision of the last list. The feed's revision is used once it is higher. */
   #listed: Revision = 0
 
   constructor(objects: ReflectedObjects, options: CachedResourceOptions) {
@@ -79,7 +85,7 @@ export class Reflector {
     this.#timeout = { onTimeout: () => undefined, timers: options.time }
   }
 
-  /** The objects and events include everything up to this revision. */
+  /** The revision up to which the objects and events are complete. */
   get revision(): Revision {
     if (this.#phase.phase !== 'live' || this.#subscription === undefined) return this.#listed
     return Math.max(this.#listed, this.#subscription.revision)
@@ -89,17 +95,20 @@ export class Reflector {
     return this.#phase.phase
   }
 
-  /** A method: TypeScript would assume that a comparison still holds after an await. */
+  /**
+   * Whether the reflector is closed. This is a method, because TypeScript would assume that a
+   * property stays the same across an await.
+   */
   isClosed(): boolean {
     return this.#phase.phase === 'closed'
   }
 
-  /** Whether there are objects to serve, without waiting. */
+  /** Whether there are objects to serve without waiting. */
   get isFilled(): boolean {
     return this.#phase.phase === 'live' || this.#phase.phase === 'behind'
   }
 
-  /** Whether the objects did not fit into memory a while ago: they are read from the database. */
+  /** Whether the objects recently did not fit into memory, so that reads go to the database. */
   get isLeftOut(): boolean {
     return (
       this.#phase.phase === 'idle' && this.#options.ceiling.leavesOut(this.#objects.spec.prefix)
@@ -107,8 +116,8 @@ export class Reflector {
   }
 
   /**
-   * Makes sure that there are objects to serve, unless it is closed. True if this call began the
-   * list, which is then newer than the call.
+   * Waits until there are objects to serve, unless the reflector is closed. Returns true if this
+   * call started the list, whose result is then newer than the call.
    */
   async ensure(): Promise<boolean> {
     const { phase } = this.#phase
@@ -123,7 +132,8 @@ export class Reflector {
   }
 
   /**
-   * True once it follows the feed; false if that takes too long, as it does without the database.
+   * Waits until the reflector follows the feed. Returns false if that takes too long, for example
+   * while the database is down.
    */
   async live(timeoutMs: number): Promise<boolean> {
     if (this.isLeftOut) throw doesNotFit(this.#objects.spec.name)
@@ -142,7 +152,10 @@ export class Reflector {
     return true
   }
 
-  /** True once the objects include everything up to this revision; false if that takes too long. */
+  /**
+   * Waits until the objects include everything up to this revision. Returns false if that takes too
+   * long.
+   */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const until = this.#options.time.monotonicMs() + timeoutMs
     while (this.revision < revision) {
@@ -158,10 +171,11 @@ export class Reflector {
   }
 
   /**
-   * Events were lost, or the objects differ from the database: they are listed again. What a
-   * watcher has delivered is right, but the events that follow are lost: it is closed, and its
-   * client resumes from the last revision it has seen. If the history after that is still
-   * available, here or in the database, the client misses nothing; if not, it lists.
+   * Lists the objects again, after events were lost or the objects differed from the database. The
+   * events that the watchers have delivered are correct, but they would miss later ones. So the
+   * watchers are closed, and each client resumes from the last revision that it has seen. If the
+   * history after that revision is still available, in memory or in the database, the client misses
+   * nothing. Otherwise it has to list.
    */
   listAgain(): void {
     if ('listing' in this.#phase) this.#phase.listing.lose()
@@ -182,7 +196,10 @@ export class Reflector {
     this.#phase = { phase: 'idle' }
   }
 
-  /** Closes for good. `keepsBytes`: the whole cache is closed, so the slabs need not be tidied. */
+  /**
+   * Closes the reflector permanently. With `keepsBytes` the whole cache is being closed, so the
+   * slabs need not be tidied.
+   */
   close({ keepsBytes }: { readonly keepsBytes: boolean }): void {
     this.#unsubscribe()
     const before = this.#phase
@@ -225,8 +242,8 @@ export class Reflector {
     const { spec, range, counts } = this.#objects
     return new Listing({
       range,
-      // Objects that are listed again are there twice for a moment, and watchers must not lose
-      // their resource for it.
+      // While objects are listed again, they are in memory twice for a moment. Watchers must not
+      // lose their resource because of that.
       checkRoom: (loadedBytes) => {
         if (loadedBytes <= SMALL_BYTES || this.#phase.phase === 'behind') return
         if (this.#objects.watcherCount > 0 || this.#options.ceiling.hasRoom()) return
@@ -238,7 +255,10 @@ export class Reflector {
     })
   }
 
-  /** While the KMS plugin does not answer, not every reader is to list the resource in vain. */
+  /**
+   * Records a list that failed because the KMS plugin does not respond, so that not every reader
+   * repeats the list in vain.
+   */
   #recordFailedFill(error: unknown): void {
     if (!isCode(error, 'sealed')) return
     this.#failedFill = { error, untilMs: this.#options.time.monotonicMs() + FAILED_FILL_MS }
@@ -258,8 +278,8 @@ export class Reflector {
   }
 
   /**
-   * The objects are of another database: the next reader lists the resource, and a list under way
-   * begins again.
+   * Called when the database was replaced. The next reader lists the resource, and a list in
+   * progress starts over.
    */
   #onReset(): void {
     this.#objects.closeWatchers('gap')
@@ -281,7 +301,7 @@ export class Reflector {
       } catch (error) {
         listing.forget()
         const fields = { resource, error: String(error) }
-        this.#options.log('warn', 'resource cannot be listed again yet', fields)
+        this.#options.log('warn', 'could not list the resource again; retrying', fields)
         await sleep(this.#options.time, waitMs)
       }
     }

@@ -3,23 +3,23 @@ import { test } from 'node:test'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { RefusedLists } from './refused-lists.ts'
 
-test('what a list needs is known for a while after it was refused', () => {
+test('the memory that a refused list needs is remembered for a while', () => {
   let nowMs = 0
   const refused = new RefusedLists({ monotonicMs: () => nowMs })
   const range = { from: '/registry/configmaps/', to: '/registry/configmaps0' }
   assert.equal(refused.needs(range, 0), 0)
   refused.refuse(range, 0, 30)
   refused.refuse(range, 0, 40)
-  // Of two that compete the one that came farther says more.
+  // Of two concurrent lists, the one that read more gives the better bound.
   refused.refuse(range, 0, 20)
   assert.equal(refused.needs(range, 0), 40)
   assert.equal(refused.needs(range, 5), 0, 'a page of it may fit')
   assert.equal(refused.needs({ ...range, from: '/registry/configmaps/default/' }, 0), 0)
   nowMs = 6_000
-  assert.equal(refused.needs(range, 0), 0, 'it is tried again')
+  assert.equal(refused.needs(range, 0), 0, 'the list is tried again')
 })
 
-test('lists that begin at long keys take as little memory as others', async () => {
+test('refused lists with long start keys take as little memory as others', async () => {
   const refused = new RefusedLists({ monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

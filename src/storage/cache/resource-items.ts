@@ -1,6 +1,6 @@
 /**
- * Makes the items of one resource: those that the cache keeps, and loose ones, which live outside
- * of the cache for one reader. A version that this process wrote itself need not be decoded again.
+ * Creates the items of one resource: those that the cache keeps, and loose ones, which live outside
+ * of the cache for one reader. A version that this process wrote need not be decoded again.
  */
 import type { VersionedValue } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -32,7 +32,7 @@ export class ResourceItems {
     }
   }
 
-  /** An item of the cache. */
+  /** Creates an item of the cache. */
   newItem(found: VersionedValue): Item {
     const item = new Item(this.#home, found)
     const own = this.#ownWrites.take(found.key, found.revision)
@@ -41,14 +41,14 @@ export class ResourceItems {
     return item
   }
 
-  /** An item that lives outside of the cache, for one reader. */
+  /** Creates an item that lives outside of the cache, for one reader. */
   looseItem(found: VersionedValue): Item {
     const item = new Item(this.#looseHome, found)
     this.#slabs.putLoose(item, found.value)
     return item
   }
 
-  /** The item of this version, which the feed has not delivered yet, need not be decoded. */
+  /** Records a write that the feed has not delivered yet, so that its item need not be decoded. */
   expect(write: OwnWrite): void {
     this.#ownWrites.add(write)
   }
@@ -57,12 +57,12 @@ export class ResourceItems {
     this.#ownWrites = new OwnWrites()
   }
 
-  /** Decrypts the value; undefined if it cannot be read, or only by a call to a plugin. */
+  /** Decrypts a value. Undefined if it cannot be read, or only with a call to a plugin. */
   decrypt({ key, revision, createRevision, value }: VersionedValue): VersionedValue | undefined {
     try {
       const plain = this.#transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
-      // Nobody waits for it.
+      // The result of the plugin call is not used.
       plain.catch(() => undefined)
       return undefined
     } catch (error) {

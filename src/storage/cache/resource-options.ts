@@ -1,6 +1,4 @@
-/**
- * What a cached resource is made from: its description, and what all resources of a cache share.
- */
+/** Options of a cached resource: its own description, and what all resources of a cache share. */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Engine, Key } from '../engine.ts'
 import type { Feed } from '../feed.ts'
@@ -15,17 +13,17 @@ import type { HistoryBudget } from './history.ts'
 import type { ObjectCodec } from './item.ts'
 
 export type ResourceSpec = ObjectCodec & {
-  /** For logs and errors: `configmaps`. */
+  /** Name in logs and errors, such as `configmaps`. */
   readonly name: string
-  /** Ends in a slash. */
+  /** Prefix of the keys of its objects. It ends in a slash. */
   readonly prefix: Key
   /** Distinguishes the versions of a kind that is stored once and served in several. */
   readonly version?: string
-  /** The type of the objects in kube-apiserver's messages: `*core.Secret`. */
+  /** Type of the objects in kube-apiserver's messages, such as `*core.Secret`. */
   readonly goKind?: string
 }
 
-/** All resources of a cache share these. */
+/** Options that all resources of a cache share. */
 export type CachedResourceOptions = ContentsOptions & {
   readonly engine: Engine
   readonly store: Store
@@ -38,7 +36,7 @@ export type CachedResourceOptions = ContentsOptions & {
   readonly histories: HistoryBudget
   readonly ceiling: CacheCeiling
   readonly indexes: IndexLimits
-  /** How long a watch waits for its resource. */
+  /** How long a watch waits until its resource is listed. */
   readonly watchReadyMs: number
   readonly log: Log
 }

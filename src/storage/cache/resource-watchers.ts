@@ -1,6 +1,6 @@
 /**
  * The watchers of one resource. A watcher that selects objects by an indexed value is woken by the
- * events of its group (watch-groups.ts), every other one by each event.
+ * events of its group (watch-groups.ts). Every other watcher is woken by each event.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import type { Key, Revision } from '../engine.ts'
@@ -13,8 +13,8 @@ import { Waker } from './wake.ts'
 import type { CloseReason, Watcher, WatchSource } from './watch.ts'
 
 /**
- * 'gone': the object was reported as unreadable, and is deleted. One that can be read again is an
- * event of the watch.
+ * Called when an object becomes unreadable. 'gone' means that an object that was reported as
+ * unreadable was deleted. An object that can be read again is reported by an event of the watch.
  */
 export type OnUnreadable = (key: Key, state: 'unreadable' | 'gone') => void
 
@@ -23,7 +23,7 @@ export type ResourceWatchersOptions = {
   readonly frames: EvictionQueue
   readonly indexes: FieldIndexes | undefined
   readonly time: Time
-  /** The resource's. */
+  /** Returns the revision that the resource has reached. */
   readonly revision: () => Revision
   readonly onLeave: () => void
 }
@@ -44,8 +44,8 @@ export class ResourceWatchers {
   }
 
   /**
-   * What a new watcher reads from. `by`: it selects only objects that have all these values; events
-   * of the first one wake it.
+   * Returns what a new watcher reads from. With `by`, the watcher selects only objects that have
+   * all these values, and events about the first value wake it.
    */
   sourceOf(contents: ResourceContents, [by]: readonly IndexedValue[] = []): WatchSource {
     const { ring, groups } = contents
@@ -81,7 +81,7 @@ export class ResourceWatchers {
     this.#waker.wake()
   }
 
-  /** Reports the key of an object that cannot be decrypted to the watchers that want to know. */
+  /** Reports the key of an unreadable object to the watchers that have a listener for it. */
   reportUnreadable(key: Key, state: 'unreadable' | 'gone'): void {
     for (const report of this.#unreadableListeners.values()) report(key, state)
   }

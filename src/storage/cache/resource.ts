@@ -1,7 +1,7 @@
 /**
- * One resource in memory: its current objects, its recent events, its watchers. It holds nothing
- * until the first read; then its reflector lists the objects and follows the feed. The objects are
- * never older than the reflector's `revision`.
+ * One resource in memory: its current objects, recent events and watchers. It holds nothing until
+ * the first read. Then its reflector lists the objects and follows the feed. The objects are never
+ * older than the reflector's `revision`.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Wire } from '../../objects/codec/object.ts'
@@ -36,9 +36,12 @@ export class CachedResource implements ReflectedObjects {
   readonly #watchers: ResourceWatchers
   #contents: ResourceContents
   #unreadable = new UnreadableObjects()
-  /** There was a list of all objects: what cannot be read in a later one may be known. */
+  /**
+   * Whether all objects could be read in an earlier list. If so, clients may know an object that a
+   * later list cannot read.
+   */
   #wasComplete = false
-  /** Before this revision an object was unreadable that no longer is. */
+  /** Before this revision, an object was unreadable that can be read now. */
   #unreadableUntil: Revision = 0
   #isProbing = false
   #usedAtMs = 0
@@ -72,8 +75,8 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Identifies the list that the contents began with. With a revision it identifies a state, even
-   * if two databases have the same revisions.
+   * Identifies the list that the contents began with. Together with a revision it identifies a
+   * state, even if two databases have the same revisions.
    */
   get listing(): number {
     return this.#contents.listing
@@ -92,37 +95,37 @@ export class CachedResource implements ReflectedObjects {
     return this.#unreadable.size === 0 && revision >= this.#unreadableUntil
   }
 
-  /** Since when nobody has used it; undefined while it is watched or not live. */
+  /** Time of the last use. Undefined while the resource is watched or not live. */
   get unusedSinceMs(): number | undefined {
     return this.#watchers.size > 0 || this.reflector.phase !== 'live' ? undefined : this.#usedAtMs
   }
 
-  /** The objects that can be served without waiting. */
+  /** Returns the objects that can be served without waiting. */
   known(): Tree | undefined {
     this.#recordUse()
     return this.reflector.isFilled ? this.tree : undefined
   }
 
-  /** As the reflector's `ensure`. */
+  /** Calls the reflector's `ensure`, and records the use. */
   ensure(): Promise<boolean> {
     this.#recordUse()
     return this.reflector.ensure()
   }
 
-  /** As the reflector's `live`. */
+  /** Calls the reflector's `live`, and records the use. */
   live(timeoutMs: number): Promise<boolean> {
     this.#recordUse()
     return this.reflector.live(timeoutMs)
   }
 
-  /** The state at a revision that the resource has reached; undefined if that is too long ago. */
+  /** Returns the state at a revision that the resource has reached. Undefined if it is too old. */
   async stateAt(revision: Revision): Promise<Snapshot | undefined> {
-    // A resource without objects has no past, either.
+    // A resource without objects has no past states.
     if (this.known() === undefined) return undefined
     return this.#contents.stateAt(revision)
   }
 
-  /** The current state as an immutable copy. */
+  /** Returns the current state as an immutable copy. */
   snapshot(): Snapshot {
     return this.#contents.snapshot()
   }
@@ -133,26 +136,26 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * The keys of all objects that have these values now, and of some others; undefined if no index
-   * can answer in this turn.
+   * Returns the keys of all objects that have these values now, and possibly of others. Undefined
+   * if no index can answer in this tick of the event loop.
    */
   having(by: readonly IndexedValue[]): KeySet | undefined {
     return this.#indexes?.find(by)?.clone()
   }
 
-  /** No index had these values, and a scan rejected `looks` objects. */
+  /** Records that no index had these values, and that a scan rejected `looks` objects. */
   recordScan(by: readonly IndexedValue[], looks: number): void {
     this.#indexes?.recordScan(by, looks)
   }
 
-  /** An item that lives outside of the cache, for one reader. */
+  /** Creates an item that lives outside of the cache, for one reader. */
   looseItem(found: VersionedValue): Item {
     return this.#items.looseItem(found)
   }
 
   /**
-   * The item of an encrypted value, outside of the cache; undefined if it cannot be read, or only
-   * by a call to a plugin.
+   * Creates an item of an encrypted value, outside of the cache. Undefined if the value cannot be
+   * read, or only with a call to a plugin.
    */
   looseItemOfEncrypted(stored: VersionedValue): Item | undefined {
     const decrypted = this.#items.decrypt(stored)
@@ -160,40 +163,43 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * For the writer of a version: when the feed delivers it, it need not be decoded again.
-   * Undefined: the object is not to be kept.
+   * Records a version that the caller has written, so that it need not be decoded when the feed
+   * delivers it. If `object` is undefined, only the revision is recorded.
    */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     const { feed } = this.#options
-    // A write to the previous database may be acknowledged late, with a revision that means another
-    // version in this one.
+    // A write to the previous database may be acknowledged late. Its revision then means a
+    // different version in this database.
     if (!feed.isSettled) return
     feed.recordWrite(revision)
     const { phase } = this.reflector
     if (object === undefined || phase === 'idle' || phase === 'closed') return
-    // The response to the write comes before the event, or soon after it: the tree need hardly ever
-    // be searched.
+    // The response to a write comes before the event or soon after it, so the tree rarely has to be
+    // searched.
     const current = revision > this.reflector.revision ? undefined : this.#latest(key, revision)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision)
       this.#items.expect({ key, revision, object, wire })
   }
 
-  /** The current item of the key, whose last known change is at this revision. */
+  /** Returns the current item of a key that changed at this revision. */
   #latest(key: Key, revision: Revision): Item | undefined {
     const change = this.#contents.ring.recent(key, revision)
     return change === undefined ? this.tree.get(key) : change.item
   }
 
   /**
-   * `by`: the watcher selects only objects that have all these values; events of the first one wake
-   * it.
+   * Returns what a new watcher reads from. With `by`, the watcher selects only objects that have
+   * all these values, and events about the first value wake it.
    */
   watchSource(by?: readonly IndexedValue[]): WatchSource {
     return this.#watchers.sourceOf(this.#contents, by)
   }
 
-  /** `onUnreadable` gets the keys of objects that cannot be decrypted, now and later. */
+  /**
+   * Adds a watcher. `onUnreadable` is called with the keys of objects that cannot be decrypted, now
+   * and later.
+   */
   join(watcher: Watcher, onUnreadable?: OnUnreadable): void {
     this.#watchers.add(watcher, onUnreadable)
     if (onUnreadable === undefined) return
@@ -202,7 +208,7 @@ export class CachedResource implements ReflectedObjects {
     }
   }
 
-  /** At each sweep of the cache. */
+  /** Called at each sweep of the cache. */
   onSweep(): void {
     this.#watchers.onSweep()
     this.#indexes?.onSweep()
@@ -210,15 +216,18 @@ export class CachedResource implements ReflectedObjects {
     if (this.#unreadable.size > 0) void this.#probeUnreadable()
   }
 
-  /** Closes for good. `keepsBytes`: the whole cache is closed, so the slabs need not be tidied. */
+  /**
+   * Closes the resource permanently. With `keepsBytes` the whole cache is being closed, so the
+   * slabs need not be tidied.
+   */
   close({ keepsBytes = false } = {}): void {
     this.#watchers.closeAll('shutdown')
     this.reflector.close({ keepsBytes })
   }
 
   /**
-   * Looks which objects in memory can be read from the database now; returns how many cannot.
-   * Readers that accept any state still get them, and watchers lose nothing.
+   * Checks which objects in memory can currently be read from the database, and returns how many
+   * cannot. Readers that accept any state still get these objects, and watchers lose nothing.
    */
   async checkReadable(): Promise<number> {
     const lost = new Map<Key, UnreadableValue>()
@@ -249,8 +258,8 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * If one of the unreadable objects can be read by now, as with another key, the resource is
-   * listed again.
+   * Lists the resource again if one of the unreadable objects can be read by now, for example with
+   * another key.
    */
   async #probeUnreadable(): Promise<void> {
     const one = this.#unreadable.next()
@@ -292,11 +301,12 @@ export class CachedResource implements ReflectedObjects {
 
   apply(event: ItemEvent): void {
     const { key, revision, fault } = event
-    // The database says whether the key is new: then the tree need not be searched.
+    // If the database says that the key is new, the tree need not be searched.
     const previous = event.item?.createRevision === revision ? undefined : this.tree.get(key)
     if (fault !== undefined) {
       this.#unreadable.add({ key, revision, error: fault })
-      // To its watchers the object is neither deleted nor as it was: they have to list again.
+      // Watchers must see the object neither as deleted nor as unchanged, so they have to list
+      // again.
       if (previous !== undefined) this.reflector.listAgain()
       else this.#watchers.reportUnreadable(key, 'unreadable')
       return
@@ -306,8 +316,8 @@ export class CachedResource implements ReflectedObjects {
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
       if (event.item === undefined) this.#watchers.reportUnreadable(key, 'gone')
-      // Watchers may know the object, and no event can report its end, nor that a selector no
-      // longer has it: they have to list again.
+      // Watchers may know the object. Without its previous state, no event can report that it was
+      // deleted or that a selector no longer matches it, so the watchers have to list again.
       if (mayBeKnown) {
         if (event.item !== undefined) this.#options.slabs.release(event.item)
         return this.reflector.listAgain()
@@ -335,7 +345,7 @@ export class CachedResource implements ReflectedObjects {
     this.#show(newTree(), 0)
   }
 
-  /** Replaces the contents by a state without a past. */
+  /** Replaces the contents by a state without past events. */
   #show(tree: Tree, revision: Revision): void {
     const listing = this.#options.newListing()
     this.#contents = new ResourceContents({ tree, revision, listing }, this.#options)

@@ -1,15 +1,15 @@
 /**
- * The recent events of one resource, in order. Each has a position that never changes, so a watcher
- * is a position in this ring and needs no buffer of its own. Evicted events are gone for good;
- * every event after the revision `completeAfter` is still here.
+ * The recent events of one resource, in order. Each event has a position that never changes, so a
+ * watcher is a position in this ring and needs no buffer of its own. Evicted events are gone for
+ * good. Every event after the revision `completeAfter` is still in the ring.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Key, Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
 
 /**
- * Events of the last few milliseconds under load. To compare their keys costs less than to search a
- * tree of many objects.
+ * Number of latest events that `recent` compares: those of the last few milliseconds under load.
+ * Comparing their keys costs less than searching a tree of many objects.
  */
 const RECENT_MAX = 32
 
@@ -51,8 +51,8 @@ export class Ring {
   }
 
   /**
-   * Evicts the oldest event. Others of its revision may remain, but no watch can resume before them
-   * any more: none sees half a revision.
+   * Evicts the oldest event. Others of its revision may remain, but no watch can resume from before
+   * that revision any more. So no watch sees half a revision.
    */
   evict(): void {
     const change = this.#changes.shift()
@@ -62,7 +62,10 @@ export class Ring {
     this.#onForget(change, this.#first)
   }
 
-  /** The latest event about the key since this revision, if it is one of the last few events. */
+  /**
+   * Returns the latest event about the key since this revision, if it is one of the last few
+   * events.
+   */
   recent(key: Key, revision: Revision): ObjectChange | undefined {
     const { length } = this.#changes
     for (let at = length - 1; at >= Math.max(0, length - RECENT_MAX); at--) {
@@ -73,7 +76,7 @@ export class Ring {
     return undefined
   }
 
-  /** The position of the first event after this revision. */
+  /** Returns the position of the first event after this revision. */
   positionAfter(revision: Revision): number {
     let low = 0
     let high = this.#changes.length

@@ -17,7 +17,7 @@ type Thing = {
   readonly [field: string]: unknown
 }
 
-/** Objects in slabs, and how often one of them was decoded. */
+/** Creates items in slabs, and counts how often one of them is decoded. */
 class TestItems {
   readonly slabs = new Slabs()
   decoded = 0
@@ -92,7 +92,7 @@ const selectors = [
   ['tier=a', 'phase=Running,address!=10.0.0.1'],
 ] as const
 
-/** The same every time. */
+/** Returns a generator of pseudorandom numbers that depend only on the seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -120,7 +120,7 @@ function thing(index: number, random: (below: number) => number): Thing {
   }
 }
 
-test('facts select what the objects themselves would, in any form and after many others', () => {
+test('facts select the same items as decoded objects, in any form and after many other items', () => {
   const random = randomOf(7)
   const withFacts = new TestItems(new Facts(() => readers))
   const without = new TestItems(undefined)
@@ -141,7 +141,7 @@ test('facts select what the objects themselves would, in any form and after many
   }
 })
 
-test('an object is decoded for the first selector alone, or not at all if it was printed', () => {
+test('an object is decoded for the first selector only, or not at all if it was printed', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = [
     made.item({ name: 'a', labels: { app: 'web' } }),
@@ -164,7 +164,7 @@ const longSelectors = [
   numbers(1_000, (index) => `!key-${index}`),
 ]
 for (const long of longSelectors) {
-  test(`a look takes microseconds: ${long.slice(0, 20)}...`, () => {
+  test(`matching an object takes microseconds: ${long.slice(0, 20)}...`, () => {
     const made = new TestItems(new Facts(() => readers))
     const labels = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`l-${index}`, 'x']),
@@ -181,7 +181,7 @@ for (const long of longSelectors) {
   })
 }
 
-test('facts of objects alike take few bytes, and of one with too much to ask none', () => {
+test('facts of similar objects take few bytes, and an object whose facts are too long has none', () => {
   const made = new TestItems(new Facts(() => readers))
   const tails = Array.from({ length: 1_000 }, (_, index) => {
     const item = made.item({
@@ -202,7 +202,7 @@ test('facts of objects alike take few bytes, and of one with too much to ask non
   assert.equal(large.tailBytes, 0)
 })
 
-test('facts move with the bytes and are given back with them', () => {
+test('facts move with the bytes and are released with them', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = Array.from({ length: 2_000 }, (_, index) =>
     made.item({ name: `t${index}`, labels: { app: `a${index % 10}` }, text: 'x'.repeat(2_000) }),
@@ -221,7 +221,7 @@ test('facts move with the bytes and are given back with them', () => {
   assert.equal(made.slabs.size.liveBytes, 0)
 })
 
-test('words that nobody writes any longer are forgotten, and all objects are selected as before', () => {
+test('words that are no longer written are forgotten, and all objects are selected as before', () => {
   const facts = new Facts(() => readers, { objectsMin: 100 })
   const made = new TestItems(facts)
   const isOld = selects(selector('app=a7'))

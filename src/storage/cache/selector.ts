@@ -1,6 +1,6 @@
 /**
- * Matches objects against a label selector and a field selector: by the facts beside an object's
- * bytes or, if there are none yet, by the decoded object.
+ * Matches objects against a label selector and a field selector. It reads the facts that are stored
+ * with an object's bytes or, if there are none yet, the decoded object.
  */
 import { matchesLabels, matchesRequirement, type Requirement } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,12 +18,13 @@ export type SelectorTerm = {
   readonly value: string
 } & (
   | { readonly field: string; readonly read: (object: KubeObject) => string }
-  /** metadata.name or metadata.namespace: whether a key has the value. */
+  /** A term about metadata.name or metadata.namespace: returns whether a key has the value. */
   | { readonly isOf: (key: Key) => boolean }
 )
 
 /**
- * The returned function caches its lookups in the facts' vocabulary: make one per list or watch.
+ * Returns a function that matches items. It caches its lookups in the facts' vocabulary, so create
+ * one per list or watch.
  */
 export function selects(selector: Selector): Matches {
   const byFacts = new ByFacts(selector)
@@ -31,18 +32,21 @@ export function selects(selector: Selector): Matches {
   return Object.assign(matches, { lookBytes: lookBytes(selector) })
 }
 
-/** The cost of one requirement or term, in the unit of LOOK_BYTES: some sixty nanoseconds. */
+/** Cost of one requirement or term, in the unit of LOOK_BYTES: about sixty nanoseconds. */
 const ASK_BYTES = 16
 
-/** A field's value may be long, and is compared to its end. */
+/**
+ * Returns the cost of matching an object. The value of a field may be long, and is compared
+ * completely.
+ */
 function lookBytes({ requirements, terms }: Selector): number {
   const characters = terms.reduce((sum, { value }) => sum + value.length, 0)
   return Math.max(LOOK_BYTES, ASK_BYTES * (requirements.length + terms.length) + characters / 4)
 }
 
 /**
- * A decoded object leaves its facts behind, so that the next selector need not decode it; a
- * selected one is kept, since it is sent to the client.
+ * Matches the decoded object. Its facts are stored, so that the next selector need not decode it. A
+ * selected object is kept, because it is sent to the client.
  */
 function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
   const object = item.peek()
@@ -66,13 +70,13 @@ type FieldSought = {
 type LabelSought = {
   readonly requirement: Requirement
   readonly key: SoughtText
-  /** Undefined: the label's value is needed as text. */
+  /** Undefined if the label's value has to be read as a string. */
   readonly values: readonly SoughtText[] | undefined
 }
 
 /**
- * Up to so many requirements, or values of one, are compared one by one in encoded form; with more,
- * the object's labels are decoded and looked up.
+ * Maximum number of requirements, or of values in a requirement, that are compared one by one in
+ * encoded form. If there are more, the object's labels are decoded and looked up.
  */
 const FEW = 8
 
@@ -80,7 +84,7 @@ class ByFacts {
   readonly #keyTerms: readonly Extract<SelectorTerm, { isOf: unknown }>[]
   readonly #fields: readonly FieldSought[]
   readonly #labels: readonly LabelSought[]
-  /** All requirements, where there are too many for `#labels`. */
+  /** All requirements, if there are too many for `#labels`. */
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
   /**
@@ -109,7 +113,7 @@ class ByFacts {
     }))
   }
 
-  /** Undefined: the facts cannot tell. */
+  /** Returns whether the item is selected. Undefined if the facts do not show it. */
   selects(item: Item): boolean | undefined {
     for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
     if (this.#fields.length === 0 && this.#labels.length === 0 && this.#byText.length === 0)
@@ -157,7 +161,9 @@ const soughtValues = (requirement: Requirement): SoughtText[] | undefined =>
     ? [...requirement.values].map((value) => new SoughtText(value))
     : undefined
 
-/** The reader is positioned before the label's value. */
+/**
+ * Whether the label's value satisfies the requirement. The reader is positioned before the value.
+ */
 function hasValueOf(
   reader: FactsReader,
   { requirement, values }: LabelSought,

@@ -1,7 +1,7 @@
 /**
- * The events before the ring, for watches that resume from there: they are read from the database's
- * history. Watches that need the same history at the same time share one read, and its memory is
- * given back when the last of them has delivered the events.
+ * The events from before the ring, for watches that resume there. They are read from the database's
+ * history. Watches that need the same history at the same time share one read. Its memory is given
+ * back when the last of them has delivered the events.
  */
 import type { Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
@@ -11,17 +11,20 @@ import type { CachedResourceOptions } from './resource-options.ts'
 import type { CachedResource } from './resource.ts'
 
 /**
- * One read nearly always ends where the ring begins. If the ring has moved on this often, the
- * client has to list again.
+ * Maximum number of reads for one watch. A read nearly always ends where the ring begins. If the
+ * ring has moved on this often, the client has to list again.
  */
 const READS_MAX = 3
 
-/** Events from before the ring, from the one at `at` on. They include everything up to `until`. */
+/**
+ * Events from before the ring, starting at index `at` of `changes`. They include everything up to
+ * `until`.
+ */
 export type EarlierEvents = {
   readonly changes: readonly ObjectChange[]
   readonly at: number
   readonly until: Revision
-  /** Called once. */
+  /** Gives the memory of the events back. Called once. */
   readonly release: () => void
 }
 
@@ -35,8 +38,8 @@ export class SharedHistories {
   readonly #resource: CachedResource
   readonly #options: CachedResourceOptions
   /**
-   * Reads under way, by the revision they begin after: a watch that resumes from a later one shares
-   * the read.
+   * Reads in progress, by the revision that they begin after. A watch that resumes from a later
+   * revision shares the read.
    */
   readonly #reads = new Map<Revision, SharedHistory>()
 
@@ -46,8 +49,8 @@ export class SharedHistories {
   }
 
   /**
-   * All events after a revision that the ring no longer has. Fails with 'compacted' if they are
-   * gone, or too many.
+   * Returns all events after a revision that the ring no longer has. Fails with 'compacted' if they
+   * are gone or too many.
    */
   async eventsAfter(after: Revision, client: string): Promise<EarlierEvents> {
     let earlier = noEarlierEvents(after)
@@ -96,7 +99,10 @@ export class SharedHistories {
   }
 }
 
-/** Nearly always the first is empty; if not, the ring has moved on while the first was read. */
+/**
+ * Joins two consecutive ranges of events. The first one is nearly always empty. If not, the ring
+ * has moved on while it was read.
+ */
 function joined(first: EarlierEvents, second: EarlierEvents): EarlierEvents {
   if (first.at === first.changes.length) {
     first.release()

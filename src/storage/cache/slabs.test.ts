@@ -33,7 +33,7 @@ test('slots keep their bytes through any churn, and slabs stay within twice the 
   )
 })
 
-test('of many that go together none is moved before, and of the others none is lost', () => {
+test('slots that are released together are not moved first, and the others keep their bytes', () => {
   const slabs = new Slabs()
   const slots = Array.from({ length: 20_000 }, () => new Slot())
   for (const [n, slot] of slots.entries()) slabs.put(slot, Buffer.alloc(500, n % 251))
@@ -47,7 +47,7 @@ test('of many that go together none is moved before, and of the others none is l
   assert.ok(slabs.size.slabBytes <= 4 << 20)
 })
 
-test('nor of many resources that go together', () => {
+test('slots of several resources that are released together are not moved first', () => {
   const slabs = new Slabs()
   const slots = Array.from({ length: 20_000 }, () => new Slot())
   for (const slot of slots) slabs.put(slot, Buffer.alloc(500))
@@ -61,7 +61,7 @@ test('nor of many resources that go together', () => {
   assert.equal(slabs.size.liveBytes, 0)
 })
 
-test('a view stays what it was after its slot has moved and gone', () => {
+test('a view stays valid after its slot was moved and released', () => {
   const slabs = new Slabs()
   const slot = new Slot()
   slabs.put(slot, Buffer.from('first'))
@@ -69,5 +69,5 @@ test('a view stays what it was after its slot has moved and gone', () => {
   for (let i = 0; i < 3000; i++) slabs.put(new Slot(), Buffer.alloc(1000, i))
   slabs.release(slot)
   assert.equal(view.toString(), 'first')
-  assert.equal(slabs.view(slot).toString(), 'first', 'who still has the slot can read it')
+  assert.equal(slabs.view(slot).toString(), 'first', 'a released slot can still be read')
 })

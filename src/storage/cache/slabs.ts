@@ -1,56 +1,57 @@
 /**
- * Bytes of cached objects, packed into slabs of our own. Slices of received chunks would keep whole
- * chunks alive, and a Buffer per object costs twice the object; measured after churn: pooled
- * Buffers 3.9 times the stored bytes, slabs 1.3.
+ * Bytes of cached objects, packed into large buffers called slabs. Slices of received chunks would
+ * keep whole chunks alive, and one Buffer per object would take twice the size of the object. After
+ * churn, pooled Buffers take 3.9 times the stored bytes, slabs 1.3 times.
  *
- * A slab is only ever appended to. When too little of it is still used, what is used is copied out,
+ * A slab is append-only. When too little of it is still in use, the bytes in use are copied out,
  * and the slab is left to the garbage collector, which frees it once no reader holds a view of it.
- * Nobody has to count references.
+ * So there is no need to count references.
  */
 import { assert } from '../../lib/errors.ts'
 
 const SLAB_BYTES = 1 << 20
 /**
- * With this share, slabs are nine tenths full on average under random updates, for four bytes
- * copied per byte freed.
+ * Share of a slab that must be in use; otherwise the slab is copied out. With this value, slabs are
+ * nine tenths full on average under random updates, for four bytes copied per byte freed.
  */
 const KEPT_SHARE = 0.8
 const KEPT_BYTES = Math.floor(SLAB_BYTES * KEPT_SHARE)
-/** Larger objects get a slab of their own: copying them out would gain little. */
+/** Size above which an object gets a slab of its own, because copying it out would gain little. */
 const SHARED_BYTES_MAX = SLAB_BYTES >> 3
 
 type Slab = {
   readonly bytes: Buffer
-  /** The slab of an item outside of the cache, which is not counted. */
+  /** Whether this is the slab of an item outside of the cache, which is not counted. */
   readonly isLoose: boolean
   used: number
   live: number
-  /** The slots with bytes here; those that moved away or were released are skipped. */
+  /** The slots that were placed here. Those that moved away or were released are skipped. */
   readonly holders: Slot[]
 }
 
 /**
- * The place of one object's bytes. It moves when its slab is copied out; the bytes stay the same.
+ * The location of one object's bytes. It changes when the slab is copied out; the bytes stay the
+ * same.
  */
 export class Slot {
   slab: Slab | undefined
   at = 0
   length = 0
-  /** The length of what follows the bytes and moves with them. */
+  /** Length of the tail, which follows the bytes and moves with them. */
   tailBytes = 0
   isReleased = false
 }
 
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
-  /** The slabs that `releaseTogether` collects, while it runs. */
+  /** The slabs collected by `releaseTogether` while it runs. */
   #together: Set<Slab> | undefined
   #slabBytes = SLAB_BYTES
   #liveBytes = 0
 
   /**
-   * Copies the bytes in and points the slot at them. A slot that has bytes releases them; one that
-   * was released gets memory outside of the slabs.
+   * Copies the bytes into a slab and points the slot at them. If the slot has bytes, they are
+   * released. If the slot was released, it gets memory outside of the slabs.
    */
   put(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     if (slot.isReleased || slot.slab?.isLoose) {
@@ -68,8 +69,8 @@ export class Slabs {
   }
 
   /**
-   * Copies the bytes into memory of their own, outside of the slabs; for what only one reader will
-   * use.
+   * Copies the bytes into memory of their own, outside of the slabs. For bytes that only one reader
+   * will use.
    */
   putLoose(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     slot.slab = { ...newSlab(bytes.length + tail.length), isLoose: true }
@@ -78,15 +79,17 @@ export class Slabs {
     slot.tailBytes = tail.copy(slot.slab.bytes, slot.length)
   }
 
-  /** The bytes of a slot, or a part of them. The view stays valid for as long as it is held. */
+  /**
+   * Returns the bytes of a slot, or a part of them. The view stays valid for as long as it is held.
+   */
   view(slot: Slot, start = 0, end = slot.length): Buffer {
     assert(slot.slab !== undefined, 'a slot that is read has bytes')
     return slot.slab.bytes.subarray(slot.at + start, slot.at + end)
   }
 
   /**
-   * Counts the bytes as no longer needed. A reader that still has the slot, such as a list under
-   * way, can go on reading it.
+   * Counts the bytes as no longer needed. A reader that still has the slot, such as a list in
+   * progress, can continue to read it.
    */
   release(slot: Slot): void {
     const slab = this.#free(slot)
@@ -94,8 +97,8 @@ export class Slabs {
   }
 
   /**
-   * Releases all slots that `each` passes to it: nothing is copied out of a slab only to be
-   * released as well.
+   * Releases all slots that `each` passes to its argument. Slabs are copied out only afterwards, so
+   * that no bytes are moved that are about to be released as well.
    */
   releaseAll(each: (release: (slot: Slot) => void) => void): void {
     const slabs = new Set<Slab>()
@@ -121,12 +124,14 @@ export class Slabs {
     }
   }
 
-  /** The bytes that objects use, and those that the slabs take. */
+  /** Bytes that objects use, and bytes that the slabs take. */
   get size(): { readonly liveBytes: number; readonly slabBytes: number } {
     return { liveBytes: this.#liveBytes, slabBytes: this.#slabBytes }
   }
 
-  /** Undefined: the slot has no bytes to release. */
+  /**
+   * Marks a slot as released, and returns its slab. Undefined if the slot has no bytes to release.
+   */
   #free(slot: Slot): Slab | undefined {
     const { slab } = slot
     if (slab === undefined || slab.isLoose || slot.isReleased) return undefined
@@ -141,7 +146,7 @@ export class Slabs {
       this.#copyOut(slab)
   }
 
-  /** Gives a slot room for its bytes and its tail. */
+  /** Allocates room for the bytes and the tail of a slot. */
   #place(slot: Slot): Slab {
     const size = sizeOf(slot)
     const slab = this.#room(size)
@@ -168,7 +173,8 @@ export class Slabs {
   }
 
   /**
-   * Moves the bytes that are still used to other slabs, which takes about a tenth of a millisecond.
+   * Moves the bytes that are still in use to other slabs, which takes about a tenth of a
+   * millisecond.
    */
   #copyOut(slab: Slab): void {
     this.#slabBytes -= slab.bytes.length

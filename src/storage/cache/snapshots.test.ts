@@ -9,7 +9,7 @@ import { type Snapshot, Snapshots } from './snapshots.ts'
 const LISTS = 40
 
 const unexpected = (): never => {
-  throw new Error('nobody looks at the objects here')
+  throw new Error('this test does not read objects')
 }
 const home = {
   codec: { decode: unexpected, print: unexpected },
@@ -18,7 +18,7 @@ const home = {
   keep: unexpected,
 }
 
-/** As many changes of one object as there are revisions. */
+/** Returns a ring with one change of the same object per revision. */
 function changed(revisions: number): { readonly ring: Ring; readonly current: () => Snapshot } {
   const ring = new Ring(0, () => undefined)
   const tree = newTree()
@@ -32,7 +32,7 @@ function changed(revisions: number): { readonly ring: Ring; readonly current: ()
   return { ring, current: () => ({ ring, position: ring.end, tree }) }
 }
 
-test('every revision of the ring can be had, and the state that is asked for again is kept', async () => {
+test('every revision of the ring is available, and a state that is requested again is kept', async () => {
   const { ring, current } = changed(LISTS + 10)
   const snapshots = new Snapshots(ring)
   const paged = await snapshots.at(5, current)
@@ -43,7 +43,7 @@ test('every revision of the ring can be had, and the state that is asked for aga
   assert.equal((await snapshots.at(6, current))?.tree.get('a')?.revision, 6)
 })
 
-test('what the ring has forgotten cannot be had', async () => {
+test('a revision whose events were evicted is not available', async () => {
   const { ring, current } = changed(10)
   const snapshots = new Snapshots(ring)
   await snapshots.at(2, current)

@@ -1,7 +1,8 @@
 /**
  * Snapshots of a resource in the recent past, within one ring: positions of another ring mean
- * nothing here. The state at a revision is made from the nearest later snapshot by undoing events
- * of the ring; it is then kept too, since the next page of the same list will request it again.
+ * nothing here. The state at a revision is made from the nearest later snapshot, by undoing the
+ * events in between. It is then kept as well, because the next page of the same list will request
+ * it again.
  */
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import { systemTime } from '../../lib/time/timers.ts'
@@ -10,29 +11,29 @@ import type { Ring } from './ring.ts'
 import type { Counts, KeySet, Tree } from './tree.ts'
 
 /**
- * Lists that are being paged through at the same time, each at a revision of its own. With more,
- * each page has to undo the events since. A snapshot of a resource whose objects have all changed
- * since takes 16 bytes per object.
+ * Maximum number of snapshots. Each list that is being paged through uses one, at a revision of its
+ * own. If there are more lists, each page has to undo the events since. If all objects have changed
+ * since a snapshot was taken, it takes 16 bytes per object.
  */
 const SNAPSHOTS_MAX = 32
 
-/** The state when the ring ended at this position. Its tree does not change any more. */
+/** The state when the ring ended at this position. Its tree no longer changes. */
 export type Snapshot = {
   readonly ring: Ring
   readonly position: number
   readonly tree: Tree
   readonly counts?: Counts
-  /** The keys that an index found in this state, by query: later pages need not scan. */
+  /** The keys that indexes found in this state, by query. Later pages need no scan. */
   readonly found?: Map<string, KeySet>
 }
 
-/** `use`: the higher, the more recently it was requested. */
+/** A kept snapshot. A higher `use` means that it was requested more recently. */
 type KeptSnapshot = { readonly snapshot: Snapshot; use: number }
 
 export class Snapshots {
   readonly #ring: Ring
   readonly #time: SlicesTime
-  /** In the order of their positions. */
+  /** Sorted by position. */
   readonly #snapshots: KeptSnapshot[] = []
   #uses = 0
 
@@ -42,8 +43,8 @@ export class Snapshots {
   }
 
   /**
-   * Ignores a snapshot that was taken before the resource was listed again: it has no position in
-   * this ring.
+   * Keeps a snapshot. Ignores one that was taken before the resource was listed again, because it
+   * has no position in this ring.
    */
   keep(snapshot: Snapshot): void {
     if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
@@ -57,7 +58,7 @@ export class Snapshots {
     while ((this.#snapshots[0]?.snapshot.position ?? position) < position) this.#snapshots.shift()
   }
 
-  /** Undefined if the ring does not reach back to this revision. */
+  /** Returns the state at a revision. Undefined if the ring does not reach back to it. */
   async at(revision: Revision, current: () => Snapshot): Promise<Snapshot | undefined> {
     const ring = this.#ring
     if (!ring.reachesBackTo(revision)) return undefined
@@ -85,7 +86,9 @@ export class Snapshots {
   }
 }
 
-/** False if the ring evicted an event meanwhile. */
+/**
+ * Undoes the events between two positions. Returns false if the ring evicted one of them meanwhile.
+ */
 async function takeBack(
   tree: Tree,
   { from, to, ring }: { readonly from: number; readonly to: number; readonly ring: Ring },

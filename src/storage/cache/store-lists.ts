@@ -1,7 +1,7 @@
 /**
- * Lists that memory cannot answer: all objects of a range are read from the database, page by page.
- * The memory of a request limits how much one list may hold. Lists of a resource that does not fit
- * into the cache wait for each other.
+ * Lists that cannot be served from memory. All objects of a range are read from the database, page
+ * by page. The memory of a request limits how much one list may hold. If a resource does not fit
+ * into the cache, only a few of its lists run at the same time; the others wait in a queue.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Revision } from '../engine.ts'
@@ -16,20 +16,21 @@ import type { CachedResource } from './resource.ts'
 import type { SelectResult, Selection } from './tree.ts'
 
 /**
- * A try fails if the database is compacted during it, which happens every few minutes. If that
- * happens repeatedly, the database is too slow to be read whole.
+ * Maximum number of attempts. An attempt fails if the database is compacted during it, which
+ * happens every few minutes. If that happens repeatedly, the database is too slow for the whole
+ * list.
  */
 const TRIES_MAX = 3
 
 export type ListResult = SelectResult & {
-  /** The revision at which the list is true. */
+  /** The revision of the state that the list shows. */
   readonly revision: Revision
   /**
-   * Identifies the state among all that this process has served; absent if the answer did not come
-   * from memory.
+   * Identifies the state among all states that this process has served. Absent if the list was not
+   * served from memory.
    */
   readonly state?: string
-  /** The bytes of the objects, if they are in memory for this list alone. */
+  /** Size of the objects, if they are in memory for this list alone. */
   readonly ownBytes?: number
 }
 
@@ -37,7 +38,7 @@ export class StoreLists {
   readonly #resource: CachedResource
   readonly #options: CachedResourceOptions
   readonly #refused: RefusedLists
-  /** The mean size of an object in the last page that was read. */
+  /** Mean size of an object in the last page that was read. */
   #rowBytes: number | undefined
 
   constructor(resource: CachedResource, options: CachedResourceOptions) {
@@ -52,7 +53,7 @@ export class StoreLists {
       : this.#list(range, at, selection)
   }
 
-  /** A list whose client has gone leaves the queue. */
+  /** Lists when the semaphore admits it. A list whose client has gone leaves the queue. */
   async #listInTurn(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     const signal = selection.signal?.()
     try {
@@ -64,8 +65,8 @@ export class StoreLists {
   }
 
   /**
-   * A list without an exact revision is read again if the revision of its first page is compacted
-   * before its last page.
+   * Lists the objects. Without an exact revision, the list is repeated if the revision of its first
+   * page is compacted before its last page is read.
    */
   async #list(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     if (typeof at === 'object' && 'exactly' in at) return this.#walk(range, at.exactly, selection)
@@ -90,9 +91,10 @@ export class StoreLists {
     const aborting = signal?.()
     const items: Item[] = []
     let ownBytes = 0
-    // Nobody knows how many objects a selector leaves.
+    // With a selector, the size of the result is not known in advance.
     let aheadBytes = matches === undefined ? this.#refused.needs(range, limit) : 0
-    // In two pieces: a request that holds nothing yet gets its first piece, whatever the size.
+    // Reserved in two steps, because the first reservation of a request that holds nothing is
+    // always granted, whatever its size.
     if (aheadBytes > 0 && (hold?.(1) === false || hold?.(aheadBytes - 1) === false))
       throw tooLong(this.#resource.spec.name)
     const holdMore = (bytes: number): boolean => {
@@ -130,7 +132,7 @@ export class StoreLists {
       }
     }
     if (revision === undefined)
-      throw new StorageError('unavailable', `the database told nothing after ${from}`)
+      throw new StorageError('unavailable', `the database returned no page after ${from}`)
     return { revision, items, more: false, remaining: 0, ownBytes }
   }
 
@@ -142,8 +144,8 @@ export class StoreLists {
 }
 
 /**
- * For a list that is read again: what an earlier try holds is not held a second time. Each try
- * calls the returned function.
+ * Returns a function that returns a `hold` function for one attempt. Memory that an earlier attempt
+ * has reserved is not reserved a second time.
  */
 function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selection['hold']> {
   let heldBytes = 0
@@ -160,14 +162,14 @@ function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selec
 }
 
 const cancelled = (cause: unknown): StorageError =>
-  new StorageError('cancelled', 'nobody waits for the list any more', { cause })
+  new StorageError('cancelled', 'the client no longer waits for the list', { cause })
 
 /**
- * A whole list is in memory before it is sent. All lists share the objects of the cache, but not
- * those read for one list.
+ * The error of a list that needs too much memory. A whole list is in memory before it is sent.
+ * Lists share the objects of the cache, but not objects that were read for one list.
  */
 const tooLong = (name: string): StorageError =>
   new StorageError(
     'busy',
-    `a list of ${name} from the database takes more memory than the server has for it now (--request-memory-max); ask for less by limit, or try again later`,
+    `a list of ${name} from the database needs more memory than requests may use at the moment (--request-memory-max); set a smaller limit or try again later`,
   )

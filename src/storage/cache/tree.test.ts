@@ -15,7 +15,7 @@ const home: ItemHome = {
   keep: () => undefined,
 }
 
-test('between two long looks at objects there is one at the clock', async () => {
+test('the clock is checked between two expensive matches', async () => {
   const tree = newTree()
   for (let n = 0; n < 100; n++) {
     const item = new Item(home, { key: `/r/a/${n}`, revision: 1, createRevision: 1 })
@@ -33,7 +33,7 @@ test('between two long looks at objects there is one at the clock', async () => 
   assert.ok((await clocks(64_000)) >= 100)
 })
 
-test('a long list is taken in several goes, each item once, and only of its range', async () => {
+test('a long list is collected in slices and has each item of its range once', async () => {
   const tree = newTree()
   const keys = Array.from({ length: 10_000 }, (_, n) => `/r/a/${String(n).padStart(6, '0')}`)
   for (const key of [...keys, '/r/b/1', '/r/A/1'])
@@ -58,7 +58,7 @@ test('a long list is taken in several goes, each item once, and only of its rang
   assert.deepEqual([page.items.length, page.more, page.remaining], [10, true, 9_990])
 })
 
-test('what comes while a long list waits for its turn is not in it', async () => {
+test('an object that is created while a long list waits for its turn is not in the list', async () => {
   for (const size of [4_095, 4_096, 4_097]) {
     const tree = newTree()
     const add = (n: number): void => {
@@ -79,7 +79,7 @@ test('what comes while a long list waits for its turn is not in it', async () =>
   }
 })
 
-test('long lists that go on together wait for slices, short ones of the same resource do not', async () => {
+test('long lists that continue together wait for slices, short lists of the same resource do not', async () => {
   const tree = newTree()
   for (let n = 0; n < 10_000; n++) {
     const key = `/r/${n < 9_900 ? 'long' : 'short'}/${n}`

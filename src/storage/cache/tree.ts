@@ -1,6 +1,5 @@
 /**
- * The current objects of a resource in the order of their keys. A clone is copy-on-write: it costs
- * next to nothing.
+ * The current objects of a resource, sorted by key. A clone is copy-on-write, so cloning is cheap.
  */
 import BTreeModule from 'sorted-btree'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -16,14 +15,14 @@ export type Tree = InstanceType<typeof BTree<Key, Item>>
 export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
 
 /**
- * Sorted keys without the objects: it takes half of the memory, and need not change when an object
- * does.
+ * Sorted keys without objects. A key set takes half of the memory of a tree, and does not change
+ * when an object does.
  */
 export type KeySet = InstanceType<typeof BTree<Key, undefined>>
 
 export const newKeySet = (): KeySet => new BTree<Key, undefined>(undefined, byBytes)
 
-/** Keys have a character per byte, so this is the order of the database. */
+/** Compares keys. They have one character per byte, so this is the order of the database. */
 const byBytes = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
@@ -32,21 +31,21 @@ export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
 }
 
 export type Selection = {
-  /** 0 or absent: no limit. */
+  /** Maximum number of objects. 0 or absent: no limit. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
-  /** All objects that match have each of these values: an index may find them. */
+  /** Values that all matching objects have: an index may find the objects. */
   readonly by?: readonly IndexedValue[] | undefined
-  /** The keys of all objects that match end in this name. */
+  /** The last segment of the keys of all matching objects. */
   readonly name?: Key | undefined
   /**
-   * Asked before an object is kept in memory for this list alone. False: there is no room, and the
-   * list fails with 'busy'. Absent: there is.
+   * Reserves memory before an object is kept for this list alone. Returns false if there is no
+   * room; the list then fails with 'busy'. Absent: there is always room.
    */
   readonly hold?: (bytes: number) => boolean
   /**
-   * Aborted when nobody waits for the list any more. Asked for only if it is read from the
-   * database.
+   * Returns a signal that is aborted when the client no longer waits for the list. Called only if
+   * the list is read from the database.
    */
   readonly signal?: () => AbortSignal
 }
@@ -57,12 +56,15 @@ export type IndexedValue =
   | { readonly label: string; readonly value: string }
 
 /**
- * How many keys there are between two keys of a tree that does not change: each page of a list asks
- * for the same count.
+ * Number of keys between two keys of a tree that does not change. Each page of a list needs the
+ * same count.
  */
 export type Counts = Map<string, number>
 
-/** Counts that are kept per state; clients that page in many sizes have them made anew. */
+/**
+ * Maximum number of counts that are kept per state. If clients use more page sizes, keys are
+ * counted again.
+ */
 const COUNTS_MAX = 1000
 
 export type SelectResult = {
@@ -70,19 +72,23 @@ export type SelectResult = {
   /** Whether any key of the range follows the last item, matching or not. */
   readonly more: boolean
   /**
-   * How many keys follow; 0 with a filter, since a list with a selector has no remainingItemCount.
+   * Number of keys that follow. 0 with a filter, because a list with a selector has no
+   * remainingItemCount.
    */
   readonly remaining: number
-  /** How many objects a filter has rejected. */
+  /** Number of objects that a filter has rejected. */
   readonly refused?: number
 }
 
-/** Namespaces that are searched in one turn of the event loop: a millisecond's work. */
+/**
+ * Maximum number of namespaces that are searched in one tick of the event loop: a millisecond of
+ * work.
+ */
 const FOLDERS_MAX = 500
 
 /**
- * The keys of one name in all namespaces; undefined if there are too many namespaces to search in
- * one turn.
+ * Returns the keys with one name in all namespaces. Undefined if there are too many namespaces to
+ * search in one tick of the event loop.
  */
 export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | undefined {
   const found = newKeySet()
@@ -101,11 +107,11 @@ export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | u
 type SelectOptions = {
   readonly time: SlicesTime
   readonly counts?: Counts | undefined
-  /** The keys of the tree that can match; nobody may change this set, either. */
+  /** The keys of the tree that can match. This set must not change meanwhile either. */
   readonly among?: KeySet | undefined
 }
 
-/** Nobody may change the tree meanwhile. */
+/** Selects objects of a tree, which must not change meanwhile. */
 export async function select(
   tree: Tree,
   range: KeyRange,
@@ -161,12 +167,12 @@ async function filtered(
 }
 
 /**
- * Items between two checks of the clock, a microsecond's work each. One without facts is decoded,
- * may be large, and is followed by a check.
+ * Number of items between two checks of the clock, for items that take a microsecond each. An item
+ * without facts has to be decoded and may be large, so the clock is checked after it.
  */
 const LOOKED_AT_ONCE = 16
 
-/** Visits items in slices until the visitor wants no more. Nobody may change the tree meanwhile. */
+/** Visits items in slices until the visitor returns false. The tree must not change meanwhile. */
 export async function walk(
   tree: Tree,
   { from, to }: KeyRange,
@@ -201,7 +207,10 @@ type Walk = {
   readonly wantsMore: (item: Item) => boolean
 }
 
-/** The same for some keys of the tree. Each lookup takes longer than a check of the clock. */
+/**
+ * Like `walk`, for some keys of the tree. The clock is checked after each key, because a lookup
+ * takes longer than a check.
+ */
 async function walkAmong(
   keys: KeySet,
   tree: Tree,
@@ -233,7 +242,7 @@ function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): numb
   return counted
 }
 
-/** Items between two checks of the clock: a tenth of a millisecond. */
+/** Number of items between two checks of the clock: a tenth of a millisecond of work. */
 const ITEMS_AT_ONCE = 4_096
 
 async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promise<Item[]> {
@@ -251,8 +260,8 @@ async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promis
       start = keyAfter(key)
       return { break: true }
     })
-    // Lists that have waited for the same proof go on together: a long one waits first, or each
-    // would have a slice of the same turn.
+    // Lists that waited for the same revision continue together. A long list first waits for a
+    // slice. Otherwise each of them would take a slice in the same tick of the event loop.
     const isFirst = items.length <= ITEMS_AT_ONCE
     if (isMore && (isFirst || slices.isOver)) await slices.turn()
   }

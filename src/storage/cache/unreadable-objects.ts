@@ -1,7 +1,8 @@
 /**
- * The objects of a resource whose values cannot be decrypted. They are in neither the tree nor the
- * ring: whoever accepts any state reads the resource without those that were never there, as
- * upstream; whoever wants the latest is told.
+ * The objects of a resource whose values cannot be decrypted. Unless an object could be read
+ * before, it is in neither the tree nor the ring. As in kube-apiserver, a reader that accepts any
+ * state reads the resource without objects that were never readable. A reader that requires the
+ * latest state gets an error.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -9,9 +10,11 @@ import { type KeyRange, toText } from '../keys.ts'
 import type { UnreadableValue } from '../store.ts'
 
 /**
- * What was there before it. `unknown`: the resource was first listed with it, and upstream's cache
- * cannot start then. `readable`: a list without it would tell of a deletion. `nothing`: whoever
- * accepts any state may not know of it.
+ * State of an object before it became unreadable, as far as readers may know it:
+ * - `unknown`: the first list of the resource found the object unreadable. The cache of
+ *   kube-apiserver cannot start in this case.
+ * - `readable`: readers know the object. A list without it would look as if it were deleted.
+ * - `nothing`: readers that accept any state need not see the object.
  */
 type PreviousState = 'unknown' | 'readable' | 'nothing'
 
@@ -20,21 +23,24 @@ type Entry = UnreadableValue & { readonly before: PreviousState }
 export class UnreadableObjects {
   readonly #entries = new Map<Key, Entry>()
 
-  /** Those that the first list has found. */
+  /** Creates the collection from the first list. */
   static listed(found: readonly UnreadableValue[]): UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) objects.#entries.set(one.key, { ...one, before: 'unknown' })
     return objects
   }
 
-  /** Those that another list has found. `isShown`: whether readers have seen the object. */
+  /**
+   * Creates the collection from a later list. `isShown` returns whether readers have seen the
+   * object.
+   */
   listedAgain(
     found: readonly UnreadableValue[],
     isShown: (key: Key) => boolean,
   ): UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) {
-      // One that nobody knows of may have come and changed while events were lost.
+      // An object without an entry may have been created and changed while events were lost.
       const before = isShown(one.key)
         ? 'readable'
         : (this.#entries.get(one.key)?.before ?? 'readable')
@@ -52,14 +58,17 @@ export class UnreadableObjects {
   }
 
   /**
-   * Whether clients may have seen the object while it could be read: of another server, or before
-   * this one was started, too.
+   * Whether clients may have seen the object while it could be read, including from another server
+   * or before this server was started.
    */
   mayBeKnown(key: Key): boolean {
     return (this.#entries.get(key)?.before ?? 'nothing') !== 'nothing'
   }
 
-  /** One that is there already was written again: who knew it before knows it still. */
+  /**
+   * Adds an object. If it already has an entry, it was written again, and clients that knew it
+   * still do.
+   */
   add(one: UnreadableValue): void {
     this.#entries.set(one.key, { ...one, before: this.#entries.get(one.key)?.before ?? 'nothing' })
   }
@@ -68,7 +77,10 @@ export class UnreadableObjects {
     this.#entries.delete(key)
   }
 
-  /** Any one of them; another with each call, so that none is asked for in vain all the time. */
+  /**
+   * Returns one of the objects, a different one with each call, so that the same unreadable object
+   * is not tried every time.
+   */
   next(): UnreadableValue | undefined {
     for (const [key, entry] of this.#entries) {
       this.#entries.delete(key)
@@ -78,14 +90,15 @@ export class UnreadableObjects {
     return undefined
   }
 
-  /** The keys and their revisions, for a comparison that takes a while. */
+  /** Returns the revisions by key, as a copy for comparisons that take a while. */
   revisions(): ReadonlyMap<Key, number> {
     return new Map([...this.#entries].map(([key, { revision }]) => [key, revision]))
   }
 
   /**
-   * Why a range cannot be listed; undefined: nothing in it is unreadable, or it does not matter.
-   * `isLatest`: the list must be complete. `kind`: what upstream calls the objects.
+   * Returns why a range cannot be listed. Undefined if no object in it is unreadable, or if that
+   * does not matter. `isLatest` means that the list must be complete. `kind` is kube-apiserver's
+   * name for the objects.
    */
   listFault(
     range: KeyRange,
@@ -98,7 +111,7 @@ export class UnreadableObjects {
       if (isMissed(entry) && (first === undefined || entry.key < first.key)) first = entry
     }
     if (first === undefined) return undefined
-    // All of them, for who names them.
+    // All unreadable objects, for an error that names each of them.
     const unread = (): readonly UnreadableValue[] =>
       [...this.#entries.values()].filter(isMissed).toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const message = `unable to transform key ${JSON.stringify(toText(first.key))}: ${first.error.message}`

@@ -8,13 +8,13 @@ const sleeperOf = (woken: string[], name: string): WaitingWatcher => ({
   wake: () => woken.push(name),
 })
 
-/** Longer than the waker's pace, and then all that was due. */
+/** Waits longer than the waker's interval, and then until everything that was due has run. */
 async function rest(): Promise<void> {
   await sleep(10)
   for (let i = 0; i < 3; i++) await turn()
 }
 
-test('who is asleep is woken once, and who was closed is not', async () => {
+test('a sleeping watcher is woken once, and a closed watcher is not woken', async () => {
   const waker = new Waker()
   const woken: string[] = []
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => sleeperOf(woken, name))
@@ -31,7 +31,7 @@ test('who is asleep is woken once, and who was closed is not', async () => {
   assert.deepEqual(woken, ['a', 'c'], 'nobody is asleep')
 })
 
-test('a place of before the last run is not taken for one of now', async () => {
+test('an index from before the last run does not remove another watcher', async () => {
   const waker = new Waker()
   const woken: string[] = []
   const first = sleeperOf(woken, 'first')

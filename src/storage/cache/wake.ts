@@ -1,18 +1,22 @@
 /**
- * Wakes the watchers of a resource when there are events: at once when it was quiet, else at a
- * pace, so that several events reach a watcher in one write; and in slices, so that ten thousand
- * watchers do not hold the event loop.
+ * Wakes the watchers of a resource when there are events. If the resource was quiet, they are woken
+ * at once. Otherwise they are woken at a minimum interval, so that several events reach a watcher
+ * in one write. They are woken in slices, so that ten thousand watchers do not block the event
+ * loop.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../lib/time/timers.ts'
 
 /**
- * At 2,000 events a second and more, a watcher gets several events at once; nobody notices a delay
- * of two milliseconds.
+ * Minimum interval between two runs. From 2,000 events per second on, a watcher gets several events
+ * at once. A delay of two milliseconds is not noticeable.
  */
 const PACE_MS = 2
 
-/** A watcher that waits for events. `place` is its index in the waker's queue, if it is there. */
+/**
+ * A watcher that waits for events. `place` is its index in the waker's queue, if it is in the
+ * queue.
+ */
 export type WaitingWatcher = { readonly wake: () => void; place: number }
 
 export class Waker {
@@ -27,8 +31,8 @@ export class Waker {
   }
 
   /**
-   * Adds a sleeper at most once: a bookmark wakes a watcher without an event, and it then goes to
-   * sleep again.
+   * Adds a watcher to the queue, at most once: a bookmark wakes a watcher without an event, and the
+   * watcher then goes to sleep again.
    */
   sleep(sleeper: WaitingWatcher): void {
     if (this.#isAsleep(sleeper)) return
@@ -37,7 +41,8 @@ export class Waker {
   }
 
   /**
-   * For a closed watcher, since the next event may never come. The last sleeper moves to its index.
+   * Removes a closed watcher from the queue, because the next event may never come. The last
+   * watcher in the queue moves to its index.
    */
   forget(sleeper: WaitingWatcher): void {
     if (!this.#isAsleep(sleeper)) return

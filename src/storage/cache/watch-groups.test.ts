@@ -9,7 +9,7 @@ import { Item } from './item.ts'
 import { Ring } from './ring.ts'
 import { WatchGroups } from './watch-groups.ts'
 
-const unexpected = (): never => assert.fail('nothing is read here')
+const unexpected = (): never => assert.fail('this test does not read objects')
 const home = {
   codec: { decode: unexpected, print: unexpected },
   put: unexpected,
@@ -17,7 +17,7 @@ const home = {
   keep: unexpected,
 }
 
-/** The value of an item stands in its key. */
+/** Creates an item whose key is its value. */
 const itemOf = (value: string | undefined): Item | undefined =>
   value === undefined ? undefined : new Item(home, { key: value, revision: 1, createRevision: 1 })
 
@@ -31,7 +31,7 @@ class WatchGroupsFixture {
   readonly groups = new WatchGroups(this.ring, systemTime)
   #revision = 0
 
-  /** An object whose value changes; undefined: it is not there. */
+  /** Changes the value of an object. Undefined means that the object does not exist. */
   change(before: string | undefined, after: string | undefined): void {
     const revision = ++this.#revision
     this.ring.push(
@@ -52,7 +52,7 @@ class WatchGroupsFixture {
 const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
-test('who follows a group looks at every event that matters, whatever is sorted or forgotten', async () => {
+test('a watcher of a group examines every event that matters, whatever is sorted or evicted', async () => {
   const world = new WatchGroupsFixture()
   const { ring } = world
   const values = ['red', 'green', 'blue', undefined]
@@ -79,7 +79,7 @@ test('who follows a group looks at every event that matters, whatever is sorted 
     const missed = watcher.position < ring.first
     let next = watcher.position < ring.end ? watcher.group.next(watcher.position) : ring.end
     if (next === undefined || random(30) === 0) {
-      assert.ok(next !== undefined || missed, 'only who has missed something is late')
+      assert.ok(next !== undefined || missed, 'only a watcher that missed an event is late')
       if (next === undefined) late++
       world.groups.leave({ field: 'color', value: watcher.value }, watcher.group)
       watchers[at] = begin(watcher.value)
@@ -111,7 +111,7 @@ test('who follows a group looks at every event that matters, whatever is sorted 
 
 const WAKE_MS_MAX = 10_000
 
-test('an event wakes those who want the value before it or after it, and nobody else', async () => {
+test('an event wakes only the watchers of the value before it and after it', async () => {
   const world = new WatchGroupsFixture()
   const woken: string[] = []
   const sleepers = ['red', 'green', 'blue'].map((value) => {
@@ -121,7 +121,8 @@ test('an event wakes those who want the value before it or after it, and nobody 
     return { group, sleeper, value }
   })
   const expectWoken = async (...values: readonly string[]): Promise<void> => {
-    // On a busy machine they come late; nobody else comes later.
+    // On a busy machine the watchers are woken late. The pause below shows that no others are
+    // woken.
     for (
       const start = performance.now();
       woken.length < values.length && performance.now() - start < WAKE_MS_MAX;
@@ -144,7 +145,7 @@ test('an event wakes those who want the value before it or after it, and nobody 
   await expectWoken('blue', 'green', 'red')
 })
 
-test('who sleeps through events that do not matter is not late when the ring forgets them', async () => {
+test('a watcher that sleeps through events that do not matter is not late when the ring evicts them', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const { ring } = world
@@ -162,7 +163,7 @@ test('who sleeps through events that do not matter is not late when the ring for
   assert.equal(group.next(ring.end), ring.end)
 })
 
-test('events that were forgotten before they were sorted may have mattered', async () => {
+test('events that were evicted before they were sorted count as missed', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const begin = world.ring.end

@@ -1,8 +1,8 @@
 /**
- * Groups the watchers that select objects by one value of a field or label, such as a kubelet the
- * pods of its node: an event is noted for the groups of the value before it and after it, and wakes
- * only their watchers. Events that are not sorted into groups yet are looked at by each watcher
- * itself, so nobody waits for the sorting.
+ * Groups the watchers that select objects by one value of a field or label, as a kubelet selects
+ * the pods of its node. An event is recorded for the groups of the value before it and after it,
+ * and wakes only their watchers. Until an event is sorted into groups, each watcher examines it
+ * itself, so that no watcher waits for the sorting.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -17,7 +17,7 @@ import { indexOf } from './field-index.ts'
 import { Waker } from './wake.ts'
 
 /**
- * The groups of one field or label. An event whose value cannot be read is noted for all groups.
+ * The groups of one field or label. An event whose value cannot be read is recorded for all groups.
  */
 type Field = {
   readonly valueOf: (item: Item) => string | undefined
@@ -43,7 +43,7 @@ export class WatchGroups {
     return this.#sorted
   }
 
-  /** Each join needs a `leave`. */
+  /** Adds a watcher to the group of a value. Each call needs a call of `leave`. */
   join(by: IndexedValue, valueOf: Field['valueOf']): WatchGroup {
     const { value } = by
     const field = indexOf(by)
@@ -57,7 +57,7 @@ export class WatchGroups {
     let group = known.groups.get(value)
     if (group === undefined) {
       group = new WatchGroup(this.#ring, this, new Waker(this.#time))
-      // The group may outlive the watcher whose selector this is a part of.
+      // A copy, because the group may outlive the watcher whose selector the value is a slice of.
       known.groups.set(ownText(value), group)
     }
     group.watchers++
@@ -74,15 +74,15 @@ export class WatchGroups {
   }
 
   /**
-   * At each sweep of the cache: a group whose watchers sleep must not keep the positions of evicted
-   * events.
+   * Called at each sweep of the cache. A group whose watchers sleep must not keep the positions of
+   * evicted events.
    */
   onSweep(): void {
     for (const { groups } of this.#fields.values())
       for (const group of groups.values()) group.trim()
   }
 
-  /** The ring has new events. */
+  /** Sorts new events of the ring into groups. */
   wake(): void {
     if (this.#isSorting || this.#fields.size === 0) return
     this.#isSorting = true
@@ -118,7 +118,7 @@ export class WatchGroups {
     }
   }
 
-  /** The ring has evicted events that were not sorted yet. */
+  /** Handles events that the ring evicted before they were sorted. */
   #miss(): void {
     this.#sorted = this.#ring.first
     for (const { groups } of this.#fields.values())
@@ -126,13 +126,13 @@ export class WatchGroups {
   }
 }
 
-/** The events that the watchers of one value must look at. */
+/** The events that the watchers of one value must examine. */
 class WatchGroup {
   readonly waker: Waker
   watchers = 0
   readonly #ring: Ring
   readonly #all: Pick<WatchGroups, 'sorted'>
-  /** From here on, `#positions` has all events that matter to the group. */
+  /** `#positions` has all events from this position on that matter to the group. */
   #from: number
   readonly #positions = new Deque<number>()
 
@@ -155,8 +155,8 @@ class WatchGroup {
   }
 
   /**
-   * After a burst, its positions would stay in memory for as long as nothing else happens to the
-   * value.
+   * Drops the positions of evicted events and frees their memory. Otherwise the positions of a
+   * burst would stay in memory until the next event for the value.
    */
   trim(): void {
     this.#forget()
@@ -164,8 +164,8 @@ class WatchGroup {
   }
 
   /**
-   * The first event from a position on that a watcher must look at; undefined if it, or one before
-   * it, was evicted.
+   * Returns the position of the first event from a position on that a watcher must examine.
+   * Undefined if that event, or one before it, was evicted.
    */
   next(position: number): number | undefined {
     this.#forget()
@@ -173,13 +173,13 @@ class WatchGroup {
     if (position < this.#from || position >= sorted)
       return position < this.#ring.first ? undefined : position
     const next = this.#positionFrom(position) ?? sorted
-    // Sorted events that do not matter to the group may be evicted; the next one that matters, or
-    // is not sorted, must still be in the ring.
+    // Sorted events that do not matter to the group may be evicted. The next event that matters, or
+    // is not sorted yet, must still be in the ring.
     return next < this.#ring.first ? undefined : next
   }
 
   /**
-   * Drops the positions of evicted events: a watcher that has not passed them has missed an event.
+   * Drops the positions of evicted events. A watcher that has not passed them has missed an event.
    */
   #forget(): void {
     for (;;) {

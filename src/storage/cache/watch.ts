@@ -1,9 +1,9 @@
 /**
  * A watcher is a position among the events of a resource. It has no buffer: the events that it has
  * not taken yet are in the ring, which is bounded for all watchers together. A watcher that is too
- * slow finds its position evicted and is closed; it never holds up the others.
+ * slow finds its position evicted and is closed. It never delays the others.
  *
- * States: replaying (the initial objects, or events from before the ring), live, closed with a
+ * States: replaying (the initial objects, or events from before the ring), live, and closed with a
  * reason.
  */
 import type { ApiError } from '../../api/errors.ts'
@@ -19,14 +19,14 @@ const none: readonly ObjectChange[] = []
 const nothing = (): void => undefined
 
 /**
- * The most that one take returns: enough to fill a socket's buffer, and no more than a millisecond
- * or two of work.
+ * Maximum cost of one `take`: enough to fill a socket's buffer, and no more than a millisecond or
+ * two of work.
  */
 const TAKE_BYTES = 256 << 10
 
 /**
- * The cost of matching an item: one without facts is decoded; the facts of one with many labels are
- * read through.
+ * Returns the cost of matching an item. An item without facts is decoded. The facts of an item with
+ * many labels are read completely.
  */
 function lookCost(item: Item, { matches }: WatchFilter): number {
   if (matches === undefined) return LOOK_BYTES
@@ -34,31 +34,31 @@ function lookCost(item: Item, { matches }: WatchFilter): number {
   return item.hasFacts ? Math.max(lookBytes, item.tailBytes) : lookBytes + item.length
 }
 
-/** 'gap': events were lost on their way to the cache. */
+/** Why a watcher was closed. 'gap' means that events were lost on their way to the cache. */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 
 /**
- * Where to begin. It is made in the same turn as the watcher joins the resource, so that no event
- * is lost or duplicated in between.
+ * The point at which a watcher begins. It is created in the same tick of the event loop in which
+ * the watcher joins the resource, so that no event is lost or duplicated in between.
  */
 export type WatchStart = {
   /** Objects to send as ADDED. */
   readonly initial: Iterator<Item> | undefined
   /**
-   * Events from before the ring, shared with other watchers; delivered from the one at `earlierAt`
-   * on.
+   * Events from before the ring, shared with other watchers. They are delivered from index
+   * `earlierAt` on.
    */
   readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
-  /** Called when they have been delivered, or never will be. */
+  /** Called when the earlier events have been delivered, or never will be. */
   readonly onReplayed: () => void
   /** The position in the ring to continue from. */
   readonly position: number
   /** The initial value of the watcher's `seen`. */
   readonly seen: Revision
   /**
-   * The initial objects or earlier events include everything up to this revision; the ring may get
-   * some of those events later, and they are skipped.
+   * The initial objects or earlier events include everything up to this revision. If the ring gets
+   * some of those events later, they are skipped.
    */
   readonly initialRevision: Revision
   /** Whether to send a bookmark after the initial objects. */
@@ -69,14 +69,14 @@ export type WatchSource = {
   readonly ring: Ring
   readonly frames: EvictionQueue
   readonly defer: Timers['defer']
-  /** Everything up to this revision is in the ring. */
+  /** Returns the revision up to which the ring has all events. */
   readonly revision: () => Revision
   /**
-   * The first event from a position on that the watcher must look at; undefined if it, or one
-   * before it, was evicted.
+   * Returns the position of the first event from a position on that the watcher must examine.
+   * Undefined if that event, or one before it, was evicted.
    */
   readonly next: (position: number) => number | undefined
-  /** Has the watcher's `wake` called when there are events. */
+  /** Calls the watcher's `wake` when there are events. */
   readonly sleep: (watcher: Watcher) => void
   /** Removes the watcher from the resource. */
   readonly leave: (watcher: Watcher) => void
@@ -97,7 +97,7 @@ export type EventSource = Pick<
 }
 
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
-  /** Managed by the Waker. */
+  /** Index in the Waker's queue, managed by the Waker. */
   place = -1
   readonly #source: WatchSource
   readonly #filter: WatchFilter
@@ -112,9 +112,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #seen: Revision
   #markInitialEnd: boolean
   #isBookmarkDue = false
-  /** Sweeps of the cache since the last take. */
+  /** Number of sweeps of the cache since the last `take`. */
   #idleSweeps = 0
-  /** Objects that it began with, so far. */
+  /** Number of initial objects that were taken so far. */
   #initialCount = 0
   #closed: CloseReason | undefined
   #onReady: (() => void) | undefined
@@ -149,7 +149,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return this.#initialCount
   }
 
-  /** Everything up to this revision has been taken: a new watch can resume from here. */
+  /** The revision up to which everything has been taken. A new watch can resume from here. */
   get seen(): Revision {
     return this.#seen
   }
@@ -160,8 +160,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * The events that are available now. None: wait for `onReady` or, if the watcher is closed, the
-   * watch has ended.
+   * Returns the events that are available now. If there are none, the caller waits for `onReady`,
+   * or the watch has ended because the watcher is closed.
    */
   take(): readonly WatchEvent[] {
     this.#idleSweeps = 0
@@ -173,25 +173,25 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return events
   }
 
-  /** Calls back once, as soon as there is something to take or the watcher is closed. */
+  /** Calls back once, when there is something to take or the watcher is closed. */
   onReady(ready: () => void): void {
     this.#onReady = ready
     const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
-    // Not synchronously: a watcher with many events to look at must not starve the others.
+    // Deferred, because a watcher with many events to examine must not starve the others.
     if (hasMore) this.#source.defer(() => this.wake())
     else this.#source.sleep(this)
   }
 
-  /** The next take ends with a bookmark, if the watcher has seen everything by then. */
+  /** Makes the next `take` end with a bookmark, if the watcher has seen everything by then. */
   requestBookmark(): void {
     this.#isBookmarkDue = true
     this.wake()
   }
 
   /**
-   * At each sweep of the cache. A watcher that is still being sent the initial objects or earlier
-   * events keeps them in memory; one that has not taken any for SWEEPS_KEPT sweeps is too slow, as
-   * one whose place in the ring is gone.
+   * Called at each sweep of the cache. A replaying watcher keeps the initial objects or earlier
+   * events in memory. If it has not taken any for SWEEPS_KEPT sweeps, it is closed as too slow,
+   * like a watcher whose position in the ring was evicted.
    */
   onSweep(): void {
     if (this.state === 'replaying' && ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
@@ -287,7 +287,10 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     events.push({ type: 'BOOKMARK', revision: this.#seen, initialEventsEnd: false })
   }
 
-  /** Returns the cost, to be subtracted from TAKE_BYTES. */
+  /**
+   * Adds the event that the watcher gets for a change, if any. Returns the cost, which counts
+   * towards TAKE_BYTES.
+   */
   #show(change: ObjectChange, events: WatchEvent[]): number {
     this.#seen = change.revision
     const { range, matches } = this.#filter
@@ -304,7 +307,10 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 }
 
-/** The events of a watch until it is closed; a consumer that stops reading closes it. */
+/**
+ * Yields the events of a watch until it is closed. If the consumer stops reading, the watch is
+ * closed.
+ */
 export async function* eventsOf(
   source: EventSource,
 ): AsyncGenerator<readonly WatchEvent[], void, void> {
@@ -321,8 +327,8 @@ export async function* eventsOf(
 }
 
 /**
- * Passes on the events that are there now. If the consumer fails, the watch is closed: taken events
- * do not come again.
+ * Passes on the events that are available now. If the consumer fails, the watch is closed, because
+ * taken events do not come again.
  */
 export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[]) => void): void {
   try {
@@ -334,8 +340,8 @@ export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[
 }
 
 /**
- * Like `eventsOf`, for a consumer that also calls `takeAll`: no event waits between being taken and
- * being passed on.
+ * Passes on the events of a watch until it is closed. For a consumer that also calls `takeAll`:
+ * unlike with `eventsOf`, no event waits between being taken and being passed on.
  */
 export async function takeUntilClosed(
   source: EventSource,
