@@ -38,7 +38,7 @@ test('explain tells what fields are for, of which type, and what they may be', a
   const deployment = await kubectl.out('explain', 'deployment', '--recursive')
   assert.match(
     deployment,
-    /^GROUP: +apps\nKIND: +Deployment\nVERSION: +v1\n\nDESCRIPTION:\n {4}Keeps a number of equal pods/,
+    /^GROUP: +apps\nKIND: +Deployment\nVERSION: +v1\n\nDESCRIPTION:\n {4}Keeps a number of identical pods/,
   )
   assert.match(
     deployment,
@@ -80,7 +80,7 @@ test('the kinds that people use most have no field without a description', async
 test('explain reads the older version too, as protobuf', async () => {
   const pod = await kubectl.out('explain', 'pod.spec', '--output=plaintext-openapiv2')
   assert.match(pod, /^KIND: +Pod\nVERSION: +v1\n\nRESOURCE: spec <Object>\n/)
-  assert.match(pod, /\n {3}containers\t<\[\]Object> -required-\n {5}What the pod runs\./)
+  assert.match(pod, /\n {3}containers\t<\[\]Object> -required-\n {5}The containers of the pod\./)
 })
 
 test('a field that nobody knows is refused, told or passed over', async () => {

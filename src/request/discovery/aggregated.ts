@@ -1,7 +1,7 @@
 /**
- * Aggregated discovery: all groups, versions and resources in one document, so that a client makes
- * one request. The text of a group is made only when the group changes: with thousands of custom
- * resources only what is new costs anything.
+ * Aggregated discovery: all groups, versions and resources in one document, so that a client needs
+ * a single request. The text of a group is only made again when the group changes. With thousands
+ * of custom resources, a change therefore costs only what is new.
  */
 import { hash } from 'node:crypto'
 import type { Gates } from '../../api/gates.ts'
@@ -45,8 +45,8 @@ const types: readonly (readonly [string, Media])[] = [
 ]
 
 /**
- * Any clause of Accept that requests aggregated discovery takes precedence over all that do not,
- * wherever it stands.
+ * Returns the form of aggregated discovery that the client requests. A clause of Accept that
+ * requests one takes precedence over all clauses that do not, wherever it stands.
  */
 export function aggregatedForm(
   { headers }: Pick<ApiRequest, 'headers'>,
@@ -74,25 +74,25 @@ const wanted = (version: Form['version']): readonly string[] => [
   `as=${kind}`,
 ]
 
-/** `mark`: what it was made from. */
+/** A printed document. `mark` identifies the state from which it was made. */
 type AggregatedDocument = {
   readonly mark: string
   readonly json: Buffer
   readonly tag: string
-  /** Other forms that were asked for, by media type and version. */
+  /** Other requested forms, by media type and version. */
   readonly forms: Map<string, EncodedDocument>
 }
 
 type EncodedDocument = { readonly type: string; readonly body: Buffer }
 
-/** A version of a group, and where it stands. */
+/** A version of a group, with its priority. */
 type PrioritizedVersion = {
   readonly version: string
   readonly versionPriority: number
   readonly text: string
 }
 
-/** The versions of a group, and where the group stands. */
+/** The versions of a group, with the priority of the group. */
 type PrioritizedGroup = {
   readonly name: string
   readonly priority: number
@@ -102,17 +102,23 @@ type PrioritizedGroup = {
 export class AggregatedDiscovery {
   readonly #registry: Registry
   readonly #remote: RemoteDiscovery | undefined
-  /** By the list of a group's resources, which the registry replaces when the group changes. */
+  /**
+   * Versions by the list of a group's resources, which the registry replaces when the group
+   * changes.
+   */
   readonly #versions = new WeakMap<readonly Resource[], readonly PrioritizedVersion[]>()
   readonly #made = new Map<'core' | 'others', AggregatedDocument>()
 
-  /** `remote`: what other servers have. */
+  /** `remote` has the resources of aggregated API servers. */
   constructor(registry: Registry, remote?: RemoteDiscovery) {
     this.#registry = registry
     this.#remote = remote
   }
 
-  /** `core`: the document of /api, which has one group; otherwise that of /apis. */
+  /**
+   * Returns the response. `core` is the document of /api, which has one group, and `others` is that
+   * of /apis.
+   */
   answer(which: 'core' | 'others', form: Form, { headers, query }: ApiRequest): ApiResponse {
     const made = this.#document(which)
     const { tag } = made
@@ -154,7 +160,7 @@ export class AggregatedDiscovery {
   }
 
   #ownGroup(name: string): PrioritizedGroup {
-    // As upstream, the first of all.
+    // As in kube-apiserver, this group is the first of all.
     const priority = name === 'apiregistration.k8s.io' ? Infinity : groupPriority(name)
     return { name, priority, versions: this.#ownVersions(name) }
   }
@@ -178,7 +184,7 @@ export class AggregatedDiscovery {
   }
 }
 
-/** The version of a remote server stands in the place of one that this server has, too. */
+/** Adds the version of a remote server to a group. It replaces the same version of this server. */
 function withRemote(
   group: PrioritizedGroup | undefined,
   { service, resources, isStale }: RemoteVersion,
@@ -189,7 +195,7 @@ function withRemote(
   const text = `{"version":${printString(version)},${known}"freshness":"${isStale ? 'Stale' : 'Current'}"}`
   const shown = { version, versionPriority: service.versionPriority, text }
   const others = own.filter((one) => one.version !== version)
-  // With its only version the group loses the priority that this server gave it.
+  // If this is its only version, the group loses the priority that this server gave it.
   const priority = others.length === 0 ? 0 : (group?.priority ?? 0)
   return {
     name: service.group,
@@ -206,11 +212,13 @@ function printGroup({ name, versions }: PrioritizedGroup): string {
   return `{"metadata":${metadata},"versions":[${versions.map(({ text }) => text).join(',')}]}`
 }
 
-/** v2 and v2beta1 have the same fields. */
+/** Converts a v2 document to v2beta1, which has the same fields. */
 const asBeta = (json: Buffer): Buffer =>
   Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
 
-/** Protobuf and YAML of many resources take long, so they are kept. */
+/**
+ * Prints the document, and keeps the result, because protobuf and YAML of many resources take long.
+ */
 function printedOnce(
   { json, forms }: AggregatedDocument,
   form: Form,
@@ -248,8 +256,8 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
 }
 
 /**
- * For built-in kinds an empty group and version mean those of the list; custom kinds have their
- * own.
+ * Returns the fields of a resource. For built-in kinds, an empty group and version mean those of
+ * the list. Custom kinds have their own.
  */
 function resourceFields(resource: Resource): Document {
   const { plural, kind: ownKind, isNamespaced, verbs, subresources } = resource

@@ -1,35 +1,38 @@
 /**
- * The checks of the health endpoints, with upstream's names and in its order: tools request and
- * exclude them by name. What upstream starts in several steps is one step here, so most of those
- * checks have the same result.
+ * The checks of the health endpoints, with kube-apiserver's names and in its order, because tools
+ * request and exclude checks by name. kube-apiserver starts in several steps where this server
+ * takes a single one, so most of those checks have the same result.
  */
 import type { HealthCheck } from './health.ts'
 
-/** The state that the checks are about. */
+/** The state that the checks report. */
 export type HealthState = {
-  /** Why etcd cannot be relied upon now; undefined if it can. */
+  /** Returns why etcd cannot be relied upon now, or undefined if it can. */
   readonly etcdFault: () => string | undefined
-  /** The server has started completely. */
+  /** Whether the server has started completely. */
   readonly isStarted: () => boolean
-  /** The initial fill of the cache is done. */
+  /** Whether the initial fill of the cache is done. */
   readonly isFilled: () => boolean
-  /** Aggregated discovery has what every remote server says, or that it says nothing. */
+  /**
+   * Whether aggregated discovery has the resources of every remote server, or knows that it cannot
+   * get them.
+   */
   readonly areRemotesListed: () => boolean
-  /** There is a certificate for remote servers, which may be renewed. */
+  /** Whether there is a client certificate for remote servers, which may be renewed. */
   readonly hasProxyClient: boolean
-  /** This server keeps a Lease that shows that it is running. */
+  /** Whether this server keeps a Lease that shows that it is running. */
   readonly hasIdentity: boolean
-  /** The system namespaces and the other objects of a new cluster exist. */
+  /** Whether the system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
-  /** Those of KMS plugins and of further databases, if there are any. */
+  /** The checks of KMS plugins and of further databases, if there are any. */
   readonly others?: readonly HealthCheck[]
-  /** How long the start may take before it fails /livez, and how long ago it began. */
+  /** How long the start may take before it fails /livez. `upMs` returns the time since it began. */
   readonly livezGraceMs: number
   readonly upMs: () => number
 }
 
-/** Hooks of the Lease that a server keeps while the gate APIServerIdentity is on. */
+/** Hooks of the Lease that a server keeps while the feature gate APIServerIdentity is enabled. */
 const identityHooks: readonly string[] = [
   'start-kube-apiserver-identity-lease-controller',
   'start-kube-apiserver-identity-lease-garbage-collector',
@@ -65,10 +68,10 @@ const hooks: readonly string[] = [
   'apiservice-openapiv3-controller',
 ]
 
-/** Waits until aggregated discovery has every APIService. */
+/** The hook that waits until aggregated discovery has every APIService. */
 const discoveryHook = 'apiservice-discovery-controller'
 
-/** A server has it that shows a certificate to remote ones. */
+/** The hook of servers that present a client certificate to remote servers. */
 const reloadHook = 'aggregator-reload-proxy-client-cert'
 
 /** Hooks that create the objects of a new cluster. */

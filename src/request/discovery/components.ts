@@ -5,23 +5,25 @@
 import { get } from 'node:https'
 import type { KubeObject } from '../../api/object.ts'
 
-/** Upstream's timeout. */
+/** Timeout of a probe, as in kube-apiserver. */
 const PROBE_MS_MAX = 20_000
-/** A health endpoint answers with far less. */
+/** Maximum length of a health response. Real ones are far shorter. */
 const ANSWER_BYTES_MAX = 10 << 10
 
-/** Other programs of a control plane, which upstream probes on its own machine. */
+/**
+ * Other programs of a control plane. As in kube-apiserver, they are probed on the local machine.
+ */
 const programs = [
   { name: 'controller-manager', port: 10_257 },
   { name: 'scheduler', port: 10_259 },
 ]
 
-/** An etcd and what is wrong with it. */
+/** An etcd cluster, and why it is unhealthy. `fault` is undefined if it is healthy. */
 export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
 
 /**
- * The ComponentStatuses, sorted by name. All servers of an etcd get the same health, that of the
- * whole.
+ * Returns the ComponentStatuses, sorted by name. All servers of an etcd cluster get the health of
+ * the whole cluster.
  */
 export async function checkComponents(
   etcds: readonly EtcdHealth[],
@@ -55,8 +57,8 @@ const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => 
 })
 
 /**
- * Never fails: a failure to connect is a result, too. The certificate is not verified: the program
- * has made it for itself.
+ * Probes a program. Never fails, because a failure to connect is also a result. The certificate is
+ * not verified, because the program has created it for itself.
  */
 function probe(address: string): Promise<Health> {
   const url = `https://${address}/healthz`

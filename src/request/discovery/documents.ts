@@ -1,4 +1,4 @@
-/** Answers the paths that are not of resources: documents about the server. */
+/** Serves the paths that are not resources: documents about the server. */
 import type { RequestContext } from '../../api/context.ts'
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -31,32 +31,34 @@ import { versionDocument } from './version.ts'
 
 export type DocumentsOptions = {
   readonly registry: Registry
-  /** host:port at which external clients reach the server. */
+  /** The address (host:port) at which external clients reach the server. */
   readonly serverAddress: string
   readonly checks: readonly HealthCheck[]
   readonly onChecked: OnChecked
   readonly metrics: Metrics
-  /** Null: the server issues no ServiceAccount tokens. */
+  /** Null if the server issues no ServiceAccount tokens. */
   readonly issuer: Issuer | null
-  /** The results of the health checks, which have an endpoint of their own. */
+  /** Metrics with the results of the health checks, which have their own endpoint. */
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
-  /** The minor version whose APIs are served; absent: that which is implemented. */
+  /**
+   * The minor version whose APIs are served. Absent if it is the version that Keelson implements.
+   */
   readonly emulatedMinor?: number
-  /** Every flag of the server, and its value. */
+  /** The value of every flag of the server, by name. */
   readonly flagValues: ReadonlyMap<string, string>
-  /** Why somebody may do something, or not: what the query asks about. */
+  /** Explains why a user may or may not do what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
-  /** What flow control holds, as text; undefined: there is no such page. */
+  /** Returns the state of flow control as text. Undefined if the path is another one. */
   readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
-  /** Other pages under /debug; undefined: it is none of them. */
+  /** Returns another page under /debug. Undefined if there is no such page. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
-  /** Undefined: there are no remote servers. */
+  /** Undefined if there are no remote servers. */
   readonly remote?: RemoteDocuments | undefined
 }
 
-/** `context`: for whom remote servers are asked. */
+/** Serves a document. `context` is that of the client on whose behalf remote servers are called. */
 export type Documents = (request: ApiRequest, context: RequestContext) => MaybePromise<ApiResponse>
 
 export function createDocuments(options: DocumentsOptions): Documents {
@@ -119,7 +121,7 @@ async function health(
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
-/** A client that may request a single check may see why it fails. */
+/** Runs a single check. A client that may request it may also see why it fails. */
 async function singleCheck(name: string, checks: readonly HealthCheck[]): Promise<ApiResponse> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
@@ -163,7 +165,10 @@ function api(
   return negotiated(document, request)
 }
 
-/** /apis and /apis/<group> answer all methods in the same way. */
+/**
+ * Serves /apis and the paths below it. /apis and /apis/<group> respond to all methods in the same
+ * way.
+ */
 function apis(
   request: ApiRequest,
   rest: readonly string[],
@@ -209,7 +214,10 @@ const configurationPath = '/.well-known/openid-configuration'
 const keysPath = '/openid/v1/jwks'
 const issuerPaths = [configurationPath, keysPath]
 
-/** Both documents may be cached by anyone, and have only one media type. */
+/**
+ * Serves the documents of the token issuer. Both may be cached by anyone, and have only one media
+ * type.
+ */
 function issuer(
   request: ApiRequest,
   path: string,
@@ -255,7 +263,7 @@ async function metrics(path: string, options: DocumentsOptions): Promise<ApiResp
         ? options.sliMetrics
         : undefined
   if (all === undefined) throw pageNotFound()
-  // Lets a scraper see that the process was restarted, and with it the counters.
+  // Lets a scraper see that the process, and with it the counters, was restarted.
   const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
   const headers = { 'content-type': metricsType, 'process-start-time-unix': start }
   return { status: 200, headers, body: await all.printInTurns() }
@@ -265,7 +273,7 @@ function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw noSuchMethod()
 }
 
-/** For documents that have only one media type. */
+/** Fails unless the client accepts the only media type of the document. */
 function requireType({ headers }: ApiRequest, wanted: string): void {
   const accept = firstHeader(headers, 'accept') ?? ''
   const types = elementsOf(accept).map((clause) => clause.split(';', 1)[0]?.trim())
@@ -282,7 +290,7 @@ function negotiated(
   return { status: 200, headers: { 'content-type': type }, body }
 }
 
-/** These documents are for people, so they are always indented. */
+/** Responds with a document for people, which is always indented. */
 const indented = (document: Document): ApiResponse => ({
   status: 200,
   headers: { 'content-type': jsonType },

@@ -1,4 +1,7 @@
-/** /flagz, behind its gate: every flag with its value. No flag has a secret: those are in files. */
+/**
+ * /flagz (feature gate ComponentFlagz): every flag with its value. No flag contains a secret,
+ * because secrets are in files.
+ */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'
 

@@ -7,10 +7,13 @@ import { apiVersionOf, type Resource, type Subresource } from '../../registry/re
 import { compareVersions } from '../../registry/priorities.ts'
 import type { ListedGroup, ListedGroups } from './listed-groups.ts'
 
-/** Documents keep their fields in the order in which kube-apiserver writes them. */
+/** A document, whose fields have the order in which kube-apiserver writes them. */
 export type Document = Fields
 
-/** The versions of the core group. `serverAddress` is where external clients reach the server. */
+/**
+ * Returns the versions of the core group. `serverAddress` is where external clients reach the
+ * server.
+ */
 export function coreVersions(serverAddress: string): Document {
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress }]
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs }
@@ -26,7 +29,10 @@ export const groupDocument = (group: ListedGroup): Document => ({
   ...groupFields(group),
 })
 
-/** Undefined: there is no such version. The document of the core group has no apiVersion. */
+/**
+ * Returns the resources of a version, or undefined if there is no such version. The document of the
+ * core group has no apiVersion.
+ */
 export function resourceList(
   registry: Registry,
   { group: groupName, version }: { readonly group: string; readonly version: string },
@@ -45,7 +51,7 @@ export function resourceList(
   }
 }
 
-/** The preferred version first. */
+/** Returns the versions of a group, the preferred version first. */
 export function versionsOf(registry: Registry, group: string): string[] {
   return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(
     compareVersions,
@@ -88,13 +94,13 @@ function subresourceFields(
   }
 }
 
-/** Lets a storage migrator see that a kind is now stored in another version. */
+/** Returns a hash that lets a storage migrator see that a kind is now stored in another version. */
 function storageVersionHash({ group, version, kind, versions }: Resource): string {
   const { storageVersion } = versions
   const stored = storageVersion === undefined ? `${group}/${version}` : withGroup(storageVersion)
   return hash('sha256', `${stored}/${kind}`, 'buffer').subarray(0, 8).toString('base64')
 }
 
-/** The hash needs the group of an apiVersion, also the empty one of the core group. */
+/** Adds the empty group to an apiVersion of the core group, because the hash needs a group. */
 const withGroup = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion : `/${apiVersion}`

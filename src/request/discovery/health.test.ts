@@ -7,19 +7,19 @@ const good = { name: 'good', fault: () => undefined }
 const bad = { name: 'bad', fault: () => 'secret reason' }
 
 const cases: readonly [string, typeof good | typeof bad, string, boolean, string][] = [
-  ['all is well', good, '', true, 'ok'],
-  ['all is well, with words', good, 'verbose', true, '[+]good ok\nreadyz check passed\n'],
-  ['a failure', bad, '', false, '[-]bad failed: reason withheld\nreadyz check failed\n'],
-  ['a failure left out', bad, 'exclude=bad', true, 'ok'],
+  ['a check that passes makes the endpoint healthy', good, '', true, 'ok'],
+  ['verbose adds the checks that pass', good, 'verbose', true, '[+]good ok\nreadyz check passed\n'],
+  ['reasons are withheld', bad, '', false, '[-]bad failed: reason withheld\nreadyz check failed\n'],
+  ['an excluded check does not count', bad, 'exclude=bad', true, 'ok'],
   [
-    'a failure left out, with words',
+    'verbose reports an excluded check',
     bad,
     'verbose&exclude=bad',
     true,
     '[+]bad excluded: ok\nreadyz check passed\n',
   ],
   [
-    'leaving out what is not there',
+    'excluding an unknown check adds a warning',
     good,
     'verbose&exclude=x&exclude=y',
     true,
@@ -37,7 +37,7 @@ for (const [what, check, query, isHealthy, text] of cases) {
 
 const isDone = (): boolean => true
 
-test('what is not started yet fails /livez only after the grace period, and the others at once', async () => {
+test('an unfinished start fails /livez only after the grace period, and the other endpoints at once', async () => {
   let upMs = 1000
   const checks = createChecks({
     etcdFault: () => undefined,
@@ -62,7 +62,7 @@ test('what is not started yet fails /livez only after the grace period, and the 
   assert.ok(await failing('livez'))
 })
 
-test('the hook of discovery waits for remote servers; that of the certificate for them is there with one', async () => {
+test('the discovery hook waits for remote servers, and the certificate hook exists only with a client certificate', async () => {
   let areListed = false
   const fixed = {
     etcdFault: () => undefined,
@@ -110,7 +110,7 @@ const identityChecks = (hasIdentity: boolean): readonly string[] =>
     .map(({ name }) => name)
     .filter((name) => name.includes('identity-lease'))
 
-test('without the gate APIServerIdentity there are no checks of the identity lease', () => {
+test('without the feature gate APIServerIdentity there are no checks of the identity lease', () => {
   assert.deepEqual(identityChecks(true), [
     'poststarthook/start-kube-apiserver-identity-lease-controller',
     'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',

@@ -1,19 +1,22 @@
-/** /healthz, /livez and /readyz: run the checks, and print a line about each. */
+/** /healthz, /livez and /readyz: run the checks, and print a line about each of them. */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
 
 export type HealthCheck = {
   readonly name: string
-  /** The reason if the check fails, else undefined. */
+  /** Returns the reason if the check fails, otherwise undefined. */
   readonly fault: () => MaybePromise<string | undefined>
-  /** The check is for /readyz only: whether requests would succeed now. */
+  /** Whether the check is only for /readyz, which shows whether requests would succeed now. */
   readonly isForReadiness?: boolean
-  /** It is asked for by its name only, and does not count for the whole. */
+  /**
+   * Whether the check runs only if it is requested by name, and does not count for the whole
+   * endpoint.
+   */
   readonly isSeparate?: boolean
-  /** Whether /livez has the check, too: a restart of the server could help. */
+  /** Whether /livez includes the check, because a restart of the server could help. */
   readonly isForLiveness?: boolean
-  /** Instead of `fault`, for /livez: what is not started yet may still have time. */
+  /** Replaces `fault` for /livez, because a start that is not finished may still have time. */
   readonly livenessFault?: () => string | undefined
 }
 
@@ -35,7 +38,10 @@ export const checksOf = (
       endpoint === 'livez' ? { ...check, fault: check.livenessFault ?? check.fault } : check,
     )
 
-/** Reasons are left out here: they are for those with access to the log. */
+/**
+ * Runs the checks. The text does not say why a check fails; only the path of a single check shows
+ * the reason.
+ */
 export async function checkHealth(
   endpoint: Endpoint,
   checks: readonly HealthCheck[],

@@ -1,4 +1,7 @@
-/** The documents by which others verify ServiceAccount tokens (OpenID Connect Discovery 1.0). */
+/**
+ * The documents by which other programs verify ServiceAccount tokens (OpenID Connect Discovery
+ * 1.0).
+ */
 import { createPublicKey } from 'node:crypto'
 import type { JwtKey } from '../../lib/jwt.ts'
 import type { Document } from './groups.ts'
@@ -6,19 +9,22 @@ import type { Document } from './groups.ts'
 export type Issuer = {
   readonly configuration: () => Document
   readonly keys: () => Document
-  /** For how long others may cache them. */
+  /** Returns how long clients may cache the documents. */
   readonly cacheSeconds: () => number
 }
 
 export type IssuerOptions = {
   readonly issuer: string
   readonly jwksUri: string
-  /** Those of now: an external signer may change them. */
+  /** Returns the current keys. An external signer may change them. */
   readonly keys: () => readonly JwtKey[]
   readonly cacheSeconds: () => number
 }
 
-/** Null if the issuer is not an https URL, where others could not look it up. */
+/**
+ * Returns the documents. Null if the issuer is not an https URL, where other programs could not
+ * look them up.
+ */
 export function issuerDocuments({
   issuer,
   jwksUri,

@@ -22,7 +22,7 @@ test('built-in groups are listed by priority, then by name', () => {
   )
 })
 
-test('an APIService adds its group where its highest priority is, and its versions by theirs', () => {
+test('the group of an APIService is placed by its highest priority, and its versions by theirs', () => {
   const servers = new FakeServers()
   const groups = new ListedGroups(new Registry(builtInResources()), servers)
   servers.set(
@@ -38,13 +38,13 @@ test('an APIService adds its group where its highest priority is, and its versio
     'apps',
   ])
   assert.deepEqual(groups.find('stable.example.com')?.versions, ['v1alpha1', 'v1', 'v1beta1'])
-  // Of the same priority: by the names of the APIServices, as upstream.
+  // Groups of the same priority follow the names of their APIServices, as in kube-apiserver.
   assert.deepEqual(namesOf(groups).slice(-2), ['b.example.com', 'a.example.com'])
   servers.set()
   assert.equal(groups.find('stable.example.com'), undefined)
 })
 
-test('a local APIService counts, unless this server is about to delete it', () => {
+test('a local APIService is listed, unless this server is about to delete it', () => {
   const servers = new FakeServers()
   const groups = new ListedGroups(new Registry(builtInResources()), servers)
   const local = { remote: undefined }

@@ -1,7 +1,7 @@
 /**
- * The groups and versions that discovery lists: those that this server has, and those of
- * APIServices, in the order of their priorities. An APIService is what counts; one that does not
- * exist yet is as this server would create it.
+ * The groups and versions that discovery lists, in the order of their priorities: those of this
+ * server, and those of APIServices. The APIService of a version determines its priorities. If it
+ * does not exist yet, the version is listed as if this server had already created it.
  */
 import { compareVersions, groupPriority, versionPriority } from '../../registry/priorities.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -9,7 +9,7 @@ import type { ListedApiService, RemoteServers } from './remote/remote-servers.ts
 
 export type ListedGroup = {
   readonly name: string
-  /** The preferred one first. */
+  /** The versions, the preferred one first. */
   readonly versions: readonly string[]
 }
 
@@ -18,9 +18,9 @@ type PrioritizedVersion = Pick<
   'name' | 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'
 >
 
-/** Of the versions of groups that definitions add. */
+/** The priority of all versions in groups that CustomResourceDefinitions add. */
 export const CUSTOM_VERSION_PRIORITY = 100
-/** Always the first: its names matter the most. */
+/** The group that is always first, so that its names take precedence. */
 const firstGroup = 'apiregistration.k8s.io'
 
 export class ListedGroups {
@@ -38,7 +38,7 @@ export class ListedGroups {
     this.#servers = servers
   }
 
-  /** In order, without the core group. */
+  /** All groups in order, without the core group. */
   get all(): Iterable<ListedGroup> {
     return this.#groups().values()
   }
@@ -72,7 +72,8 @@ export class ListedGroups {
     for (const service of this.#servers.list()) {
       const { name, group, remote, isManaged } = service
       if (group === '' || group === firstGroup) continue
-      // One that this server made for what it no longer serves is about to be deleted.
+      // This server created the APIService for a version that it no longer serves, and is about to
+      // delete it.
       if (remote === undefined && isManaged && !places.has(name)) continue
       places.set(name, service)
     }
@@ -98,8 +99,8 @@ function ownPlace({
 }
 
 /**
- * A group stands where the first of its versions does, by priority and then by the name of the
- * APIService.
+ * Collects versions into groups. A group stands where the first of its versions does, by priority
+ * and then by the name of the APIService.
  */
 function grouped(places: readonly PrioritizedVersion[]): ListedGroup[] {
   const groups = new Map<string, PrioritizedVersion[]>()

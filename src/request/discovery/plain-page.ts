@@ -1,4 +1,4 @@
-/** Pages for people alone (/statusz, /flagz): plain text, for clients that accept it. */
+/** Pages for people only (/statusz, /flagz): plain text, for clients that accept it. */
 import { notPlainText } from '../../api/errors.ts'
 import { type ApiRequest, elementsOf, firstHeader } from '../../api/request.ts'
 
@@ -11,7 +11,7 @@ export type TextPage = {
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
-/** `name`: of the page, as upstream has it in its title. */
+/** Returns the page. `name` is its name in kube-apiserver's title. */
 export function plainPage(
   { headers }: Pick<ApiRequest, 'headers'>,
   name: string,
@@ -23,7 +23,8 @@ export function plainPage(
 }
 
 /**
- * An element of Accept. Besides a weight, the charset UTF-8 is the only parameter that is accepted.
+ * Whether an element of Accept allows plain text. Besides a weight, it may only have the charset
+ * UTF-8 as a parameter.
  */
 function isPlainText(clause: string): boolean {
   const [range = '', ...others] = clause.split(';').map((part) => part.trim())

@@ -1,6 +1,6 @@
 /**
- * Prints documents of the server in the representation that the client accepts: JSON, indented for
- * people, YAML, protobuf or CBOR.
+ * Prints documents of the server in the format that the client accepts: JSON (indented for people),
+ * YAML, protobuf or CBOR.
  */
 import { notAcceptable, type Status } from '../../api/errors.ts'
 import { fieldsOf, type Json } from '../../api/object.ts'
@@ -25,19 +25,19 @@ export type EncodedDocument = { readonly type: string; readonly body: Buffer }
 
 type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 
-/** The media types that upstream offers for its documents. */
+/** The media types that kube-apiserver offers for its documents. */
 const offered = [jsonType, yamlType, protobufType]
 
 /**
- * Upstream's two routers refuse media types with different errors. `isAggregator`: the error is
- * that of the aggregator.
+ * Prints a document. kube-apiserver has two routers, which refuse media types with different
+ * errors. `isAggregator` selects the error of the aggregator.
  */
 export function printDocument(
   document: Json,
   request: Request,
   { isAggregator = false } = {},
 ): EncodedDocument {
-  // A conversion (`as=Table`) alone is refused; beside a plain media type it is ignored.
+  // A conversion (`as=Table`) alone is refused. Beside a plain media type it is ignored.
   const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
@@ -55,7 +55,8 @@ const isKnownConversion = (clause: string): boolean =>
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
 /**
- * An error must be answered in any case: a client that accepts none of our media types gets JSON.
+ * Prints an error. Errors need a response in any case, so a client that accepts none of our media
+ * types gets JSON.
  */
 export function printError(
   status: Status,
@@ -65,7 +66,9 @@ export function printError(
   return { ...print(status, form), isAccepted: form.isAccepted }
 }
 
-/** As upstream's outermost filter writes it: JSON of no type that a client knows. */
+/**
+ * Prints an error like kube-apiserver's outermost filter: JSON without a kind, sent as plain text.
+ */
 export function printUntyped({
   kind: _kind,
   apiVersion: _apiVersion,

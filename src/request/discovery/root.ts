@@ -1,4 +1,4 @@
-/** All paths that the server answers, for a request of `/`. */
+/** Lists all paths that the server serves, for a request of `/`. */
 import { type HealthCheck, checksOf, type Endpoint } from './health.ts'
 import type { ListedGroups } from './listed-groups.ts'
 
@@ -13,7 +13,7 @@ const fixed: readonly string[] = [
   '/version',
 ].concat('/openapi/v2', '/openapi/v3', '/openapi/v3/')
 
-/** `others`: paths that not every server has. */
+/** Returns the paths. `others` are paths that not every server has. */
 export function rootIndex(
   listed: ListedGroups,
   checks: readonly HealthCheck[],

@@ -1,4 +1,4 @@
-/** Metrics about the server itself: its version, its gates, its health. */
+/** Metrics about the server itself: its version, its feature gates and its health. */
 import type { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { OnChecked } from './health.ts'
 import { versionDocument } from './version.ts'
@@ -32,7 +32,7 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
   ]
   const build = metrics.gauge({
     name: 'kubernetes_build_info',
-    help: 'The version, as labels.',
+    help: 'Version of the server, as labels. The value is always 1.',
     labels,
   })
   build.with(
@@ -48,7 +48,7 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
   ).value = 1
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
-    help: 'Which feature gates are on.',
+    help: 'Whether each feature gate is enabled.',
     stability: 'BETA',
     labels: ['name', 'stage'],
   })
@@ -58,18 +58,21 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
   })
 }
 
-/** A check appears in the metrics once it has been run. */
+/**
+ * Returns a function that counts the results of checks. A check appears in the metrics once it has
+ * run.
+ */
 export function countChecks(metrics: Metrics): OnChecked {
   const stability = 'STABLE'
   const last = metrics.gauge({
     name: 'kubernetes_healthcheck',
-    help: 'The last result of each health check.',
+    help: 'Result of the last run of each health check.',
     stability,
     labels: ['name', 'type'],
   })
   const total = metrics.counter({
     name: 'kubernetes_healthchecks_total',
-    help: 'The results of all health checks.',
+    help: 'Number of runs of each health check, by result.',
     stability,
     labels: ['name', 'status', 'type'],
   })

@@ -7,7 +7,7 @@ const times = { upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12) }
 
 const requestOf = (accept?: string) => ({ headers: accept === undefined ? {} : { accept } })
 
-test('the page begins as upstream and says since when the process runs', () => {
+test('the page begins as in kube-apiserver, and shows when the process started', () => {
   const { status, headers, body } = statusPage(requestOf('text/plain'), times)
   const lines = String(body).split('\n')
   assert.deepEqual([status, headers], [200, { 'content-type': 'text/plain; charset=utf-8' }])

@@ -1,6 +1,6 @@
 /**
- * /statusz, behind its gate: since when the process runs, and as what. Upstream says that nobody
- * should parse it.
+ * /statusz (feature gate ComponentStatusz): when the process started, and the versions of the
+ * server. The page itself says that programs should not parse it.
  */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'
@@ -8,11 +8,14 @@ import { kubernetesVersion, versionDocument } from './version.ts'
 
 export const statusPath = '/statusz'
 
-/** How long the process has been running, and what time it is. */
+/** The uptime of the process, and the current time. */
 type Times = {
   readonly upSeconds: number
   readonly nowMs: number
-  /** Undefined: that which is implemented. */
+  /**
+   * The minor version whose APIs are served. Undefined if it is the version that Keelson
+   * implements.
+   */
   readonly emulatedMinor?: number | undefined
 }
 

@@ -3,10 +3,10 @@
 /** The release of Kubernetes that Keelson implements. */
 export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
 
-/** The oldest version that can be emulated. */
+/** The oldest minor version that can be emulated. */
 const OLDEST_MINOR = 31
 
-/** `emulated`: the minor version whose APIs are served. */
+/** Returns the document. `emulated` is the minor version whose APIs are served. */
 export function versionDocument(emulated = Number(kubernetesVersion.minor)) {
   const { major, minor, gitVersion } = kubernetesVersion
   return {

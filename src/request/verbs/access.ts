@@ -1,6 +1,6 @@
 /**
- * What the verbs use of one resource: where its objects are, how they are read and how they are
- * written.
+ * Access of the verbs to one resource: where its objects are, how to read them and how to write
+ * them.
  */
 import type { Ids } from '../../api/ids.ts'
 import type { Admission } from '../../admission/admission.ts'
@@ -21,29 +21,30 @@ import type { ResourceForms } from './represent/forms.ts'
 export type ReadAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
-  /** Other representations of its objects. */
+  /** Encodes the objects in formats other than that of the cache. */
   readonly forms: ResourceForms
   /**
-   * How messages name an object that cannot be read. Undefined: nobody can delete such an object,
-   * and messages do not name it.
+   * Returns how messages name an object that cannot be read. Undefined if such objects cannot be
+   * deleted; messages do not name them then.
    */
   readonly corruptKey?: ((key: Key) => string) | undefined
 }
 
 export type WatchAccess = ReadAccess & {
   readonly reader: ObjectReader
-  /** A random number from 0 to below 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   /**
-   * Whether a watch may request initial events, and a bookmark at their end: the WatchList gate.
+   * Whether a watch may request initial events, and a bookmark at their end (feature gate
+   * WatchList).
    */
   readonly allowsWatchList: boolean
   /**
-   * A watch without timeoutSeconds lasts between this and twice this, at random, so that not all
-   * clients reconnect at once.
+   * Minimum duration of a watch without timeoutSeconds. The actual duration is random between this
+   * and twice this, so that clients do not all reconnect at once.
    */
   readonly watchMsMin: number
-  /** Shared by the watches of all resources. */
+  /** Limits the selectors of open watches. Shared by the watches of all resources. */
   readonly heldSelectors: HeldSelectors
   /** Called with the frames that are sent to one watcher together. */
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
@@ -59,31 +60,34 @@ export type WriteAccess = ReadAccess & {
   readonly effects: WriteEffects
   readonly deletion: DeletionAccess
   readonly ids: Ids
-  /** The current time, as a timestamp of metadata. */
+  /** Returns the current time in the format of metadata timestamps. */
   readonly now: () => string
-  /** Fails with a YamlError. */
+  /** Converts YAML to JSON. Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
 }
 
-/** How objects are stored. */
+/** How the objects are stored. */
 export type StorageAccess = {
   readonly store: ObjectStore
   readonly decode: (stored: StoredValue) => KubeObject
-  /** Objects expire after this time; undefined: never. */
+  /** Time after which objects expire. Undefined if they never expire. */
   readonly ttlSeconds?: number | undefined
   /**
-   * Present if a webhook converts the resource: the object that a read returns for bytes that are
-   * stored, or would be. Fails with an ApiError.
+   * Returns the object that a read would return for bytes that are stored, or would be stored.
+   * Present only if a webhook converts the resource. Fails with an ApiError.
    */
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
 }
 
 /** The other versions of the resource. */
 export type VersionAccess = {
-  /** The same resource in another version of its group. Undefined: the version does not exist. */
+  /**
+   * Returns the resource in another version of its group. Undefined if that version does not exist.
+   */
   readonly inVersion: (apiVersion: string) => Resource | undefined
   /**
-   * Present if a webhook converts the resource: objects in another version. Fails with an ApiError.
+   * Converts objects to another version. Present only if a webhook converts the resource. Fails
+   * with an ApiError.
    */
   readonly convertTo?: (
     objects: readonly KubeObject[],
@@ -91,15 +95,15 @@ export type VersionAccess = {
   ) => Promise<readonly KubeObject[]>
 }
 
-/** What the user needs besides the permission for the verb. */
+/** The permissions that a user needs besides that for the verb. */
 export type WritePermissions = {
   /**
-   * Fails with Forbidden if the user may not create the object: an update that creates also needs
-   * that permission.
+   * Fails with Forbidden if the user may not create the object. An update that creates an object
+   * needs this permission as well.
    */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /**
-   * Fails with Forbidden if the object grants more than the user has. Absent where objects of the
+   * Fails with Forbidden if the object grants more than the user has. Absent if objects of the
    * resource grant nothing.
    */
   readonly confirmGrant?:
@@ -109,37 +113,37 @@ export type WritePermissions = {
         current: KubeObject | undefined,
       ) => Promise<void>)
     | undefined
-  /** Fails with Forbidden if the user may not delete unreadable objects. Absent: nobody can. */
+  /**
+   * Fails with Forbidden if the user may not delete unreadable objects. Absent if this is disabled
+   * for all users.
+   */
   readonly authorizeUnsafeDelete?: ((request: ResourceRequest) => Promise<void>) | undefined
 }
 
-/** What validation needs besides the object. */
+/** Tools for validation. */
 export type ValidationAccess = {
-  /** Matches patterns that take long, on a worker thread. */
+  /** Matches slow patterns on a worker thread. */
   readonly answerPattern: NonNullable<ValidateTools['answer']>
-  /** The current labels of a namespace. */
+  /** Returns the current labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Promise<Labels>
 }
 
-/** What a write does besides storing the object. */
+/** The effects of a write besides storing the object. */
 export type WriteEffects = {
-  /**
-   * Counts the creates in progress in each namespace. Absent: objects of the resource are not in
-   * namespaces.
-   */
+  /** Counts the creates in progress in each namespace. Absent for resources without namespaces. */
   readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
   /**
-   * Called after an update was stored, with the object and what it was before. Absent if nothing
+   * Called after an update was stored, with the new and the previous object. Absent if nothing
    * depends on it.
    */
   readonly onUpdated?: ((object: KubeObject, previous: KubeObject) => void) | undefined
-  /** Absent if objects of the resource need nothing from a pool (addresses, node ports). */
+  /** Allocates addresses and node ports. Absent if objects of the resource need none. */
   readonly allocator?: Allocator | undefined
 }
 
 export type DeletionAccess = {
   /** Whether there is a garbage collector that a delete may wait for. */
   readonly collectsGarbage: boolean
-  /** How many objects of a collection are deleted at once. */
+  /** Number of objects that a deletecollection deletes concurrently. */
   readonly deleteWorkers: number
 }

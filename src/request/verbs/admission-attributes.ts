@@ -1,4 +1,4 @@
-/** What admission plugins see of a request. */
+/** Builds the view of a request that admission plugins get. */
 import type { Attributes } from '../../admission/admission.ts'
 import {
   deleteOptions,
@@ -15,13 +15,13 @@ type AttributesOptions = {
   readonly options: OperationOptions
   readonly object?: KubeObject | undefined
   readonly oldObject?: KubeObject | undefined
-  /** The schema of the object, if it is neither that of the resource nor of a view of it. */
+  /** The schema of the object, if it is neither that of the resource nor that of a view. */
   readonly shape?: ObjectSchema | undefined
 }
 
 /**
- * All attributes are created here. If the path has no name, as that of a create, the name is taken
- * from the object. The attributes of a deletecollection have no name.
+ * Creates the attributes of a request for admission. If the path has no name, as in a create, the
+ * name comes from the object. The attributes of a deletecollection have no name.
  */
 export function attributesOf(request: ResourceRequest, given: AttributesOptions): Attributes {
   const { operation, options, object, oldObject, shape } = given

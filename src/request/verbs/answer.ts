@@ -1,4 +1,4 @@
-/** Responses of several verbs, in the format that the client accepts. */
+/** Builds the responses of several verbs, in the format that the client accepts. */
 import type { Status } from '../../api/errors.ts'
 import type { RequestContext } from '../../api/context.ts'
 import type { ApiResponse, LazyBody } from '../../api/request.ts'
@@ -18,7 +18,9 @@ import { contentHeaders } from './represent/headers.ts'
 import type { Body, Representation } from './represent/representation.ts'
 import type { UpdateOutcome } from './write/write.ts'
 
-/** A response with an object, which takes a while if the body is long. */
+/**
+ * Builds a response with an object. A long body is a promise, because it takes a while to print.
+ */
 export function answer(
   status: number,
   { headers }: Representation,
@@ -30,8 +32,8 @@ export function answer(
 }
 
 /**
- * Prints the object of a response. For a large one the work is divided. It does not fail if nobody
- * waits for the response any more, because the object may already be stored.
+ * Prints the object of a response, in slices if it is large. This does not fail if the client has
+ * disconnected, because the object may already be stored.
  */
 export function printed(context: RequestContext, print: () => Body): Body {
   return context.isLarge ? printedInParts(print, context.slices) : print()
@@ -40,7 +42,10 @@ export function printed(context: RequestContext, print: () => Body): Body {
 const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer | LazyBody> =>
   inParts(print, slices)
 
-/** 201 if an update, a patch or an apply created the object. */
+/**
+ * Builds the response to an update, a patch or an apply. Its status is 201 if the object was
+ * created.
+ */
 export function answerUpdate(
   request: ResourceRequest,
   updated: UpdateOutcome,
@@ -52,7 +57,7 @@ export function answerUpdate(
   return answer(updated.isNew ? 201 : 200, show, body)
 }
 
-/** The response to an action on an object, such as a binding or an eviction. */
+/** Builds the response to an action on an object, such as a binding or an eviction. */
 export const answerDone = (form: Form): ApiResponse => ({
   ...answerStatus(done, form),
   status: 201,
@@ -66,7 +71,7 @@ const done: Status = {
   code: 201,
 }
 
-/** A Status is never converted, to a Table for example. */
+/** Builds a response with a Status. A Status is never converted, for example to a Table. */
 export function answerStatus(status: Status, form: Form): ApiResponse {
   return {
     status: 200,

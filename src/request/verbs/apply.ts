@@ -1,6 +1,7 @@
 /**
- * Server-side apply: the writer sends the fields that it wants to own, and the rest of the object
- * stays as it is.
+ * Server-side apply. The client sends the fields that it wants to own. Fields that it owned before
+ * and no longer sends are removed unless they have other owners. The rest of the object stays as it
+ * is.
  */
 import { type Application, type ApplyResult, applyOver } from '../../objects/apply/apply.ts'
 import { Differences, type Versions } from '../../objects/apply/differences.ts'
@@ -49,7 +50,7 @@ const firstManager = 'before-first-apply'
 
 type ApplyContext = Pick<Write, 'access'> & { readonly options: PatchOptions }
 
-/** The body of an apply as a change of the object, which is created if it does not exist. */
+/** Reads the body of an apply as a change of the object, which is created if it does not exist. */
 export async function readApply(
   request: ResourceRequest,
   body: ApplyPayload,
@@ -83,7 +84,7 @@ export async function readApply(
 
 type ApplyTo = {
   readonly request: ResourceRequest
-  /** What the path serves, whose kind and type the applied configuration has. */
+  /** The resource or view that the path serves. The applied configuration has its kind and type. */
   readonly expected: Resource | View
   readonly applied: Fields
   readonly stored: KubeObject | undefined
@@ -143,7 +144,7 @@ async function applyTo(current: KubeObject | undefined, applying: ApplyTo): Prom
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
 }
 
-/** An apply whose input fits. */
+/** The state of an apply whose input has been read. */
 type ApplyState = {
   readonly current: KubeObject | undefined
   readonly input: ApplyInput
@@ -151,13 +152,16 @@ type ApplyState = {
   readonly applying: ApplyTo
 }
 
-/** What an apply merges, and whether it fits. */
+/** The input of an apply, with the errors that were found in it. */
 type ApplyInput = {
   readonly type: StructMerge
-  /** The wire form of the object that is applied to. */
+  /** The wire form of the object that the configuration is applied to. */
   readonly live: Fields
   readonly tracking: Tracking
-  /** How the stored object and the applied configuration do not fit their type. */
+  /**
+   * Errors of the stored object, which does not fit its type. `faults` lists those of the applied
+   * configuration.
+   */
   readonly misfits: readonly string[]
   readonly faults: readonly string[]
 }
@@ -182,8 +186,8 @@ function readInput(
 }
 
 /**
- * Fails if the stored object or the applied configuration does not fit the type, or the path
- * refuses an apply.
+ * Fails if the stored object or the applied configuration does not fit the type, or if the path
+ * does not support apply.
  */
 function refuseMisfits(
   { live, tracking, misfits, faults }: ApplyInput,
@@ -212,7 +216,9 @@ function refuseMisfits(
   }
 }
 
-/** Finds the type in the version of an owner, once for each version. */
+/**
+ * Returns a function that finds the type in the version of an owner. It looks up each version once.
+ */
 function typesOfOwners({
   current,
   input,
@@ -225,8 +231,8 @@ function typesOfOwners({
     once('type of owner', () => {
       if (types.has(apiVersion)) return types.get(apiVersion)
       const other = otherVersion(request, inVersion, apiVersion)
-      // Called only for its error, if the object does not fit that version. A webhook converts
-      // later, in `versionsWith`.
+      // `before` is called only for its error, if the object does not fit that version. A webhook
+      // converts later, in `versionsWith`.
       if (convertTo === undefined && current !== undefined) other?.before(current)
       types.set(apiVersion, other?.type)
       return other?.type
@@ -234,8 +240,8 @@ function typesOfOwners({
 }
 
 /**
- * The object before and after the apply in the versions of its owners. A webhook is asked for all
- * versions at once.
+ * Converts the object before and after the apply to the versions of its owners. If a webhook
+ * converts the resource, it is called for all versions in advance.
  */
 async function versionsWith(
   after: Fields,
@@ -261,8 +267,8 @@ async function versionsWith(
 }
 
 /**
- * Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in
- * the schema that objects must fit.
+ * Returns the conversion between versions of a kind. Without a webhook, versions of a custom kind
+ * differ only in the schema that objects must fit.
  */
 function convertIn(request: ResourceRequest, { access }: ApplyContext): Convert {
   const { resource } = request
@@ -298,7 +304,7 @@ async function orUnclassified(application: Application): Promise<ApplyResult> {
   }
 }
 
-/** The owner of the fields that exist before the first apply. */
+/** Returns the owner of the fields that exist before the first apply. */
 function firstOwners({ input, writer, applying }: ApplyState): Owners {
   const { request, expected, writing } = applying
   const { type, live } = input
@@ -308,7 +314,10 @@ function firstOwners({ input, writer, applying }: ApplyState): Owners {
   return recordUpdate(new Map(), { writer: first, now: writing.access.now(), differences })
 }
 
-/** Fails with a BadRequest. */
+/**
+ * Fails with BadRequest if the applied configuration has another kind or version, or has
+ * managedFields.
+ */
 function checkApplied(applied: Fields, expected: Resource | View): void {
   const given = `${textOf(applied['apiVersion'])} ${textOf(applied['kind'])}`
   if (given !== `${apiVersionOf(expected)} ${expected.kind}`) {
@@ -319,7 +328,10 @@ function checkApplied(applied: Fields, expected: Resource | View): void {
     throw badRequest('metadata.managedFields must be nil')
 }
 
-/** `apps/v1, Kind=Deployment`; group, version and kind are empty if the apiVersion is malformed. */
+/**
+ * Formats a kind like kube-apiserver, as in `apps/v1, Kind=Deployment`. Group, version and kind are
+ * empty if the apiVersion is malformed.
+ */
 function gvkOf(applied: Fields): string {
   const apiVersion = textOf(applied['apiVersion'])
   const parts = apiVersion.split('/')
@@ -335,17 +347,17 @@ function nameOf(applied: Fields, expected: Resource | View): string {
 type Making = {
   readonly applied: Fields
   readonly expected: Resource | View
-  /** The object that was applied to, and its wire form. */
+  /** The object that the configuration was applied to, and its wire form. */
   readonly current: KubeObject | undefined
   readonly live: Fields
   /**
-   * False for the object that is converted to the versions of other owners: a built-in kind has no
-   * defaults there.
+   * Whether to set defaults. False for an object that is converted to the versions of other owners,
+   * where built-in kinds get no defaults.
    */
   readonly isDefaulted: boolean
 }
 
-/** Makes an object of a wire form that fits the schema. */
+/** Makes an object from a wire form that fits the schema. */
 function objectOf(
   wire: Fields,
   { applied, expected, current, live, isDefaulted }: Making,
@@ -380,7 +392,7 @@ function objectOf(
   }
 }
 
-/** A null in these fields becomes an empty value, which is what upstream stores. */
+/** Replaces null in these fields by an empty value, which is what kube-apiserver stores. */
 const withEmpty = (metadata: Fields): Fields =>
   Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [

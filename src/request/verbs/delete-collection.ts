@@ -10,12 +10,15 @@ import { type DeleteOptions, readDeleteOptions, unsafeOption } from './delete-op
 import { readPage, refuseUndecodable } from './list.ts'
 import { represent } from './represent/represent.ts'
 
-/** Each is a write under way: more would only wait in line before etcd. */
+/**
+ * Maximum number of concurrent deletes. Each is a write in progress, and more of them would only
+ * queue at etcd.
+ */
 const WORKERS_MAX = 100
 
 /**
- * Deletes the objects that a list with the same query returns, as many at a time as there are
- * workers, and answers with that list. Objects that are gone meanwhile are skipped; any other error
+ * Deletes the objects that a list with the same query returns, one per worker at a time, and
+ * responds with that list. Objects that have disappeared meanwhile are skipped. Any other error
  * ends the deletion.
  */
 export async function deleteCollection(
@@ -25,16 +28,16 @@ export async function deleteCollection(
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, request)
   const allowsUnsafe = access.permissions.authorizeUnsafeDelete !== undefined
-  // What cannot be listed is told after what cannot be asked for.
+  // Invalid options take precedence over objects that cannot be read.
   if (allowsUnsafe) refuseUnsafe(await readDeleteOptions(request, access))
   const { page, metadata } = await readPage(request, access, { isPaged: true })
   const options = await readDeleteOptions(request, access)
   if (allowsUnsafe) refuseUndecodable(request, access, page)
-  // All workers share one iterator.
+  // All workers share this iterator.
   const items = page.items.values()
   let hasFailed = false
-  // A request has one seat, as upstream's, however many workers it has: what they begin must not be
-  // a long turn for others.
+  // As in kube-apiserver, a request has one seat however many workers it has. The slices keep its
+  // workers from blocking the event loop.
   const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
     for (const { key } of items) {
@@ -54,7 +57,7 @@ export async function deleteCollection(
     }
   }
   const workers = Math.min(access.deletion.deleteWorkers, WORKERS_MAX, page.items.length)
-  // Nothing is left under way when the request is answered.
+  // Wait for all workers, so that no delete is still running when the response is sent.
   const ends = await Promise.allSettled(Array.from({ length: workers }, deleteRest))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return {

@@ -26,12 +26,13 @@ type StoredInstance = { readonly createRevision: number; readonly object: KubeOb
 
 type RunOptions = {
   readonly found?: readonly StoredInstance[]
-  /** `decided`: on how many objects something was decided so far. */
+  /** Receives the number of objects for which a decision was made so far. */
   readonly isDoomed?: (decided: number) => boolean
 }
 
 /**
- * What is decided on each of the objects that were listed, given what stands at their keys by then.
+ * Returns the decision for each listed object, given the objects that are stored at their keys by
+ * then.
  */
 async function run(
   listed: readonly StoredInstance[],
@@ -60,14 +61,14 @@ async function run(
     },
     now: () => '2026-01-01T00:00:00Z',
   }
-  // @ts-expect-error -- only what is used of it
+  // @ts-expect-error -- the stub has only the members that are used
   const left = await deleteInstances(resource ?? assert.fail(), access, {
     isDoomed: async () => isDoomed(Object.keys(decided).length),
   })
   return { left, decided }
 }
 
-test('an object that is deleted already and held by a finalizer is left alone', async () => {
+test('an object that is already being deleted and is held by a finalizer is left alone', async () => {
   const held = objectOf('held', {
     deletionTimestamp: '2026-01-01T00:00:00Z',
     finalizers: ['example.com/x'],
@@ -79,7 +80,7 @@ test('an object that is deleted already and held by a finalizer is left alone', 
   assert.deepEqual([left, decided], [2, { free: 'delete' }])
 })
 
-test('an object that was created under the same name since the list stays', async () => {
+test('an object that was created under the same name after the list is kept', async () => {
   const listed = [
     { createRevision: 5, object: objectOf('gone') },
     { createRevision: 5, object: objectOf('new') },
@@ -93,14 +94,14 @@ test('an object that was created under the same name since the list stays', asyn
   assert.deepEqual(decided, { gone: 'unchanged', new: 'unchanged', old: 'delete' })
 })
 
-test('nothing is deleted when the definition was gone before the list: the objects may be those of its successor', async () => {
+test('nothing is deleted if the definition was gone before the list, because the objects may belong to its successor', async () => {
   const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], {
     isDoomed: () => false,
   })
   assert.deepEqual([left, decided], [0, {}])
 })
 
-test('the objects that are left stay when the definition is not being deleted any more', async () => {
+test('the remaining objects are kept once the definition is no longer being deleted', async () => {
   const listed = Array.from({ length: 1_000 }, (_, at) => ({
     createRevision: 5,
     object: objectOf(`w${at}`),

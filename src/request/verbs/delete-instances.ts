@@ -7,17 +7,15 @@ import type { Decision } from '../../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { decideDeletion, isMarked } from '../../registry/deletion.ts'
 
-/** Concurrent deletes of one definition's objects. */
+/** Maximum number of concurrent deletes of one definition's objects. */
 const DELETES_MAX = 16
-/**
- * Objects that are deleted before it is asked again whether the definition is still being deleted.
- */
+/** Number of objects to delete before checking again that the definition is still being deleted. */
 const BATCH = 128
 
 export type DeleteInstancesOptions = {
   /**
-   * Whether the definition is still in the database and being deleted. Called after the list and
-   * before each batch, it proves that no listed object belongs to a definition that was created
+   * Whether the definition is still stored and being deleted. It is called after the list and
+   * before each batch. This proves that no listed object belongs to a definition that was created
    * later under the same name.
    */
   readonly isDoomed: () => Promise<boolean>
@@ -25,9 +23,9 @@ export type DeleteInstancesOptions = {
 }
 
 /**
- * Deletes all objects of a custom resource whose definition is being deleted. As upstream: without
- * admission, and like a delete without options. Returns how many objects are left because
- * finalizers keep them.
+ * Deletes all objects of a custom resource whose definition is being deleted. As in kube-apiserver,
+ * each delete has no options and passes no admission. Returns the number of objects that remain
+ * because of their finalizers.
  */
 export async function deleteInstances(
   resource: Resource,
@@ -54,12 +52,12 @@ async function deleteBatch(
   const work = async (): Promise<void> => {
     for (const item of left) {
       if (slices.isOver) await slices.turn()
-      // It only waits for its finalizers, which may take long: there is nothing to do in each
-      // round.
+      // The object only waits for its finalizers, which may take long. Later rounds have nothing to
+      // write.
       if (isHeld(item.peek())) continue
       await store.update(item.key, { decode }, (current): Decision => {
-        // Another replica may have deleted it already: an object that has the name now was not in
-        // the list.
+        // Another replica may already have deleted the object. An object that has the name now was
+        // not in the list.
         if (current?.createRevision !== item.createRevision) return 'unchanged'
         const deletion = decideDeletion(current.object, resource.deletion, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'

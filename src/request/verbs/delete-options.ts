@@ -1,4 +1,4 @@
-/** DeleteOptions: from the body or, if that is empty, from the query. */
+/** Reads DeleteOptions from the body or, if the body is empty, from the query. */
 import { bodyTooLarge, invalid, unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue, notSupported } from '../../api/field-fault.ts'
 import { fieldsOf, type Fields, isNumber, type Json } from '../../api/object.ts'
@@ -20,11 +20,11 @@ import { parseBoolean, parseExactInteger } from './options.ts'
 import { dryRunFaults } from './write-options.ts'
 
 export type DeleteOptions = DeletionOptions & {
-  /** A precondition; undefined: none. */
+  /** A precondition. Undefined if there is none. */
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
   readonly isDryRun: boolean
-  /** Only an object that cannot be decoded is deleted. */
+  /** Whether to delete an object that cannot be decoded. Any other object is refused. */
   readonly isUnsafe: boolean
 }
 
@@ -37,12 +37,18 @@ const notWithUnsafe = [
   'preconditions',
 ]
 
-/** DeleteOptions have no field that grows. They are decoded in one turn of the event loop. */
+/**
+ * Maximum length of a body. DeleteOptions have no field that grows, and are decoded in one tick of
+ * the event loop.
+ */
 const BODY_BYTES_MAX = 64 << 10
 
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
-/** Fails with Invalid for options that contradict each other. Called before the object is read. */
+/**
+ * Reads the options of a delete. Fails with Invalid if they contradict each other. Called before
+ * the object is read.
+ */
 export async function readDeleteOptions(
   { http, context }: Pick<ResourceRequest, 'http' | 'context'>,
   access: Pick<WriteAccess, 'convertYaml' | 'permissions'>,
@@ -54,11 +60,14 @@ export async function readDeleteOptions(
   return checkDeleteOptions(fields, access.permissions.authorizeUnsafeDelete !== undefined)
 }
 
-/** Upstream records the options in its internal version, whatever the body says. */
+/**
+ * Prints the options for the audit log. kube-apiserver records them in its internal version,
+ * whatever version the body has.
+ */
 const printSent = (fields: Fields): string =>
   printOrdered({ ...fields, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' })
 
-/** Fails with Invalid. */
+/** Validates decoded options. Fails with Invalid. */
 export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {
   const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
   const dryRun = stringsOf(fields['dryRun'])
@@ -88,7 +97,10 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
     )
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
-/** A body that cannot be decoded is an unclassified error here, unlike in other verbs. */
+/**
+ * Decodes the options from a body. Unlike in other verbs, a body that cannot be decoded is an
+ * unclassified error.
+ */
 async function fromBody(
   http: ApiRequest,
   body: Buffer,
@@ -162,8 +174,8 @@ function readHead(text: string): { readonly kind?: string; readonly apiVersion?:
 }
 
 /**
- * The scheme that upstream decodes with knows the options of other verbs, too: they fail only when
- * they are converted to DeleteOptions.
+ * The scheme with which kube-apiserver decodes this body also contains the options of other verbs.
+ * They fail only when they are converted to DeleteOptions.
  */
 const otherOptions: readonly string[] = [
   'CreateOptions',
@@ -188,7 +200,7 @@ function fromQuery(query: URLSearchParams): Fields {
   const unsafe = query.get(unsafeOption)
   return {
     gracePeriodSeconds: parseExactInteger(query.get('gracePeriodSeconds')),
-    // An empty value is no precondition here, unlike in a body.
+    // Unlike in a body, an empty value is not a precondition here.
     preconditions:
       uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),

@@ -1,5 +1,5 @@
 /**
- * Deletes an object that cannot be decoded, if the client asks for that. Its content is unknown, so
+ * Deletes an object that cannot be decoded, if the client requests that. Its content is unknown, so
  * it passes no admission, and its finalizers and dependents are ignored.
  */
 import { invalid, type Status } from '../../api/errors.ts'
@@ -9,7 +9,7 @@ import type { WriteAccess } from './access.ts'
 import { unsafeOption } from './delete-options.ts'
 import { translated } from './storage-errors.ts'
 
-/** Fails with Invalid if there is no object, or if it can be decoded. */
+/** Deletes the object. Fails with Invalid if it does not exist, or if it can be decoded. */
 export async function deleteUnreadable(
   request: ResourceRequest,
   access: WriteAccess,
@@ -22,7 +22,7 @@ export async function deleteUnreadable(
   )
   if (!isDeleted) {
     const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'
-    // Upstream has the resource in place of the kind here.
+    // kube-apiserver has the resource in place of the kind here.
     throw invalid({ group: resource.group, kind: resource.plural }, name, [
       invalidValue(unsafeOption, true, why),
     ])

@@ -29,7 +29,7 @@ import { translated } from './storage-errors.ts'
 import { commit } from './write/commit.ts'
 import { shownLarge, withVersion, written } from './write/written.ts'
 
-/** Removes the object, or marks it as being deleted if it has finalizers or a grace period. */
+/** Removes an object, or marks it as being deleted if it has finalizers or a grace period. */
 export async function deleteOne(
   request: ResourceRequest,
   access: WriteAccess,
@@ -39,8 +39,8 @@ export async function deleteOne(
   const options = await readDeleteOptions(request, access)
   if (options.isUnsafe)
     request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
-  // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these
-  // objects.
+  // This check is not in `deleteObject`, because kube-apiserver lets a deletecollection delete
+  // these objects.
   const why = resource.deletion.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
@@ -48,7 +48,8 @@ export async function deleteOne(
   const { isRemoved, object } = await deleteObject(request, options, access)
   if (isRemoved && !resource.deletion.returnsDeleted)
     return answerStatus(deleted(request, object), form)
-  // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
+  // 202 means that the object is not removed yet. kube-apiserver sends it only with the deprecated
+  // orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
   const shown = await shownLarge(request, object)
@@ -70,8 +71,9 @@ export function warnOfDeletion(
 export type DeletedObject = { readonly isRemoved: boolean; readonly object: KubeObject }
 
 /**
- * Fails with NotFound, Conflict or the error of admission. `isAdmitted`: admission has seen the
- * request already, as one to evict.
+ * Deletes an object, or marks it as being deleted. Fails with NotFound, Conflict or the error of
+ * admission. With `isAdmitted`, admission is skipped because it has already seen the request as an
+ * eviction.
  */
 export async function deleteObject(
   request: ResourceRequest,
@@ -125,12 +127,13 @@ async function finish(
   const marked = withVersion(deletion.object, revision)
   if (!options.isDryRun && result.outcome === 'put') {
     const note = (): WrittenObject => written(marked, key, revision, { resource, access })
-    // The object is stored: this does not fail when nobody waits for the response any more.
+    // The object is already stored, so this must not fail if the client has disconnected.
     if (context.isLarge) await inParts(note, context.slices)
     else note()
   }
   if (deletion.step === 'mark') {
-    // With a conversion webhook the response, too, is what it makes of the stored bytes.
+    // If a webhook converts the resource, the response contains what a read of the stored bytes
+    // returns.
     const back =
       typeof decision === 'object' ? await access.storage.readBack?.(decision.put) : undefined
     return { isRemoved: false, object: back === undefined ? marked : withVersion(back, revision) }
@@ -139,7 +142,10 @@ async function finish(
   return { isRemoved: true, object: await removeMarked(request, marked, { key, access }) }
 }
 
-/** The second of two writes. It is no error if another writer removed the object first. */
+/**
+ * Removes an object that a first write has marked. If another writer removes it first, that is not
+ * an error.
+ */
 async function removeMarked(
   request: ResourceRequest,
   marked: KubeObject,
@@ -200,7 +206,7 @@ async function admitDelete(
   options: DeleteOptions,
   admission: Admission,
 ): Promise<void> {
-  // The options of a pod have the grace period that it will get.
+  // Admission sees the grace period that the pod will get, not the one that was requested.
   const gracePeriodSeconds = request.resource.deletion.graceOf?.(
     oldObject,
     options.gracePeriodSeconds,
@@ -233,13 +239,19 @@ async function decisionOf(
   }
 }
 
-/** Events are served in two groups and stored in the older one. */
+/**
+ * Returns the group in which a resource is stored. Events are served in two groups and stored in
+ * the older one.
+ */
 const storedGroup = ({ group, versions }: Resource): string =>
   versions.storageVersion?.includes('/') === false ? '' : group
 
 type ObjectVersion = { readonly uid: string; readonly resourceVersion: string }
 
-/** These conflicts name the kind where others name the resource. */
+/**
+ * Fails with Conflict if a precondition does not hold. The error names the kind where other errors
+ * name the resource.
+ */
 export function checkPreconditions(
   kind: ResourceName,
   name: string,
@@ -256,7 +268,7 @@ export function checkPreconditions(
   }
 }
 
-/** For kinds with deletion rules of their own. */
+/** Like `checkPreconditions`, for kinds with their own deletion rules, whose messages differ. */
 function checkOwnPreconditions(
   { resource, name }: ResourceRequest,
   wanted: DeleteOptions,
@@ -275,7 +287,7 @@ function checkOwnPreconditions(
   }
 }
 
-/** This Status has no code, unlike all others. */
+/** Returns the Status for a removed object. Unlike all other Statuses it has no code. */
 function deleted({ resource, name }: ResourceRequest, object: KubeObject): Status {
   const { uid = '' } = object.metadata
   const group = resource.group === '' ? {} : { group: resource.group }

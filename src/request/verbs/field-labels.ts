@@ -1,18 +1,21 @@
 /**
- * Reads the fields that a field selector names, and has upstream's errors for fields that a kind
- * does not support.
+ * Reads the fields that a field selector names. Fields that a kind does not support are refused
+ * with kube-apiserver's errors.
  */
 import { badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 
-/** Fails with a BadRequest. */
+/**
+ * Returns a function that reads the field. Fails with BadRequest if the kind does not support the
+ * field.
+ */
 export function fieldReader(resource: Resource, field: string): (object: KubeObject) => string {
   if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
   const own = resource.selection.fields
   const hasOwn = Object.keys(own).length > 0
-  // Cluster-scoped kinds with selectable fields of their own do not support metadata.namespace; all
+  // Cluster-scoped kinds with their own selectable fields do not support metadata.namespace. All
   // other kinds do.
   if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwn)) {
     return ({ metadata }) => metadata.namespace ?? ''

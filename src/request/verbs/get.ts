@@ -15,7 +15,7 @@ import { keyAttributes } from './span-attributes.ts'
 import { toApiError } from './storage-errors.ts'
 import { checkSubresource } from './unsupported.ts'
 
-/** Reads an object, or one of its subresources `status` and `scale`. */
+/** Reads an object, or its `status` or `scale` subresource. */
 export async function get(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
   const { keys, reader, forms } = access
@@ -66,8 +66,8 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
 }
 
 /**
- * Without resourceVersion the latest state, with `0` any cached state, else a state that is not
- * older than the version.
+ * Returns how recent the object must be. Without resourceVersion it is the latest state, with `0`
+ * any cached state, and otherwise a state that is not older than that version.
  */
 function wanted(
   query: URLSearchParams,

@@ -1,32 +1,34 @@
 /**
- * Counts the selectors that open watches keep in memory. One may be as long as a request's headers,
- * and a client may open 250 watches on each of many connections: the total of one user is limited.
+ * Limits the memory that the selectors of open watches take. A selector may be as long as a
+ * request's headers, and a client may open 250 watches on each of many connections. The limit is
+ * therefore for all watches of a user.
  */
 import { tooManyRequests } from '../../api/errors.ts'
 
-/** Shorter selectors are not counted: the watch itself takes as much memory. */
+/** Selectors up to this length are not counted, because the watch itself takes as much memory. */
 const SHORT_CHARACTERS = 128
 /**
- * Limit of one user. Parsed into sets of values, selectors take up to 30 bytes a character: 30 MB.
+ * Maximum total length of one user's selectors. Parsed into sets of values, selectors take up to 30
+ * bytes per character, so this allows 30 MB.
  */
 export const HELD_CHARACTERS_MAX = 1 << 20
-/** Watches end after minutes. */
+/** Wait before a retry. Open watches end after minutes. */
 const RETRY_SECONDS = 60
 
 export class HeldSelectors {
-  /** By user; a user without selectors has no entry. */
+  /** Total length of the selectors by user. A user without selectors has no entry. */
   readonly #characters = new Map<string, number>()
 
   /**
    * Counts a selector until the returned function is called; further calls have no effect. Fails
-   * with TooManyRequests.
+   * with TooManyRequests if the user's limit is exceeded.
    */
   hold(user: string, characters: number): () => void {
     if (characters <= SHORT_CHARACTERS) return nothing
     const held = this.#characters.get(user) ?? 0
     if (held + characters > HELD_CHARACTERS_MAX) {
-      const what = `the selectors of all your watches may have ${HELD_CHARACTERS_MAX} characters together`
-      throw tooManyRequests(`${what}: use shorter ones, or end a watch`, RETRY_SECONDS)
+      const what = `the selectors of all your watches may have at most ${HELD_CHARACTERS_MAX} characters in total`
+      throw tooManyRequests(`${what}: use shorter selectors or end a watch`, RETRY_SECONDS)
     }
     this.#characters.set(user, held + characters)
     let isHeld = true

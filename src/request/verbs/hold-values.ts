@@ -3,18 +3,24 @@ import { countValues } from '../../objects/codec/member-count.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Item } from '../../storage/cache/item.ts'
 
-/** What http/ has taken for each byte of the body. */
+/** Number of bytes that the HTTP server has already reserved for each byte of the body. */
 const BODY_HELD_TIMES = 10
-/** A stored object is decoded, often copied, changed, printed, and sent to webhooks. */
+/**
+ * Memory that a write needs for a stored object, as a multiple of its size. The object is decoded,
+ * often copied, changed, printed, and sent to webhooks.
+ */
 const STORED_HELD_TIMES = 10
-/** Stored objects up to this size do not count: most are smaller. */
+/** Stored objects up to this size reserve nothing. Most objects are smaller. */
 const STORED_BYTES_MIN = 16 << 10
-/** An object with few fields has 64 bytes, and two or three are made of each on the way. */
+/**
+ * Memory for each value. An object with few fields takes 64 bytes, and a write creates two or three
+ * of each.
+ */
 const VALUE_HELD_BYTES = 160
 
 /**
- * Reserves the memory that the values of a large body will need. Fails if the byte budget is used
- * up.
+ * Reserves the memory that the values of a large body will need. Fails if the byte budget is
+ * exhausted.
  */
 export async function holdValues(request: ResourceRequest, json: Buffer): Promise<void> {
   const { context } = request
@@ -23,8 +29,8 @@ export async function holdValues(request: ResourceRequest, json: Buffer): Promis
 }
 
 /**
- * Reserves the memory that a write needs for a stored object. Fails if the byte budget is used up.
- * The objects of a collection are deleted a few at a time, and do not count.
+ * Reserves the memory that a write needs for a stored object. Fails if the byte budget is
+ * exhausted. The objects of a deletecollection are deleted a few at a time, and reserve nothing.
  */
 export function holdStored(request: ResourceRequest, size: number): void {
   if (size > STORED_BYTES_MIN && request.verb !== 'deletecollection')
@@ -32,14 +38,14 @@ export function holdStored(request: ResourceRequest, size: number): void {
 }
 
 /**
- * Like `holdStored`, for a large object: its values count as well. They are counted in its JSON,
- * because the values of protobuf cannot be counted without the schema.
+ * Like `holdStored`, for a large object: also reserves memory for its values. They are counted in
+ * its JSON, because the values of protobuf cannot be counted without the schema.
  */
 export async function holdLargeItem(request: ResourceRequest, item: Item): Promise<void> {
   if (request.verb === 'deletecollection') return
   const storedBytes = item.length
   holdStored(request, storedBytes)
-  // From here on the item has its JSON, which has another length.
+  // From here on the item contains its JSON, which has another length.
   await item.prepare()
   await holdMore(request, item.wire(), storedBytes)
 }
@@ -51,7 +57,7 @@ export async function holdStoredJson(request: ResourceRequest, json: Buffer): Pr
   await holdMore(request, json, json.length)
 }
 
-/** Reserves what the values need beyond `holdStored` of `size`. */
+/** Reserves the memory that values need in addition to that of `holdStored` for this size. */
 async function holdMore(request: ResourceRequest, json: Buffer, size: number): Promise<void> {
   const values = await request.context.inParts(() => countValues(json))
   hold(request, values * VALUE_HELD_BYTES - size * STORED_HELD_TIMES)
@@ -61,10 +67,14 @@ function hold({ http }: ResourceRequest, bytes: number): void {
   if (bytes > 0 && http.holdObject?.(bytes) === false) throw noMemory()
 }
 
-/** Fields for which the decoder of a protobuf body takes room at once. */
+/** Number of fields for which the decoder of a protobuf body reserves memory at a time. */
 const HELD_FIELDS = 16_384
 
-/** For the decoder of a large protobuf body, which takes room for its fields as it reads them. */
+/**
+ * Returns a function that reserves memory for the decoder of a large protobuf body while it reads
+ * fields. Each call returns for how many fields the memory suffices. The first call uses what was
+ * already reserved for the body.
+ */
 export function holdFields(request: ResourceRequest): () => number {
   let isFirst = true
   return () => {

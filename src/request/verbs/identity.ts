@@ -1,9 +1,9 @@
-/** An object that is written must be the one that the path names. */
+/** Checks that an object to write is the one that the path names. */
 import { badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
-/** Fails with a BadRequest. */
+/** Fails with BadRequest if the object has another name than the path. */
 export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): void {
   const given = metadata.name ?? ''
   if (given === '') {
@@ -18,7 +18,10 @@ export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): 
   }
 }
 
-/** The object with the namespace of the path. One that names another namespace is refused. */
+/**
+ * Returns the object with the namespace of the path. Fails with BadRequest if the object names
+ * another namespace.
+ */
 export function inNamespace(
   object: KubeObject,
   { resource, namespace }: ResourceRequest,

@@ -46,7 +46,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
     return representation.list(page.items, metadata)
   })
   const response = holding({ status: 200, headers, body }, page)
-  // A table has ages, which change with time.
+  // A Table shows ages, which change over time, so it gets no tag.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(
     response,
@@ -64,7 +64,9 @@ async function prepare(items: readonly Item[], context: RequestSignal): Promise<
   }
 }
 
-/** Of objects that are shown: those that cannot be decoded fail only then. */
+/**
+ * Describes the list for the errors of its objects, which fail to decode only when they are shown.
+ */
 const listOperation = (
   { resource }: ResourceRequest,
   { corruptKey }: ReadAccess,
@@ -77,7 +79,7 @@ const listOperation = (
   unread: () => undecodable(items),
 })
 
-/** Fails as the list itself does if one of its objects cannot be decoded. */
+/** Throws the error that the list itself would return if one of its objects cannot be decoded. */
 export function refuseUndecodable(
   request: ResourceRequest,
   access: ReadAccess,
@@ -88,7 +90,10 @@ export function refuseUndecodable(
     throw toApiError(request.context, listOperation(request, access, page), first.error)
 }
 
-/** As many as a Status names. */
+/**
+ * Returns the objects that cannot be decoded: at most one more than a Status names, so that the
+ * Status can say that there are more.
+ */
 function undecodable(items: readonly Item[]): UnreadableObject[] {
   const found: UnreadableObject[] = []
   for (const item of items) {
@@ -103,7 +108,10 @@ function undecodable(items: readonly Item[]): UnreadableObject[] {
   return found
 }
 
-/** Objects of the cache are in memory anyway; others are until they are sent. */
+/**
+ * Adds the memory that the objects occupy until they are sent. Objects of the cache do not count,
+ * because they stay in memory anyway.
+ */
 function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): ApiResponse {
   if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
     return response
@@ -111,8 +119,8 @@ function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): Ap
 }
 
 /**
- * State, path, query and format determine a list to the byte, so an earlier response may be used
- * for the same request.
+ * Adds a tag, so that clients that request the same list share its compressed bytes. State, path,
+ * query and format determine these bytes.
  */
 function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body))
@@ -120,12 +128,13 @@ function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   return { ...response, body: { ...response.body, tag } }
 }
 
-/** A page of objects, and the metadata of its list. */
+/** A page of objects with the metadata of its list. */
 export type ReadPage = { readonly page: ListResult; readonly metadata: Fields }
 
 /**
- * Lists the objects that the query selects. Fails for options that are invalid or contradict each
- * other. `isPaged`: upstream reads in pages here even if the query has no limit.
+ * Lists the objects that the query selects. Fails if options are invalid or contradict each other.
+ * With `isPaged`, the list is treated as one that is read in pages even if the query has no limit,
+ * as kube-apiserver does for a deletecollection.
  */
 export async function readPage(
   request: ResourceRequest,
@@ -144,8 +153,8 @@ export async function readPage(
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
   /**
-   * Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing
-   * follows in that.
+   * Whether the index contains objects after this page. kube-apiserver reads the first page of a
+   * node's Pods from an index, and ends the list if nothing follows in that index.
    */
   const hasNext = async ({ items, revision }: ListResult, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
@@ -198,8 +207,8 @@ function readOptions(query: URLSearchParams): RequestedOptions {
 }
 
 /**
- * With a selector the number of remaining items is unknown. `folder`: continue tokens are relative
- * to it.
+ * Builds the metadata of a list. The number of remaining items is unknown if a selector filters
+ * them. Continue tokens are relative to `folder`.
  */
 function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)
@@ -215,7 +224,7 @@ function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Field
 type PageStart = {
   readonly at: Freshness
   readonly limit: number
-  /** The key where a continued list resumes. */
+  /** The key at which a continued list resumes. */
   readonly from: Key | undefined
   readonly askedVersion: number
 }
@@ -223,20 +232,23 @@ type PageStart = {
 type Paging = {
   readonly resource: Resource
   /**
-   * All pages of a list must have one version, so Exact is the default match. A lookup by name has
-   * no pages.
+   * Whether the list is read in pages. All pages must have the same version, so Exact is the
+   * default match. A lookup by name has no pages.
    */
   readonly isPaged: boolean
 }
 
-/** Upstream's table of resourceVersion, resourceVersionMatch, limit and continue. */
+/**
+ * Combines resourceVersion, resourceVersionMatch, limit and continue according to kube-apiserver's
+ * rules.
+ */
 function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Paging): PageStart {
   const { resourceVersion, resourceVersionMatch, limit } = options
   if (options.continue !== '') return continued(options, folder)
   const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
-  // Upstream serves resourceVersion=0 from its watch cache, where it ignores the limit. It has no
-  // watch cache for Events.
+  // kube-apiserver serves resourceVersion=0 from its watch cache, which ignores the limit. Events
+  // have no watch cache.
   if (askedVersion === 0) {
     const isLimited = isEvents(resource) || resourceVersion !== '0'
     return { at: 'any', limit: isLimited ? limit : 0, from: undefined, askedVersion }
@@ -258,14 +270,20 @@ function continued(options: ListOptions, folder: Key): PageStart {
 
 const isExact = (at: Freshness): boolean => typeof at === 'object' && 'exactly' in at
 
-/** Upstream reads an exact version from etcd, and returns etcd's error. */
+/**
+ * Returns the error for an exact version in the future. kube-apiserver reads an exact version from
+ * etcd, and returns etcd's error.
+ */
 const notYet = (cause: unknown): ApiError =>
   unclassified('etcdserver: mvcc: required revision is a future revision', cause)
 
 const tooOldToContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-/** The client may continue with the latest state, if it accepts an inconsistent list. */
+/**
+ * Returns the error for an expired continue token. It contains a token with which a client can
+ * continue from the latest state, if it accepts an inconsistent list.
+ */
 function expiredToken(folder: Key, from: Key): ApiError {
   return expired(tooOldToContinue, { continue: encodeContinueFrom(folder, from, 'latest') })
 }

@@ -13,7 +13,7 @@ import { parseWriteOptions } from './write-options.ts'
 
 const query = (text: string): URLSearchParams => new URLSearchParams(text)
 
-/** The message of what is refused. */
+/** Returns the message of the error, or `fine` if there is none. */
 function refusal(run: () => unknown): string {
   try {
     run()
@@ -24,14 +24,14 @@ function refusal(run: () => unknown): string {
   return 'fine'
 }
 
-test('booleans are true unless they say no', () => {
+test('a boolean parameter is true unless its value is 0 or false', () => {
   for (const text of ['', '1', 'true', 'yes', 'no', 'f'])
     assert.equal(parseBoolean(text), true, text)
   for (const text of ['0', 'false', 'False', 'FALSE', null])
     assert.equal(parseBoolean(text), false, String(text))
 })
 
-test('integers are read as Go reads them', () => {
+test('integers are parsed like in Go', () => {
   assert.equal(parseInteger('+5'), 5)
   assert.equal(parseInteger('-5'), -5)
   assert.equal(parseInteger(null), undefined)
@@ -47,7 +47,7 @@ test('integers are read as Go reads them', () => {
   )
 })
 
-test('versions are unsigned', () => {
+test('a resourceVersion is an unsigned 64-bit integer', () => {
   assert.equal(parseVersion('007', 'get'), 7)
   assert.equal(uintFault('18446744073709551615'), undefined)
   assert.match(uintFault('18446744073709551616') ?? '', /out of range/)
@@ -62,7 +62,7 @@ test('versions are unsigned', () => {
   )
 })
 
-test('a limit below zero is none, the first of repeated values counts', () => {
+test('a negative limit means no limit, and the first of repeated values counts', () => {
   assert.equal(parseListOptions(query('limit=-3')).limit, 0)
   assert.equal(parseListOptions(query('limit=3&limit=x')).limit, 3)
 })
@@ -94,14 +94,14 @@ const combinations: readonly ['list' | 'watch', string, RegExp][] = [
   ['watch', 'continue=x&limit=1', /^fine$/],
 ]
 for (const [verb, text, wanted] of combinations) {
-  test(`${verb} ${text}`, () =>
+  test(`the options of a ${verb} with ${text} are validated`, () =>
     assert.match(
       refusal(() => validateListOptions(query(text), verb)),
       wanted,
     ))
 }
 
-test('with its gate on, a watch may ask for what is there', () => {
+test('with the WatchList gate, a watch may request initial events', () => {
   const text = query('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
   assert.equal(
     refusal(() => validateListOptions(text, 'watch', { allowsWatchList: true })),
@@ -111,7 +111,7 @@ test('with its gate on, a watch may ask for what is there', () => {
 
 const parse = (text: string) => parseWriteOptions(query(text), 'CreateOptions')
 
-test('options of writes', () => {
+test('write options are parsed, and all their errors are reported together', () => {
   assert.deepEqual(parse(''), { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' })
   assert.equal(parse('dryRun=All&dryRun=All').isDryRun, true)
   assert.equal(parse('fieldValidation=Strict&fieldValidation=Ignore').fieldValidation, 'Strict')
@@ -131,7 +131,7 @@ test('options of writes', () => {
   assert.match(all, /\[fieldManager: Too long.*, dryRun: .*, fieldValidation: /)
 })
 
-test('a version of many digits is beyond 64 bits, and known to be so at once', () => {
+test('a resourceVersion with millions of digits is refused as out of range without converting it', () => {
   const { user } = process.cpuUsage()
   for (const text of ['9'.repeat(3_000_000), '18446744073709551616', `1${'0'.repeat(20)}`])
     assert.match(uintFault(text) ?? '', /value out of range$/)

@@ -1,4 +1,4 @@
-/** The query parameters of reads, validated with kube-apiserver's messages. */
+/** Parses the query parameters of reads, and validates them with kube-apiserver's messages. */
 import { badRequest, invalid, unclassified } from '../../api/errors.ts'
 import { type FieldFault, forbiddenField, notSupported } from '../../api/field-fault.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,12 +9,12 @@ export type ListOptions = {
   readonly fieldSelector: string
   readonly resourceVersion: string
   readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
-  /** 0: no limit. */
+  /** Maximum number of objects; 0 means no limit. */
   readonly limit: number
   readonly continue: string
   readonly timeoutSeconds: number | undefined
   readonly allowWatchBookmarks: boolean
-  /** For a watch: whether it begins with the existing objects. Undefined: not given. */
+  /** Whether a watch begins with the existing objects. Undefined if the parameter is absent. */
   readonly sendInitialEvents: boolean | undefined
 }
 
@@ -30,7 +30,7 @@ const plainOptions: ListOptions = {
   sendInitialEvents: undefined,
 }
 
-/** Fails with a BadRequest for options that cannot be parsed. */
+/** Parses the options of a list or watch. Fails with BadRequest if one cannot be parsed. */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   if (query.size === 0) return plainOptions
   const timeoutSeconds = parseInteger(query.get('timeoutSeconds'))
@@ -52,8 +52,8 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
 }
 
 /**
- * Fails with Invalid for options that contradict each other, and names all faults. Called after the
- * selectors were parsed.
+ * Fails with Invalid if options contradict each other, and reports all errors. Called after the
+ * selectors were parsed, because their errors take precedence.
  */
 export function validateListOptions(
   query: URLSearchParams,
@@ -65,7 +65,10 @@ export function validateListOptions(
   if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', faults)
 }
 
-/** An invalid version is a BadRequest in a list, and an unclassified error in other verbs. */
+/**
+ * Parses a resourceVersion. An invalid one is a BadRequest in a list, and an unclassified error in
+ * other verbs.
+ */
 export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
   const fault = uintFault(text)
   if (fault === undefined) return Number(text)
@@ -73,12 +76,13 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
 
-/** Fewer than 2^64 has. */
+/** Any number with at most this many digits fits in 64 bits. */
 const SAFE_DIGITS = 19
 
-/** Why a text is not a version, with the message of Go's strconv; undefined if it is one. */
+/**
+ * Returns why a text is not a version, with the message of Go's strconv, or undefined if it is one.
+ */
 export function uintFault(text: string): string | undefined {
-  // No number of so many digits is out of range.
   if (text.length <= SAFE_DIGITS && /^[0-9]+$/.test(text)) return undefined
   if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`
   if (isBeyond64Bits(text) || BigInt(text) >= 1n << 64n)
@@ -87,20 +91,23 @@ export function uintFault(text: string): string | undefined {
 }
 
 /**
- * Reads a query parameter as Go's conversion does: any value except `0` and `false` is true, even
+ * Parses a boolean parameter like Go's conversion: any value except `0` and `false` is true, even
  * an empty one.
  */
 export function parseBoolean(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
-/** An empty value is an error, too. */
+/** Parses an integer parameter. An empty value is an error. */
 export function parseInteger(value: string | null): number | undefined {
   const exact = parseExactInteger(value)
   return exact === undefined ? undefined : Number(exact)
 }
 
-/** A bigint if a number cannot represent the value exactly, as in decoded JSON. */
+/**
+ * Like `parseInteger`, but returns a bigint if a number cannot represent the value exactly, as in
+ * decoded JSON.
+ */
 export function parseExactInteger(value: string | null): number | bigint | undefined {
   if (value === null) return undefined
   if (!/^[+-]?[0-9]+$/.test(value))

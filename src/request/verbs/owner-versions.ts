@@ -1,7 +1,7 @@
 /**
- * Objects in the versions of their field managers. Built-in kinds are converted as for a client;
- * objects of custom kinds are not pruned, but they fail if they do not fit the schema of that
- * version.
+ * Converts objects to the versions of their field managers. Built-in kinds are converted as for a
+ * client. Objects of custom kinds are not pruned, but conversion fails if they do not fit the
+ * schema of the version.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Versions } from '../../objects/apply/differences.ts'
@@ -24,16 +24,17 @@ import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { VersionAccess } from './access.ts'
 
 /**
- * An object cannot be converted to the version of one of its managers. The message is upstream's.
+ * The error for an object that cannot be converted to the version of one of its managers. The
+ * message is kube-apiserver's.
  */
 export class UnknownVersionError extends Error {
   override readonly name = 'UnknownVersionError'
 }
 
-/** An object before and after a write, made on demand. */
+/** An object before and after a write. Both are created on demand. */
 type Change = { readonly before: () => KubeObject; readonly after: () => KubeObject }
 
-/** What a webhook converted, by apiVersion: the object before and after the write. */
+/** The results of a webhook by apiVersion: the object before and after the write. */
 type ConvertedVersions = ReadonlyMap<
   string,
   { readonly before: KubeObject; readonly after: KubeObject }
@@ -41,7 +42,7 @@ type ConvertedVersions = ReadonlyMap<
 
 const nobody: ConvertedVersions = new Map()
 
-/** Has the webhook convert the object to all versions that managers need. */
+/** Has the webhook convert the object to every version that its managers use. */
 export function askWebhook(
   request: ResourceRequest,
   { inVersion, convertTo }: VersionAccess,
@@ -93,8 +94,8 @@ type VersionsOptions = Change & {
 }
 
 /**
- * An object before and after a write, in the version of a manager; undefined if the kind has no
- * such version.
+ * Returns a function that gives the object before and after a write in a manager's version. It
+ * returns undefined if the kind has no such version.
  */
 export function versionsOf(
   request: ResourceRequest,
@@ -130,24 +131,30 @@ export function versionsOf(
 }
 
 /**
- * The wire form of an object before and after an apply: unlike the object it has nulls and empty
- * values.
+ * The wire forms of an object before and after an apply. Unlike the object, a wire form contains
+ * nulls and empty values.
  */
 export type Wires = WirePair
 
 type OtherVersion = {
   readonly type: StructMerge
-  /** The wire form in this version of an object before the write, and of one after it. */
+  /**
+   * Returns the wire form in this version of an object before the write; `after` does so for one
+   * after it.
+   */
   readonly before: (object: KubeObject) => Fields
   readonly after: (object: KubeObject) => Fields
   /**
-   * Present for custom kinds, whose versions differ only in apiVersion unless a webhook converts
-   * them.
+   * Converts the wire forms. Present only for custom kinds, whose versions differ only in
+   * apiVersion unless a webhook converts them.
    */
   readonly ofWires?: (wires: Wires) => Wires
 }
 
-/** Undefined if a built-in kind has no such version; fails if a custom kind has none. */
+/**
+ * Returns the conversion to another version of the resource. Returns undefined for a built-in kind
+ * without that version, and fails for a custom kind without it.
+ */
 export function otherVersion(
   request: ResourceRequest,
   inVersion: VersionAccess['inVersion'],
@@ -171,7 +178,7 @@ function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
   }
 }
 
-/** The wire form of an object of a built-in kind in another version. */
+/** Returns the wire form of an object of a built-in kind in another version. */
 export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
   convertedWire(converted(object, from, to), to.shape.struct)
 
@@ -198,8 +205,8 @@ function customVersion(to: Resource): OtherVersion {
 }
 
 /**
- * Fails if a wire form does not fit the schema of a version, or has an item of a set or a map
- * twice. `what`: begins the message.
+ * Fails if a wire form does not fit the schema of a version, or repeats an item of a set or a map.
+ * The message begins with `what`.
  */
 export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
   const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))

@@ -1,6 +1,6 @@
 /**
- * What apply/ needs to know of a request: the field managers as its path shows them, and the
- * manager that writes.
+ * Field managers for server-side apply: those of the object as the request's path shows them,
+ * and the manager that writes.
  */
 import { fieldSetOf } from '../../objects/apply/field-paths.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
@@ -22,13 +22,13 @@ export function hasOtherVersion(owners: Owners, apiVersion: string): boolean {
 }
 
 export type Tracking = {
-  /** As the path shows them. */
+  /** The owners, with the field paths that the request's path shows. */
   readonly owners: Owners
-  /** managedFields of the stored object with these owners. */
+  /** Returns the managedFields of the stored object with these owners. */
   readonly finish: (owners: Owners) => Json | undefined
 }
 
-/** The owners of a stored object, with the field paths that the request's path shows. */
+/** Returns the owners of a stored object, with the field paths that the request's path shows. */
 export function trackingOf(request: ResourceRequest, stored: KubeObject | undefined): Tracking {
   const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
   const view = viewOf(request)
@@ -46,7 +46,10 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
   }
 }
 
-/** Without a fieldManager in the query, the manager is derived from the User-Agent. */
+/**
+ * Returns the manager that writes. If the query has no fieldManager, the name comes from the
+ * User-Agent.
+ */
 export function writerOf(request: ResourceRequest, { fieldManager }: WriteOptions): Writer {
   const { resource, subresource, http } = request
   const manager =
@@ -61,7 +64,10 @@ export function writerOf(request: ResourceRequest, { fieldManager }: WriteOption
   }
 }
 
-/** Cached, since they depend only on the resource and the subresource. */
+/**
+ * Fields that a write does not own. Cached, since they depend only on the resource and the
+ * subresource.
+ */
 const ignored = new WeakMap<Resource, Map<string, FieldSet>>()
 
 export function ignoredAt({
@@ -77,7 +83,10 @@ export function ignoredAt({
 
 const emptyWires = new WeakMap<Struct, Fields>()
 
-/** The wire form of an object that does not exist: the zero values that are always serialized. */
+/**
+ * Returns the wire form of an object that does not exist, which has the zero values that are always
+ * serialized.
+ */
 export function emptyWire(struct: Struct): Fields {
   const known = once('empty wire', () => emptyWires.get(struct) ?? storedWire(emptyObject, struct))
   emptyWires.set(struct, known)

@@ -1,6 +1,7 @@
 /**
- * A patch makes the object to write from the current one; the rest is as in an update. When another
- * writer was first the patch is applied to the new current object, unless it has a resourceVersion.
+ * Serves PATCH. A patch computes the object to write from the current one, and the rest is as in an
+ * update. If another writer was first, the patch is applied again to the new current object, unless
+ * it contains a resourceVersion.
  */
 import type { ApiResponse } from '../../api/request.ts'
 import { checkMembers } from '../../objects/codec/member-count.ts'
@@ -20,7 +21,7 @@ import { updateObject } from './write/update-object.ts'
 import type { Change } from './write/write.ts'
 import { parsePatchOptions } from './write-options.ts'
 
-/** Patches an object, or a part of it that has a subresource. */
+/** Patches an object or one of its subresources. */
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const form = patchForm(http, request.resource)
@@ -41,7 +42,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 
-/** The patched object must still be the one that the path names. */
+/** Adds the check that the patched object is still the one that the path names. */
 function inPlace(change: Change, request: ResourceRequest): Change {
   return async (current, stored) => {
     const object = inNamespace(await change(current, stored), request)

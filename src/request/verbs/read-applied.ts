@@ -1,4 +1,7 @@
-/** The body of an apply: CBOR, or YAML by its media type, which most clients fill with JSON. */
+/**
+ * Reads the body of an apply. It is CBOR or YAML, depending on the media type; most clients send
+ * JSON as YAML.
+ */
 import { badRequest } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -18,13 +21,13 @@ export type ApplyPayload = { readonly form: 'apply' | 'apply-cbor'; readonly bod
 
 export type AppliedBody = {
   readonly value: Fields
-  /** The length of the text that the value was read from. */
+  /** Length of the text from which the value was read. */
   readonly textBytes: number
-  /** Repeated keys, with the messages of the YAML parser. */
+  /** Errors for repeated keys, with the messages of the YAML parser. */
   readonly duplicates: readonly string[]
 }
 
-/** Fails with a BadRequest. */
+/** Decodes the applied configuration. Fails with BadRequest. */
 export async function readApplied(
   { form, body }: ApplyPayload,
   access: Pick<WriteAccess, 'convertYaml'>,
@@ -53,7 +56,7 @@ function textOf(json: Buffer): string {
   return json.toString('utf8')
 }
 
-/** Upstream's errors mention YAML here, too. */
+/** Decodes CBOR. kube-apiserver's errors mention YAML here as well. */
 async function readCbor(
   body: Buffer,
   request: ResourceRequest,
@@ -88,8 +91,8 @@ function objectOf(value: Json): Fields {
 }
 
 /**
- * Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined:
- * the YAML parser has to read the body.
+ * Reads JSON that has the same meaning in YAML: it has no repeated keys and no unprintable
+ * characters. Returns undefined if the YAML parser has to read the body.
  */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
@@ -109,12 +112,12 @@ function readPlain(body: Buffer): Fields | undefined {
   }
 }
 
-/** Undefined: what is JSON here may be something else in YAML. */
+/** Returns the body as text. Returns undefined if this JSON may have another meaning in YAML. */
 function plainText(body: Buffer): string | undefined {
-  // YAML may begin with a brace: its parser decides, and the members of the JSON that it makes are
-  // counted.
+  // The body may be YAML that begins with a brace. The YAML parser decides, and the members of the
+  // resulting JSON are counted.
   if (hasTooManyMembers(body)) return undefined
   const text = body.toString('utf8')
-  // JSON allows in strings what YAML allows nowhere.
+  // JSON strings may contain characters that YAML does not allow anywhere.
   return hasUnprintable(text) ? undefined : text
 }

@@ -1,4 +1,4 @@
-/** Decodes the body of a create or an update to an object of the resource, from any format. */
+/** Decodes the body of a create or an update, in any format, to an object of the resource. */
 import { ApiError, badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -24,7 +24,10 @@ import { holdFields, holdValues } from './hold-values.ts'
 import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './write/owner-references.ts'
 
-/** Sets the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
+/**
+ * Decodes the object, and sets its namespace from the path. Warnings go to the context. Fails with
+ * BadRequest.
+ */
 export async function readObject(
   request: ResourceRequest,
   fieldValidation: FieldValidation,
@@ -46,13 +49,14 @@ export async function readObject(
 }
 
 /**
- * Upstream's error for any Scale of a custom kind that it cannot decode, whatever is wrong with it.
+ * The scheme in kube-apiserver's error for any Scale of a custom kind that it cannot decode,
+ * whatever is wrong with it.
  */
 const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /**
- * Reads an object of another kind than the path names: actions such as a Binding or an Eviction
- * have kinds of their own.
+ * Reads an object of another kind than the path names. Actions such as a Binding or an Eviction
+ * have their own kinds.
  */
 export async function readAs(
   request: ResourceRequest,
@@ -89,7 +93,10 @@ export async function readAs(
   return context.isLarge ? context.inParts(place) : place()
 }
 
-/** The JSON of CBOR is at most so many times as long: `null,` has a byte there. */
+/**
+ * Maximum length of the JSON of a CBOR body, as a multiple of the body's length. `null,` is one
+ * byte of CBOR.
+ */
 const CBOR_EXPANSION = 5
 
 async function fromCbor(
@@ -101,7 +108,7 @@ async function fromCbor(
   return context.isLarge ? context.inParts(convert) : convert()
 }
 
-/** As upstream prints what it decoded. */
+/** Prints an object as kube-apiserver prints what it has decoded, for the audit log. */
 function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
   if (shape.custom === undefined) return printObject(object, shape)
   const { creationTimestamp = null } = object.metadata

@@ -33,7 +33,7 @@ function requestFor(plural: string): ResourceRequest {
   }
 }
 
-test('a small strategic patch that merges a list again and again leaves turns to others', async () => {
+test('a small strategic patch that merges a list many times does not block the event loop', async () => {
   const env = Array.from({ length: 2_000 }, (_, at) => ({ name: `e${at}` }))
   const pod: KubeObject = {
     apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** The body of a patch, as a change of the current object. */
+/** Reads the body of a patch as a change of the current object. */
 import { type ApiError, invalid, notFound } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { printOwners } from '../../objects/apply/managers.ts'
@@ -17,12 +17,12 @@ type PatchInput = Pick<Patch, 'form'> & {
 }
 
 /**
- * The time for a merge patch grows with its length times its depth. Longer ones are applied in
- * slices.
+ * Merge patches up to this length are applied at once. Longer ones are applied in slices, because
+ * the time for a merge patch grows with its length times its depth.
  */
 const SHORT_CHARACTERS = 1024
 
-/** Errors in the patch are reported only if the object exists. */
+/** Returns the patch as a change. Errors in the patch are reported only if the object exists. */
 export function readPatch(
   request: ResourceRequest,
   { form, body, fieldValidation }: PatchInput,
@@ -36,8 +36,8 @@ export function readPatch(
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // Other patches may take long even if they are small: they copy much, or merge the same list
-    // many times.
+    // Other patches may take long even if they are small, because they copy much or merge the same
+    // list many times.
     const isShort =
       slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
     const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
@@ -57,7 +57,10 @@ export function readPatch(
   }
 }
 
-/** A view has no managedFields for clients, but the object that a patch is applied to has them. */
+/**
+ * Returns the object with the managedFields that the path shows. A view has no managedFields for
+ * clients, but the object that a patch is applied to has them.
+ */
 function withShownOwners(
   current: KubeObject,
   {

@@ -5,7 +5,7 @@ import { parseSelectors, valuesToLookUp } from './selection.ts'
 const lookedUp = (labelSelector: string, fieldSelector = ''): unknown =>
   valuesToLookUp(parseSelectors({ labelSelector, fieldSelector }), ['spec.nodeName'])
 
-test('an index is asked for the single values of labels and of fields that have one', () => {
+test('single values of labels and of indexed fields are looked up in an index', () => {
   assert.deepEqual(
     lookedUp('a=b,c in (d,e),f in (g),h!=i', 'spec.nodeName=n,status.phase=p,spec.nodeName!=m'),
     [
@@ -16,7 +16,7 @@ test('an index is asked for the single values of labels and of fields that have 
   )
 })
 
-test('what is kept of a question has a bound', () => {
+test('the number and the length of the values to look up are limited', () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `a${at}=b`).join()
   const found = lookedUp(many, `spec.nodeName=${'x'.repeat(1_000)}`)
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The objects that a list or a watch selects: a range of keys, and a filter. */
+/** Computes which objects a list or a watch selects: a range of keys and a filter. */
 import { badRequest } from '../../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/field-selector.ts'
 import { parseLabelSelector, type Requirement } from '../../api/label-selector.ts'
@@ -16,13 +16,16 @@ export type SelectionPlan = {
   readonly range: KeyRange
   /** Whether the range has a single key. */
   readonly isOneKey: boolean
-  /** Undefined: all objects in the range. */
+  /** Filters the objects in the range. Undefined if all of them are selected. */
   readonly matches: Matches | undefined
-  /** Values that all selected objects have, and that an index may have. */
+  /** Values that all selected objects have, and for which there may be an index. */
   readonly by?: readonly IndexedValue[] | undefined
-  /** If upstream has an index: the filter of its lookup, without the rest of the selector. */
+  /**
+   * Returns the filter of the index lookup, without the rest of the selector. Present if
+   * kube-apiserver has an index.
+   */
   readonly indexed?: (() => Matches) | undefined
-  /** The name that all selected keys end in. */
+  /** The name with which all selected keys end. */
   readonly name?: Key | undefined
 }
 
@@ -31,7 +34,7 @@ export type Selectors = {
   readonly terms: readonly FieldTerm[]
 }
 
-/** Fails with a BadRequest for a selector that cannot be parsed. */
+/** Parses the selectors. Fails with BadRequest if one cannot be parsed. */
 export function parseSelectors({ labelSelector, fieldSelector }: SelectorOptions): Selectors {
   if (labelSelector === '' && fieldSelector === '') return everything
   return {
@@ -44,7 +47,7 @@ type SelectorOptions = { readonly labelSelector: string; readonly fieldSelector:
 
 const everything: Selectors = { requirements: [], terms: [] }
 
-/** Fails with a BadRequest for a field that the kind does not support. */
+/** Computes the selection. Fails with BadRequest for a field that the kind does not support. */
 export function choose(
   request: ResourceRequest,
   { requirements, terms }: Selectors,
@@ -95,13 +98,16 @@ function indexed(
 }
 
 /**
- * Index values and names only speed up a lookup, and the cache keeps its results by the values:
- * both are limited.
+ * Limits for index values and names. They only speed up a lookup, and the cache keeps lookup
+ * results under these values.
  */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512
 
-/** Values that all selected objects have, and that an index may have: those of fields first. */
+/**
+ * Returns values that all selected objects have, and for which there may be an index. Values of
+ * fields come first.
+ */
 export function valuesToLookUp(
   { requirements, terms }: Selectors,
   indexedFields: readonly string[] = [],
@@ -119,7 +125,7 @@ function valueOfLabel(requirement: Requirement): IndexedValue[] {
   return value === undefined || other !== undefined ? [] : [{ label: requirement.key, value }]
 }
 
-/** Terms on the name and the namespace are matched on the key, without decoding the object. */
+/** Terms for the name and the namespace are matched on the key, without decoding the object. */
 function selectorTerm(
   { field, isEqual, value }: FieldTerm,
   resource: Resource,
@@ -132,8 +138,8 @@ function selectorTerm(
 }
 
 /**
- * metadata.name by equality turns a list into a read of one key; metadata.namespace narrows the
- * range of keys.
+ * Returns the name that the terms require. Equality on metadata.name turns a list into a read of
+ * one key, and equality on metadata.namespace narrows the range of keys.
  */
 const nameIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.name')
 const namespaceIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.namespace')

@@ -1,9 +1,9 @@
-/** What spans of a request say about it, with upstream's names. */
+/** Attributes of a request's spans, with kube-apiserver's names. */
 import type { SpanAttributes } from '../../api/span.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { resourcePrefix } from '../../storage/keys.ts'
 
-/** The key of its object, without what all keys begin with. */
+/** Returns the key of the request's object, without the prefix of all keys. */
 export function keyAttributes({
   resource,
   namespace,

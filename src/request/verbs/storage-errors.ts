@@ -23,31 +23,34 @@ import { readVerbs } from '../../api/verbs.ts'
 import { StorageError, type UnreadableObject } from '../../storage/errors.ts'
 import { toText } from '../../storage/keys.ts'
 
-/** The operations that keep the storage busy take seconds at most. */
+/** Wait before a retry. Operations that keep the storage busy take seconds at most. */
 const RETRY_AFTER_SECONDS = 1
 
 export type StorageOperation = {
   readonly resource: ResourceName
   /** Empty for lists and watches. */
   readonly name: string
-  /** For messages: get, list, create. */
+  /** The verb in messages, such as get, list or create. */
   readonly verb: string
   /** The resourceVersion of the request, if any. */
   readonly askedVersion?: number
   /**
-   * Present if objects that cannot be read are named (the gate AllowUnsafeMalformedObjectDeletion):
-   * the key; empty for lists.
+   * The key of the object, which is empty for lists. Present only if errors name objects that
+   * cannot be read (feature gate AllowUnsafeMalformedObjectDeletion).
    */
   readonly corruptKey?: string | undefined
-  /** Of a list: which objects cannot be read, if the error does not say it. */
+  /** Finds the unreadable objects of a list, if the error does not name them. */
   readonly unread?: (() => readonly UnreadableObject[]) | undefined
 }
 
-/** As upstream: those that a Status names; that there are more is told. */
+/**
+ * Maximum number of unreadable objects that a Status names, as in kube-apiserver. Beyond it, the
+ * Status says that the list is truncated.
+ */
 export const UNREAD_MAX = 100
 
 /**
- * Runs the operation, and translates its storage errors. The error of a request that timed out says
+ * Runs the operation and translates its storage errors. If the request timed out, the error says
  * so.
  */
 export async function translated<T>(
@@ -62,7 +65,7 @@ export async function translated<T>(
   }
 }
 
-/** Translates a storage error; any other error is returned unchanged. */
+/** Translates a storage error. Returns any other error unchanged. */
 export function toApiError(
   context: RequestContext,
   operation: StorageOperation,
@@ -74,12 +77,16 @@ export function toApiError(
 
 export type RequestSignal = Pick<RequestContext, 'signal'>
 
-/** For long reads: fails if nobody waits for the response any more. */
+/**
+ * Fails if the client no longer waits for the response. Long reads call this between their steps.
+ */
 export function checkWaiting(context: RequestSignal): void {
   if (context.signal.aborted) throw cancelled(context)
 }
 
-/** For a request that was cancelled, or timed out, while an operation was running. */
+/**
+ * Returns the error for a request that was cancelled or timed out while an operation was running.
+ */
 export const cancelled = (context: RequestSignal, cause?: unknown): ApiError =>
   isTimeUp(context)
     ? deadlineExceeded(cause)
@@ -109,8 +116,8 @@ export function fromStorage(
         retries: !isEvents(resource),
       })
     case 'unavailable':
-      // A write that may have happened is not to be made again: a delete would be answered that
-      // there was nothing to delete.
+      // Clients must not retry a write that may have succeeded: a repeated delete would fail with
+      // NotFound.
       return storageTimeout(resource, verb, {
         retries: !error.ambiguous || readVerbs.has(verb),
         cause: error,
@@ -131,7 +138,10 @@ export function fromStorage(
   }
 }
 
-/** With upstream's words, which are others if such an object can be deleted. */
+/**
+ * Returns kube-apiserver's error for an unreadable object. Its words depend on whether such an
+ * object can be deleted.
+ */
 function corrupt(
   error: StorageError,
   { resource, verb, corruptKey, unread }: StorageOperation,
@@ -166,8 +176,9 @@ function causesOf(unread: readonly UnreadableObject[]): StatusCause[] {
 }
 
 /**
- * For watches upstream reports the oldest version of its watch cache; Events have no watch cache,
- * so the message is that of its etcd storage.
+ * Returns the message for an expired resourceVersion. For watches, kube-apiserver reports the
+ * oldest version of its watch cache. Events have no watch cache, so their message is that of its
+ * etcd storage.
  */
 function tooOld(
   { bound = 1 }: StorageError,

@@ -1,8 +1,8 @@
 /**
- * Stores many new objects of the server itself, with the bytes that a create through the handler
- * would store: owners, uid, creationTimestamp. The other steps of a write (decoding, admission,
- * escalation check, validation, the answer) are for what clients send; for the objects that every
- * cluster begins with they would take half of the time of a start.
+ * Stores many new objects of the server itself, with the bytes that a create through the API would
+ * store: managedFields, uid, creationTimestamp. The other steps of a write (decoding, admission,
+ * escalation check, validation, response) are for input from clients. For the objects that every
+ * cluster begins with, they would take half of the server's start.
  */
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import { Differences } from '../../objects/apply/differences.ts'
@@ -21,14 +21,14 @@ export type OwnWrite = {
   readonly resource: Resource
   readonly access: Pick<WriteAccess, 'keys' | 'ids' | 'now'>
   readonly store: Pick<ObjectStore, 'create'>
-  /** The field manager. */
+  /** The field manager that is recorded in managedFields. */
   readonly manager: string
   readonly signal: AbortSignal
 }
 
 /**
- * The objects must be complete and valid. False: an object of this name exists, and was left as it
- * is. Fails with a StorageError.
+ * Stores an object, which must be complete and valid. Returns false if an object with this name
+ * exists, and leaves that object as it is. Fails with a StorageError.
  */
 export async function storeOwn(write: OwnWrite, object: KubeObject): Promise<boolean> {
   const { resource, access, store, signal } = write

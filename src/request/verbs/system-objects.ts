@@ -1,4 +1,4 @@
-/** How the server itself reads and changes objects, apart from the requests of clients. */
+/** Lets the server itself read and change objects, apart from the requests of clients. */
 import type { NamespacedName, Objects, WantedField } from '../../api/object-access.ts'
 import { type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
@@ -26,7 +26,10 @@ import { valuesToLookUp } from './selection.ts'
 import { currentOf, readCached } from './write/commit.ts'
 import { written } from './write/written.ts'
 
-/** A resource that is not served has no objects. */
+/**
+ * Creates the access of the server's own parts to objects. A resource that is not served has no
+ * objects.
+ */
 export function createSystemObjects(
   registry: Registry,
   accessOf: (resource: Resource) => WriteAccess,
@@ -83,7 +86,8 @@ export async function pickObjects(
   items: readonly Item[],
   { path, isWanted, countMax }: WantedField,
 ): Promise<readonly KubeObject[]> {
-  // A large object takes longer than a slice: of all such requests, one goes on in a turn.
+  // A large object takes longer than a slice, so only one such request runs per tick of the event
+  // loop.
   const slices = new Slices(systemTime, { isExpensive: items.some(({ isLarge }) => isLarge) })
   if (slices.isExpensive) await slices.turn()
   const picked: KubeObject[] = []
@@ -97,7 +101,7 @@ export async function pickObjects(
   return picked
 }
 
-/** Few small objects are decoded at once. */
+/** Decodes the objects. If they are few and small, this takes a single slice. */
 async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]> {
   const slices = new Slices()
   const objects: KubeObject[] = []
@@ -138,7 +142,7 @@ async function changeStatus(
     },
   )
   if (outcome === 'put') {
-    assert(changed !== undefined, 'what was put was decided')
+    assert(changed !== undefined, 'a change that was stored has an object')
     const made = changed
     await run(() => written(made, key, revision, { resource, access }))
   }
@@ -146,7 +150,7 @@ async function changeStatus(
 }
 
 /**
- * Omits the top-level fields that both objects share, since they cannot differ: the spec of a
+ * Omits the top-level fields that both objects share, since they cannot differ. The spec of a
  * definition is large.
  */
 function otherThan(other: KubeObject, object: KubeObject): KubeObject {
@@ -155,7 +159,7 @@ function otherThan(other: KubeObject, object: KubeObject): KubeObject {
   return { ...Object.fromEntries(fields), apiVersion, kind, metadata }
 }
 
-/** The field manager of the server's own writes, as upstream. */
+/** The field manager of the server's own writes, as in kube-apiserver. */
 export const ownManager = 'kube-apiserver'
 
 function ownersAfter(
@@ -164,7 +168,7 @@ function ownersAfter(
   { now }: Pick<WriteAccess, 'now'>,
 ): Json | undefined {
   const owners = readOwners(before.metadata['managedFields']) ?? new Map()
-  // An object without managedFields gets none by an update: the first apply begins them.
+  // An update does not add managedFields to an object without them. Only the first apply does.
   if (owners.size === 0) return before.metadata['managedFields']
   const { struct } = resource.shape
   const versions = {

@@ -35,14 +35,17 @@ const KUBELET_SECONDS = 3607
 
 export type TokenRequestOptions = {
   readonly issuer: string
-  /** The server's own audiences, for requests without any. */
+  /** The server's own audiences, for requests without audiences. */
   readonly audiences: readonly string[]
   readonly secondsMax: number | null
-  /** How long tokens that kubelets request are really valid; null: as long as they say. */
+  /**
+   * The real lifetime of tokens that kubelets request, which is longer than the stated one. Null if
+   * tokens are not extended.
+   */
   readonly extendedSeconds: number | null
-  /** May fail if an external signer signs. */
+  /** Signs the claims. May fail if an external signer is configured. */
   readonly sign: (claims: ServiceAccountClaims) => MaybePromise<string>
-  /** Reads the current object of the core group. */
+  /** Reads the current state of an object in the core group. */
   readonly read: (
     plural: string,
     namespace: string,
@@ -179,7 +182,9 @@ function refuseName(name: string): void {
 
 type BoundObject = { readonly found: KubeObject; readonly claims: BoundClaims }
 
-/** Includes the node that the pod is bound to, without a uid if that node does not exist. */
+/**
+ * Finds the pod and, if it is bound to a node, that node. A node that does not exist has no uid.
+ */
 async function findPod(
   name: string,
   { account, namespace, options }: Binding,
@@ -229,7 +234,10 @@ function secondsOf(
   return secondsMax
 }
 
-/** Whether the token is extended: clients that never reload their token keep working meanwhile. */
+/**
+ * Whether the token is valid for longer than it says, so that clients that never reload their token
+ * keep working.
+ */
 function isForKubelet(
   seconds: number,
   {

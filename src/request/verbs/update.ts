@@ -15,7 +15,7 @@ import { updateObject } from './write/update-object.ts'
 import { mayCreateAt } from './write/write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
-/** Updates an object, or a part of it that has a subresource. */
+/** Updates an object or one of its subresources. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, name, http } = request
   const show = represent(negotiate(http, resource), access.forms, request, viewOf(request))
@@ -32,7 +32,10 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
   return answerUpdate(request, updated, show)
 }
 
-/** The message is that of upstream's storage, which checks this. */
+/**
+ * Fails with Conflict if the given UID is not that of the stored object. kube-apiserver checks this
+ * in its storage layer, so the message is that of the storage.
+ */
 function checkUid(
   given: KubeObject,
   current: KubeObject | undefined,
@@ -43,7 +46,8 @@ function checkUid(
   const stored = current?.metadata.uid ?? ''
   if (uid === '' || uid === stored) return
   const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
-  // Upstream refuses a dry run above the storage, where keys do not have the root prefix yet.
+  // kube-apiserver refuses a dry run above its storage layer, where keys do not have the root
+  // prefix yet.
   const folders = resource.isNamespaced ? `${namespace}/` : ''
   const key = isDryRun
     ? `/${resourcePrefix(resource)}/${folders}${name}`

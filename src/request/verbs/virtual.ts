@@ -1,6 +1,6 @@
 /**
- * Objects that are not stored but made for each read, such as ComponentStatus. Verbs read them like
- * any others.
+ * Objects that are computed for each read instead of stored, such as ComponentStatus. The verbs
+ * read them like any other object.
  */
 import { notFound } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -14,12 +14,15 @@ import type { ReadAccess } from './access.ts'
 export type VirtualOptions = {
   readonly resource: Resource
   readonly keys: ResourceKeys
-  /** All objects, sorted by name. */
+  /** Returns all objects, sorted by name. */
   readonly read: () => Promise<readonly KubeObject[]>
   readonly cache: Cache
 }
 
-/** Virtual objects have no revision, and are too few for a limit to matter. */
+/**
+ * Creates the reader. Virtual objects have no revision, and there are too few of them to need a
+ * limit.
+ */
 export function virtualReader({
   resource,
   keys,
@@ -34,7 +37,7 @@ export function virtualReader({
   return {
     get: async (key) => {
       const item = (await all()).find((one) => one.key === key)
-      // Upstream's error has the singular of a resource that is not stored.
+      // kube-apiserver's error contains the singular name if a resource is not stored.
       if (item === undefined)
         throw notFound(
           { group: '', plural: resource.discovery.singular },

@@ -13,7 +13,7 @@ import { WatchFrames } from './watch-frames.ts'
 
 const LARGE = 100 << 10
 
-/** Counts what it holds. */
+/** Counts its releases. */
 class CountedMemory extends FrameMemory {
   releases = 0
 
@@ -23,7 +23,7 @@ class CountedMemory extends FrameMemory {
   }
 }
 
-test('a watch that has sent its initial objects and has nothing more to send holds no memory for them', () => {
+test('a watch releases the frame memory of its initial objects when it has nothing more to send', () => {
   const memory = new CountedMemory()
   const bookmark = { type: 'BOOKMARK', revision: 1, initialEventsEnd: false } as const
   const batches = [[bookmark], [bookmark], []]
@@ -61,7 +61,7 @@ test('a watch that has sent its initial objects and has nothing more to send hol
   }
 })
 
-test('a long event is sent in parts, between frames, and counts once', () => {
+test('a long event is sent in parts, in the order of the events, and counts as one frame', () => {
   const batches = [
     [1, 2, 3].map((revision) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const),
   ]
@@ -99,7 +99,7 @@ test('a long event is sent in parts, between frames, and counts once', () => {
 
 const { shape } = builtIn('services')
 
-/** An item whose wire form nobody has made yet. */
+/** Creates an item whose wire form has not been printed yet. */
 function storedItem(stored: Buffer): Item {
   const bytes = new Map<Item, Buffer>()
   const home: ItemHome = {
@@ -156,7 +156,7 @@ function framesOf(batches: Item[][]): WatchFrames {
   })
 }
 
-test('a large object that is not printed yet is printed in short turns before its event is sent', async () => {
+test('a large object that is not printed yet is printed in slices before its event is sent', async () => {
   const [large, small] = [service(30_000), service(1)]
   const texts: string[] = []
   const ms = await longestTurnMs(async () => {

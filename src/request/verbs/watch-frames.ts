@@ -1,7 +1,7 @@
 /**
- * The frames of a watch for one client: events are taken from the watcher when the client has read
- * the previous ones. The watch ends when the client disconnects, when its timeout is over, or when
- * the watcher is closed.
+ * Produces the frames of a watch for one client. Events are taken from the watcher when the client
+ * has read the previous ones. The watch ends when the client disconnects, when its timeout expires,
+ * or when the watcher is closed.
  */
 import { toStatus } from '../../api/errors.ts'
 import type { FrameSource } from '../../api/request.ts'
@@ -9,11 +9,9 @@ import type { WatchEvent } from '../../storage/cache/event.ts'
 import type { EventSource } from '../../storage/cache/watch.ts'
 import type { Framing } from './represent/framing.ts'
 
-/** Interval of bookmarks, as upstream. */
+/** Interval of bookmarks, as in kube-apiserver. */
 const BOOKMARK_MS = 60_000
-/**
- * The last bookmark is sent this long before the timeout, so that the client can resume from it.
- */
+/** How long before the timeout the last bookmark is sent, so that the client can resume from it. */
 const LAST_BOOKMARK_MS = 2_000
 
 export type WatchFramesOptions = {
@@ -21,14 +19,14 @@ export type WatchFramesOptions = {
   readonly timeoutMs: number
   readonly sendsBookmarks: boolean
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
-  /** May be called more than once. */
+  /** Called when the watch ends, possibly more than once. */
   readonly onEnd: () => void
 }
 
 const none: readonly Buffer[] = []
 
 /**
- * Events that were taken from the watcher, but are not sent before their large objects are printed.
+ * Events that were taken from the watcher, but are not sent until their large objects are printed.
  */
 type HeldEvents = {
   readonly events: readonly WatchEvent[]
@@ -49,15 +47,17 @@ export class WatchFrames implements FrameSource {
     this.#watcher = watcher
     this.#options = options
     this.#leftMs = options.timeoutMs
-    // What keeps the process alive is the connection, not the watch: a controller's own has none.
+    // The connection keeps the process alive, not the watch. The watch of a controller has no
+    // connection.
     this.#timer = setTimeout(this.close, Math.max(options.timeoutMs, 0)).unref()
     if (options.sendsBookmarks) this.#planBookmark()
     if (options.timeoutMs < 0) this.close()
   }
 
   /**
-   * Frames are shared with other watchers and not copied, so that a slow client does not hold
-   * copies of its own. Those of the initial objects are valid until the next take.
+   * Returns the frames that are available now. Frames are shared with other watchers and not
+   * copied, so that a slow client does not hold its own copies. Frames of the initial objects are
+   * valid until the next call.
    */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
@@ -65,12 +65,12 @@ export class WatchFrames implements FrameSource {
     const events = this.#next()
     if (events === undefined) return none
     if (events.length === 0) {
-      // Nothing may come for hours, and nobody reads the frames of the batch before it any more.
+      // The next event may be hours away, and the frames of the previous batch are no longer read.
       if (this.#watcher.state !== 'replaying') framing.memory?.release()
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
     const frames: Buffer[] = []
-    /** Each event once, if some are sent in parts. */
+    /** Each event once. Set if some events are sent in parts. */
     let counted: { readonly length: number }[] | undefined
     for (const event of events) {
       const parts = framing.parts?.(event)
@@ -94,7 +94,7 @@ export class WatchFrames implements FrameSource {
     return frames
   }
 
-  /** Undefined: the next events are held back. */
+  /** Returns the next events, or undefined while they are held back. */
   #next(): readonly WatchEvent[] | undefined {
     if (this.#held !== undefined) {
       const { events, isPrinted } = this.#held
@@ -108,7 +108,7 @@ export class WatchFrames implements FrameSource {
     return undefined
   }
 
-  /** After the last event: the error that closed the watcher, if there is one. */
+  /** Returns the error that closed the watcher as the last frame, or undefined if there is none. */
   #end(): readonly Buffer[] | undefined {
     const { failure } = this.#watcher
     this.close()
@@ -122,7 +122,10 @@ export class WatchFrames implements FrameSource {
     else void this.#held.printed.then(ready)
   }
 
-  /** A bookmark is only sent if the resource has changed since the watch began. */
+  /**
+   * Schedules the next bookmark, which is only sent if the resource has changed since the watch
+   * began.
+   */
   #planBookmark(): void {
     if (this.#leftMs <= LAST_BOOKMARK_MS) return
     const waitMs = Math.min(BOOKMARK_MS, this.#leftMs - LAST_BOOKMARK_MS)
@@ -143,13 +146,16 @@ export class WatchFrames implements FrameSource {
 }
 
 /**
- * Whether its object would be printed at once. A write is often reported before its own request has
- * printed it.
+ * Whether the event's object is not printed yet. A write is often reported before its own request
+ * has printed the object.
  */
 const isUnprepared = (event: WatchEvent): boolean =>
   event.type !== 'BOOKMARK' && event.item.isUnprepared
 
-/** Prints the large objects of events in parts, between which others are served. */
+/**
+ * Prints the large objects of the events in slices, between which the event loop serves other
+ * requests.
+ */
 function hold(events: readonly WatchEvent[]): HeldEvents {
   const held = { events, printed: Promise.resolve(), isPrinted: false }
   held.printed = prepare(events).then(() => {

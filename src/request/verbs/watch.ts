@@ -18,7 +18,7 @@ import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const { reader, allowsWatchList } = access
-  // A media type that can be served but not streamed is refused last, as upstream.
+  // As in kube-apiserver, a media type that can be served but not streamed is refused last.
   const refuseFirst = (): void => {
     parseSelectors(parseListOptions(http.query))
     validateListOptions(http.query, 'watch', { allowsWatchList })
@@ -32,8 +32,9 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
-  // Messages of a WebSocket wait in a stream of Node's until they are sent; the server's own parts
-  // read them one by one.
+  // Messages of a WebSocket wait in a Node.js stream until they are sent, and the server's own
+  // parts read frames one by one. For both, frames must be whole, and their memory must not be
+  // reused.
   const keepsFrames = asksForWebSocket(http) || http.connection === undefined
   const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
   const { headers } = framing
@@ -61,7 +62,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   } catch (error) {
     onEnd()
     if (!(error instanceof StorageError)) throw error
-    // From here on errors are sent in the stream, even before its first event.
+    // From here on, errors are sent in the stream, even before its first event.
     return {
       status: 200,
       headers,
@@ -71,8 +72,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
 }
 
 /**
- * Whether a bookmark marks the end of the initial events. It carries an empty list of the objects,
- * which a Table is not.
+ * Whether a bookmark marks the end of the initial events. This bookmark carries an empty list of
+ * the objects, which does not exist in the form of a Table.
  */
 const isMarked = ({
   sendInitialEvents,
@@ -81,7 +82,7 @@ const isMarked = ({
 }: ListOptions): boolean =>
   allowWatchBookmarks && (sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))
 
-/** Negative: the watch ends at once. */
+/** Returns the duration of the watch. If it is negative, the watch ends immediately. */
 function timeoutOf(
   { timeoutSeconds = 0 }: ListOptions,
   { random, watchMsMin }: Pick<WatchAccess, 'random' | 'watchMsMin'>,
@@ -98,8 +99,9 @@ type WatchStartOptions = {
 }
 
 /**
- * A watch without a resourceVersion starts at the most recent state; one from 0 at any state that
- * the cache has. With the WatchList gate both get the bookmark at the end of their initial events.
+ * Determines where the watch starts. A watch without a resourceVersion starts at the most recent
+ * state, and one from 0 at any cached state. With the WatchList gate, both can get a bookmark at
+ * the end of their initial events.
  */
 async function startOf(
   options: ListOptions,

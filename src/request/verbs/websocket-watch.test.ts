@@ -17,7 +17,7 @@ const http: ApiRequest = {
   peerCertificate: () => undefined,
 }
 
-/** A watch, and the socket of its client, who takes what is sent if it `reads`. */
+/** Opens a watch and the socket of its client, which reads what is sent only if `reads` is set. */
 function watch({
   reads,
   hold,
@@ -29,7 +29,7 @@ function watch({
   let ready: (() => void) | undefined
   let next: Buffer[] | undefined = []
   const state = { isClosed: false }
-  /** Once for each onReady. */
+  /** Calls the callback of `onReady` once. */
   const wake = (): void => {
     const call = ready
     ready = undefined
@@ -75,18 +75,18 @@ function watch({
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** A masked frame; the mask is zeros. */
+/** Encodes a masked frame. The mask is all zeros. */
 const said = (first: number, payload = ''): Buffer =>
   Buffer.concat([Buffer.from([first, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
 
-test('pings of a client that does not read pile up nothing', async () => {
+test('pings of a client that does not read do not make pongs pile up', async () => {
   const { socket, hear } = watch({ reads: false })
   const flood = Buffer.concat(Array.from({ length: 1_000 }, () => said(0x89, 'x'.repeat(100))))
   for (let round = 0; round < 50; round++) await hear(flood)
   assert.ok(socket.writableLength < 64 * 1024, `${socket.writableLength} bytes wait to be sent`)
 })
 
-test('the last of several pings is answered, also one that comes in pieces', async () => {
+test('the latest of several pings is answered, even if it arrives in pieces', async () => {
   const { sent, hear } = watch({ reads: true })
   const ping = said(0x89, 'second')
   await hear(Buffer.concat([said(0x89, 'first'), ping.subarray(0, 3)]))
@@ -95,14 +95,14 @@ test('the last of several pings is answered, also one that comes in pieces', asy
 })
 
 const faults: readonly (readonly [string, Buffer])[] = [
-  ['a frame that is not masked', Buffer.from([0x81, 1, 0x78])],
-  ['a ping in pieces', said(0x09, 'x')],
+  ['an unmasked frame', Buffer.from([0x81, 1, 0x78])],
+  ['a fragmented ping', said(0x09, 'x')],
   ['a ping that is too long', Buffer.from([0x89, 0xfe, 0, 200, 0, 0, 0, 0])],
-  ['an extension', said(0xc1, 'x')],
-  ['an unknown frame', said(0x83, 'x')],
+  ['a reserved bit', said(0xc1, 'x')],
+  ['an unknown opcode', said(0x83, 'x')],
 ]
 for (const [what, bytes] of faults) {
-  test(`${what} ends the watch with 1002`, async () => {
+  test(`${what} ends the watch with status 1002`, async () => {
     const { sent, hear, state } = watch({ reads: true })
     await hear(bytes, said(0x89, 'more'))
     assert.deepEqual([...sent()], [0x88, 2, 3, 0xea])
@@ -110,7 +110,7 @@ for (const [what, bytes] of faults) {
   })
 }
 
-test('after the last frame of the client nothing is sent, and it is cut off if it does not close', async () => {
+test('nothing is sent after the close frame of a client, and the client is disconnected if it does not close', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { sent, hear, state, socket } = watch({ reads: true })
@@ -124,7 +124,7 @@ test('after the last frame of the client nothing is sent, and it is cut off if i
   }
 })
 
-test('a client that reads slowly has no copy of the events it is still to get', async () => {
+test('pending events are not copied for a client that reads slowly', async () => {
   const { emit, socket, sent } = watch({ reads: false })
   emit(...Array.from({ length: 256 }, (_, n) => `${String(n).padEnd(1023)}\n`))
   await turn()
@@ -132,7 +132,7 @@ test('a client that reads slowly has no copy of the events it is still to get', 
   assert.ok(sent().length < 68 * 1024)
 })
 
-test('every event is a message, however many there are at once', async () => {
+test('every event is a message, however many events are ready at once', async () => {
   const { emit, sent } = watch({ reads: true })
   const lengths = Array.from({ length: 300 }, (_, n) => (n * 37) % 1_000)
   emit(...lengths.map((length) => `${'x'.repeat(length)}\n`), `${'y'.repeat(100_000)}\n`)
@@ -154,7 +154,7 @@ test('every event is a message, however many there are at once', async () => {
   assert.deepEqual(found, [...lengths, 100_000])
 })
 
-test('a client that takes nothing loses its watch', async () => {
+test('a client that stops reading loses its watch', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { emit, state, socket } = watch({ reads: false })
@@ -167,7 +167,7 @@ test('a client that takes nothing loses its watch', async () => {
   }
 })
 
-test('of a watch whose client is gone nothing more is taken', () => {
+test('no events are taken for a watch whose client has disconnected', () => {
   let taken = 0
   let isClosed = false
   const frames = {
@@ -181,7 +181,7 @@ test('of a watch whose client is gone nothing more is taken', () => {
   assert.deepEqual([taken, isClosed], [0, true])
 })
 
-test('what a client has not taken counts, and without room the client loses its watch', async () => {
+test('unread events reserve memory, and a client for which no memory is left loses its watch', async () => {
   let heldBytes = 0
   let max = 1_000_000
   const hold = (bytes: number): boolean => {

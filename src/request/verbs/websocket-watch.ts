@@ -1,7 +1,7 @@
 /**
- * A watch over a WebSocket (RFC 6455), which is how browsers watch: each event is a message, text
- * for JSON and binary for protobuf. Messages of the client are ignored, except for pings and the
- * close frame; a protocol error ends the connection.
+ * Serves a watch over a WebSocket (RFC 6455), which browsers use. Each event is one message: text
+ * for JSON, binary for protobuf. Messages from the client are ignored, except for pings and close
+ * frames. A protocol error closes the connection.
  */
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -16,18 +16,18 @@ const CLOSE = 8
 const PING = 9
 const PONG = 10
 const opcodes: ReadonlySet<number> = new Set([0, TEXT, BINARY, CLOSE, PING, PONG])
-/** Payload limit of control frames, RFC 6455 section 5.5. */
+/** Maximum payload of control frames (RFC 6455 section 5.5). */
 const CONTROL_BYTES_MAX = 125
-/** Status code 1002, RFC 6455 section 7.4.1. */
+/** Payload of a close frame with status code 1002 (RFC 6455 section 7.4.1). */
 const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
 /**
- * A client that reads nothing for this long is considered gone. The listener has the same limit for
- * other responses.
+ * A client that reads nothing for this long is considered gone. The listener applies the same limit
+ * to other responses.
  */
 const STALL_MS_MAX = 60_000
 /**
- * What a batch that the client has not taken holds: itself, the events that it is made of, and what
- * TLS has made of it.
+ * Memory held for a batch that the client has not read yet, as a multiple of its size: the batch
+ * itself, the events that it was copied from, and the encrypted copy that TLS makes.
  */
 const UNSENT_HELD_TIMES = 3
 /** Time for a client to read the close frame and to close its side. */
@@ -53,7 +53,10 @@ export function overWebSocket(
   return { status: 101, headers, tunnel, close: () => frames.close() }
 }
 
-/** Takes what the longest batch needs, once. False: there is no room. */
+/**
+ * Reserves memory for the longest batch so far; a shorter batch reserves nothing more. The returned
+ * function returns false if the byte budget is exhausted.
+ */
 function holdMost(http: ApiRequest): (batchBytes: number) => boolean {
   let heldBytes = 0
   return (batchBytes) => {
@@ -70,7 +73,7 @@ type Pumping = {
   readonly hold: (batchBytes: number) => boolean
 }
 
-/** Writes no faster than the client reads. */
+/** Sends frames no faster than the client reads them. */
 function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): void {
   let unsent = batches([], form)
   let stalling: NodeJS.Timeout | undefined
@@ -78,8 +81,8 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
     try {
       goOn()
     } catch {
-      // An object that cannot be decoded ends the watch, as it ends a stream. No caller would catch
-      // this error.
+      // An object that cannot be decoded ends the watch, as in a streamed watch. The error is
+      // handled here because no caller would catch it.
       frames.close()
       socket.destroy()
     }
@@ -88,7 +91,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
     clearTimeout(stalling)
     stalling = undefined
     for (;;) {
-      // The client is gone: events that are ready, perhaps many, are not taken.
+      // The client has disconnected: do not take the remaining events, which may be many.
       if (!socket.writable) return frames.close()
       const { value: piece } = unsent.next()
       if (piece === undefined) {
@@ -99,7 +102,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
         continue
       }
       if (socket.write(piece)) continue
-      // There is no room for a client that reads slowly.
+      // No memory is left for a client that reads slowly.
       if (!hold(piece.length)) return void socket.destroy()
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)
@@ -117,7 +120,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
   go()
 }
 
-/** Sends the close frame. A client that does not close the connection then is disconnected. */
+/** Sends the close frame. A client that does not then close the connection is disconnected. */
 function close(socket: Duplex, payload?: Buffer): void {
   if (!socket.writable) return
   socket.end(frame(CLOSE, payload ?? Buffer.alloc(0)))
@@ -126,8 +129,9 @@ function close(socket: Duplex, payload?: Buffer): void {
 }
 
 /**
- * Frames are shared with other watchers: they are copied only when the client reads, a batch at a
- * time. A batch ends at the end of a message, since a pong may follow it.
+ * Copies frames into batches. Frames are shared with other watchers, so they are copied only when
+ * the client reads, one batch at a time. A batch ends at a message boundary, because a pong may
+ * follow it.
  */
 function* batches(
   parts: readonly Buffer[],
@@ -149,7 +153,10 @@ function* batches(
   if (held.length > 0) yield Buffer.concat(held)
 }
 
-/** Events are framed for a stream: JSON is delimited by newlines, protobuf has length prefixes. */
+/**
+ * Splits a stream's frames into events. JSON is delimited by newlines, and protobuf has length
+ * prefixes.
+ */
 function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -162,7 +169,7 @@ function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
   return found
 }
 
-/** An unfragmented message. Frames of a server are not masked. */
+/** Encodes an unfragmented message. A server does not mask its frames. */
 const frame = (opcode: number, payload: Buffer): Buffer =>
   Buffer.concat([frameHead(opcode, payload.length), payload])
 
@@ -177,16 +184,16 @@ function frameHead(opcode: number, length: number): Buffer {
 }
 
 /**
- * `onEnd`: the client sent a close frame, or violated the protocol; the payload is that of the
- * close frame to send. No input is read afterwards.
+ * Reads the client's frames. Calls `onEnd` when the client sends a close frame or violates the
+ * protocol, with the payload of the close frame to send in return. No input is read after that.
  */
 function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
   /** An incomplete frame: at most its header (14 bytes) and the payload of a control frame. */
   let held: Buffer = Buffer.alloc(0)
   let skip = 0
   /**
-   * The last ping without a pong. Earlier ones need no pong (RFC 6455, 5.5.3), or a client that
-   * does not read could make pongs pile up.
+   * The latest ping that has no pong yet. Earlier pings need no pong (RFC 6455 section 5.5.3);
+   * otherwise a client that does not read could make pongs pile up.
    */
   let ping: Buffer | undefined
   const pong = (): void => {
@@ -203,7 +210,7 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
       const read = readFrame(bytes)
       if (read === 'partial') break
       if (read === 'fault' || read.opcode === CLOSE) {
-        // The rest of the input is discarded, so that the end of the connection is noticed.
+        // Discard the rest of the input, so that the end of the connection is noticed.
         socket.off('data', onData).resume()
         return onEnd(read === 'fault' ? protocolError : read.payload)
       }
@@ -211,7 +218,7 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
       skip = Math.max(read.end - bytes.length, 0)
       bytes = bytes.subarray(Math.min(read.end, bytes.length))
     }
-    // A copy: a slice of a few bytes would keep the whole chunk in memory.
+    // Copy the rest, because a slice of a few bytes would keep the whole chunk in memory.
     held = Buffer.from(bytes)
     pong()
   }
@@ -219,7 +226,10 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
   socket.on('data', onData)
 }
 
-/** Control frames are returned with their payload; the payload of others is skipped. */
+/**
+ * Decodes the frame at the start of the bytes. Only control frames are returned with their payload;
+ * the payload of other frames is skipped.
+ */
 function readFrame(
   bytes: Buffer,
 ):
@@ -232,10 +242,10 @@ function readFrame(
   const opcode = first & 0x0f
   const short = second & 0x7f
   const isControl = opcode >= CLOSE
-  // Errors are reserved bits without a negotiated extension, a missing mask and unknown opcodes
-  // (RFC 6455, 5.1 and 5.2).
+  // Reserved bits without a negotiated extension, unmasked frames and unknown opcodes are protocol
+  // errors (RFC 6455 sections 5.1 and 5.2).
   if ((first & 0x70) !== 0 || (second & 0x80) === 0 || !opcodes.has(opcode)) return 'fault'
-  // Control frames are short and not fragmented (5.5).
+  // Control frames must be short and unfragmented (RFC 6455 section 5.5).
   if (isControl && ((first & 0x80) === 0 || short > CONTROL_BYTES_MAX)) return 'fault'
   const maskAt = short === 127 ? 10 : short === 126 ? 4 : 2
   if (bytes.length < maskAt + 4) return 'partial'

@@ -1,4 +1,4 @@
-/** The query parameters of writes, validated with kube-apiserver's messages. */
+/** Parses the query parameters of writes, and validates them with kube-apiserver's messages. */
 import { invalid } from '../../api/errors.ts'
 import {
   type FieldFault,
@@ -20,7 +20,7 @@ export type WriteOptions = {
 
 const plainOptions: WriteOptions = { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' }
 
-/** Fails with Invalid, and names all faults. */
+/** Parses the options of a create or an update. Fails with Invalid, and reports all errors. */
 export function parseWriteOptions(
   query: URLSearchParams,
   kind: 'CreateOptions' | 'UpdateOptions',
@@ -69,13 +69,13 @@ function parseOptions(
   return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }
 }
 
-/** There is one stage, `All`. Clients send it once. */
+/** Maximum number of values. `All` is the only stage, and clients send it once. */
 const STAGES_MAX = 100
 
 export const validateStageCount = (count: number, path = 'dryRun'): FieldFault[] =>
   count > STAGES_MAX ? [tooMany(path, count, STAGES_MAX)] : []
 
-/** Also validates dryRun in the body of a delete. */
+/** Validates the dryRun parameter of a write, or the dryRun field in the body of a delete. */
 export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
   if (dryRun.length > STAGES_MAX) return validateStageCount(dryRun.length)
   if (dryRun.every((stage) => stage === 'All')) return []

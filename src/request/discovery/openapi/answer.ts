@@ -1,4 +1,4 @@
-/** Answers requests for OpenAPI documents: media types, caching, redirects. */
+/** Serves OpenAPI documents: media types, caching and redirects. */
 import type { RequestContext } from '../../../api/context.ts'
 import { pageNotFound } from '../../../api/errors.ts'
 import {
@@ -36,7 +36,7 @@ export class OpenApi {
     this.#remote = parts.remote
   }
 
-  /** Any method is answered like GET. */
+  /** Serves a request. Any method gets the same response as GET. */
   async answer(request: ApiRequest, context: RequestContext): Promise<ApiResponse> {
     const { path } = request
     if (path === '/openapi/v2') return this.#v2(request)
@@ -63,8 +63,8 @@ export class OpenApi {
   }
 
   /**
-   * The content type is what Go would detect. If-Modified-Since is ignored: the index may have
-   * changed within the same second.
+   * Serves the index of the v3 documents. Its content type is the one that Go would detect.
+   * If-Modified-Since is ignored, because the index may have changed within the same second.
    */
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const { 'if-modified-since': _, ...asked } = request.headers
@@ -100,16 +100,16 @@ export class OpenApi {
   }
 
   /**
-   * Whether requests for what the document describes go to a remote server, which has the document,
-   * too.
+   * Whether requests for what the document describes go to a remote server. The document then also
+   * comes from that server.
    */
   #isRemote(key: string): boolean {
     return this.#remote?.openApi.owns(key) ?? false
   }
 
   /**
-   * A document of a remote server: it answers itself, but for one that this server has made of an
-   * older one.
+   * Serves the document of a remote server. The request is forwarded, unless this server has
+   * converted the document from an older version.
    */
   async #remoteV3(request: ApiRequest, context: RequestContext, key: string): Promise<ApiResponse> {
     const found = this.#remote?.openApi.find(key)
@@ -146,8 +146,8 @@ const bare = (status: number, headers: Headers): ApiResponse => ({
 })
 
 /**
- * The protobuf form has two names. The older one is not a valid media type any more: a request for
- * it is answered with the other.
+ * Returns the media type of the response. The protobuf form has two names. The older one is not a
+ * valid media type, so a request for it gets a response with the other name.
  */
 function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {
   const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`

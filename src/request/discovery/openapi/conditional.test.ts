@@ -22,21 +22,21 @@ function ask(headers: { readonly [name: string]: string }): {
   }
 }
 
-test('who has it already gets nothing', () => {
+test('a client that already has the document gets an empty response with 304', () => {
   for (const tags of ['"A"', 'W/"A"', '"B", "A"', '*'])
     assert.equal(ask({ 'if-none-match': tags }).status, 304)
   assert.equal(ask({ 'if-none-match': '"B"' }).status, 200)
   assert.equal(ask({ 'if-modified-since': httpDate(MODIFIED_MS) }).status, 304)
   assert.equal(ask({ 'if-modified-since': httpDate(MODIFIED_MS - 1000) }).status, 200)
   assert.equal(ask({ 'if-modified-since': 'yesterday' }).status, 200)
-  // A tag says more than a date.
+  // A tag is more precise than a date.
   assert.equal(
     ask({ 'if-none-match': '"B"', 'if-modified-since': httpDate(MODIFIED_MS) }).status,
     200,
   )
 })
 
-test('an answer without a change has no type', () => {
+test('a 304 response has no content type', () => {
   const { headers } = conditional(
     { headers: { 'if-none-match': '*' } },
     { ...whole, modifiedMs: MODIFIED_MS },
@@ -44,7 +44,7 @@ test('an answer without a change has no type', () => {
   assert.deepEqual(headers, { etag: '"A"' })
 })
 
-test('a part', () => {
+test('a range request gets the requested part', () => {
   assert.deepEqual(ask({ range: 'bytes=2-4' }), { status: 206, text: '234', range: 'bytes 2-4/10' })
   assert.deepEqual(ask({ range: 'bytes=8-' }), { status: 206, text: '89', range: 'bytes 8-9/10' })
   assert.deepEqual(ask({ range: 'bytes=-3' }), { status: 206, text: '789', range: 'bytes 7-9/10' })

@@ -1,6 +1,6 @@
 /**
- * Conditional and range requests (RFC 9110, sections 13 and 14), for clients that have the
- * document, or a part of it, already.
+ * Conditional and range requests (RFC 9110, sections 13 and 14), for clients that already have the
+ * document, or a part of it.
  */
 import {
   type ApiRequest,
@@ -53,13 +53,14 @@ export function conditional(
   }
 }
 
-/** HTTP dates have a resolution of seconds. */
+/** Formats a time for HTTP headers, which have a resolution of seconds. */
 export const httpDate = (ms: number): string => new Date(ms).toUTCString()
 
 type RequestHeaders = ApiRequest['headers']
 
 /**
- * If-None-Match takes precedence over If-Modified-Since, since a tag is more precise than a date.
+ * Whether the client already has the document. If-None-Match takes precedence over
+ * If-Modified-Since, because a tag is more precise than a date.
  */
 function isKnown(
   asked: RequestHeaders,
@@ -74,7 +75,10 @@ function isKnown(
   return !Number.isNaN(since) && Math.floor(modifiedMs / 1000) * 1000 <= since
 }
 
-/** If-Range: a part of another version is of no use. */
+/**
+ * Whether the If-Range header, if any, matches this document. A part of another version would be
+ * useless.
+ */
 function isOfThis(
   asked: RequestHeaders,
   tag: Headers[string] | undefined,
@@ -85,8 +89,8 @@ function isOfThis(
 }
 
 /**
- * One range of bytes; a request for several, or in other units, gets the whole document. `first >
- * last`: the range cannot be satisfied.
+ * Returns the requested range of bytes. Undefined for several ranges or other units, for which the
+ * client gets the whole document. If `first > last`, the range cannot be satisfied.
  */
 function partOf(
   range: string,

@@ -1,7 +1,7 @@
 /**
- * Custom kinds in OpenAPI: the schema of a definition, with the fields that every object has. It is
- * decoded for one document and dropped: there may be thousands, and each may change while documents
- * are made.
+ * Custom kinds in OpenAPI: the schema of a CustomResourceDefinition, with the fields that every
+ * object has. A schema is decoded for one document and then dropped. There may be thousands, and
+ * each may change while documents are made.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
@@ -17,7 +17,7 @@ import { customName } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
 
-/** The definitions for a document of custom kinds only. */
+/** Returns the definitions for a document of custom kinds only. */
 export function ofCustomKinds(
   resources: readonly Resource[],
   builtIn: OpenApiDefinitions,
@@ -27,7 +27,9 @@ export function ofCustomKinds(
   return { get: (name) => (name === options ? builtIn.customDeleteOptions : source.get(name)) }
 }
 
-/** The definitions of these custom kinds and of their lists, and all built-in ones. */
+/**
+ * Returns the definitions of these custom kinds and of their lists, and all built-in definitions.
+ */
 export function withCustomKinds(
   resources: readonly Resource[],
   builtIn: OpenApiDefinitions,
@@ -46,7 +48,7 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const { published } = resource.discovery
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
-  // No field may be described: clients would refuse all others.
+  // Describe no field here, because clients would then refuse all others.
   if (schema === undefined)
     return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
@@ -77,7 +79,7 @@ function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   return { schema: { ...schema, ...selectable(resource) }, uses: new Set([item, listMeta]) }
 }
 
-/** The fields that field selectors support. */
+/** Returns the fields that field selectors support. */
 function selectable({ selection }: Resource): Fields {
   const fields = Object.keys(selection.fields)
   return fields.length === 0
@@ -86,8 +88,8 @@ function selectable({ selection }: Resource): Fields {
 }
 
 /**
- * Prints a schema in the order of names, with two types if a value is int-or-string, and with the
- * fields of every object if it is an embedded resource. Defaults and the like stay as they are.
+ * Prints a schema in the order of names. An int-or-string value gets two types, and an embedded
+ * resource gets the fields of every object. Values such as defaults are not changed.
  */
 class Publisher {
   readonly #ofEveryObject: Fields
@@ -137,9 +139,9 @@ class Publisher {
 
 const nested: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
 const combined: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
-/** A definition may have these, but upstream does not publish them. */
+/** Fields that a CustomResourceDefinition may have, but kube-apiserver does not publish. */
 const unpublished: ReadonlySet<string> = new Set(['example', 'externalDocs'])
-/** Left out if they are empty. */
+/** Fields that are omitted if they are empty. */
 const listed: ReadonlySet<string> = new Set([...combined, 'required', 'enum'])
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)

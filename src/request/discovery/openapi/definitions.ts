@@ -1,7 +1,7 @@
 /**
- * The schemas of types for OpenAPI documents, each made once, when it is first referenced. They are
- * those of v3; v2.ts converts them to v2. The fields of a schema are sorted by name, as everything
- * in these documents.
+ * The schemas of types for OpenAPI documents. Each is made once, when it is first referenced. They
+ * are those of v3, and v2.ts converts them to v2. As everywhere in these documents, the fields of a
+ * schema are sorted by name.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -14,16 +14,19 @@ import { definitionName, groupVersionOf, type GroupVersionKind } from './names.t
 
 export type OpenApiDefinition = {
   readonly schema: Fields
-  /** The names of the definitions that it refers to. */
+  /** The names of the definitions to which the schema refers. */
   readonly uses: ReadonlySet<string>
-  /** A custom kind that preserves unknown fields. */
+  /** Whether this is a custom kind that preserves unknown fields. */
   readonly isOpen?: boolean
 }
 
 export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
-/** Upstream's marks for the items of one list, which are meant for another one. */
+/**
+ * Extensions of the items of one list. kube-apiserver publishes them there, although they are meant
+ * for another list.
+ */
 const listMarks: ReadonlyMap<string, Fields> = new Map([
   [
     'storagemigration.k8s.io StorageVersionMigrationList',
@@ -51,24 +54,27 @@ export class OpenApiDefinitions {
   #fixed: ReadonlyMap<string, Fields> | undefined
   #customDeleteOptions: OpenApiDefinition | undefined
 
-  /** `hasEnums`: whether schemas list the values of an enumeration. */
+  /** `hasEnums` is whether schemas list the values of an enumeration. */
   constructor({ hasEnums }: { readonly hasEnums: boolean }) {
     this.#hasEnums = hasEnums
   }
 
-  /** The description of a type or of one of its fields. */
+  /** Returns the description of a type or of one of its fields. */
   describe(type: string, field?: string): string | undefined {
     return this.#descriptions.of(type, field)
   }
 
-  /** `name`: one that another method returned, or that a returned definition refers to. */
+  /**
+   * Returns a definition. Its name must come from another method, or from a reference in a returned
+   * definition.
+   */
   get(name: string): OpenApiDefinition {
     const made = this.#made.get(name) ?? this.#make(name)
     this.#made.set(name, made)
     return made
   }
 
-  /** DeleteOptions in documents of custom kinds, which list fewer groups. */
+  /** The definition of DeleteOptions in documents of custom kinds, which list fewer groups. */
   get customDeleteOptions(): OpenApiDefinition {
     return (this.#customDeleteOptions ??= this.#makeCustomDeleteOptions())
   }
@@ -79,14 +85,14 @@ export class OpenApiDefinitions {
     return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
   }
 
-  /** The name of the definition of a built-in type. */
+  /** Returns the name of the definition of a built-in type. */
   ofType(struct: Struct): string {
     const name = definitionName(struct)
     this.#structs.set(name, struct)
     return name
   }
 
-  /** The list of a built-in kind, whose own definition is `item`. */
+  /** Returns the name of the definition of a list. `item` is the definition of its kind. */
   ofList(gvk: GroupVersionKind, { listName, item }: ListNames): string {
     if (this.#made.has(listName)) return listName
     const listMeta = this.ofType(listMetaStruct())
@@ -109,7 +115,7 @@ export class OpenApiDefinitions {
       properties: {
         apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
         items: {
-          description: 'The objects.',
+          description: 'The objects in the list.',
           items,
           type: 'array',
           ...listMarks.get(`${group} ${kind}`),
@@ -166,7 +172,7 @@ export class OpenApiDefinitions {
     const { $ref, ...inline } = type
     return sorted({
       ...inline,
-      // In OpenAPI 3.0 a reference stands alone, so one with a description is wrapped.
+      // In OpenAPI 3.0 a reference stands alone, so a reference with a description is wrapped.
       ...($ref === undefined ? {} : isAlone ? { $ref } : { allOf: [{ $ref }] }),
       default: field.default ?? (hasZero ? zero : undefined),
       description: isAlone ? undefined : this.describe(struct.name, field.name),
@@ -180,7 +186,7 @@ export class OpenApiDefinitions {
     })
   }
 
-  /** The schema of a type, with the zero value of the type as `default`. */
+  /** Returns the schema of a type, with the zero value of the type as `default`. */
   #type(schema: Schema): Fields {
     switch (schema.type) {
       case 'struct':
@@ -220,11 +226,11 @@ export class OpenApiDefinitions {
   }
 }
 
-/** Fields without a published description. */
+/** Whether a field has no published description. */
 const isUndescribed = (type: string, field: string): boolean =>
   type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
 
-/** Optional fields for which the zero value is published as the default. */
+/** Optional fields whose zero value is published as the default. */
 const zeroDefaults: ReadonlySet<string> = new Set(
   [
     'ConfigMapEnvSource',
@@ -243,8 +249,8 @@ const zeroDefaults: ReadonlySet<string> = new Set(
 )
 
 /**
- * A type with TypeMeta has its own group, version and kind; DeleteOptions has those of every group
- * that exists or existed.
+ * Returns the extension with the groups, versions and kinds of a type. A type with TypeMeta has its
+ * own, and DeleteOptions has those of every group that exists or existed.
  */
 function gvkExtension({ name, packageName, embedded }: Struct): Fields {
   if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}

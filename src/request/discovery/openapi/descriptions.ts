@@ -10,14 +10,14 @@ type TypeDescription = {
   readonly fields: Map<string, string>
 }
 
-/** Describes fields of any type that has no description of its own for them. */
+/** The type that describes fields for types without their own description of them. */
 const ANY = 'Any'
 
-/** The texts are parsed when the first description is needed. */
+/** Finds descriptions. The texts are parsed when the first description is needed. */
 export class Descriptions {
   #types: ReadonlyMap<string, TypeDescription> | undefined
 
-  /** The description of a type, or of one of its fields. Undefined if there is none. */
+  /** Returns the description of a type, or of one of its fields. Undefined if there is none. */
   of(type: string, field?: string): string | undefined {
     const types = (this.#types ??= read(
       [commonTexts, podTexts, workloadTexts, clusterTexts].join('\n'),
@@ -32,6 +32,8 @@ export class Descriptions {
 }
 
 /**
+ * Parses texts in this format:
+ *
  *     Pod: what it is
  *       spec: what the field is for
  *     InitContainer like Container: fields that are not described here are described there

@@ -1,6 +1,6 @@
 /**
- * Definitions of types that are not in the catalogue of built-in types: those with a JSON
- * representation of their own.
+ * Definitions of types that are not in the catalogue of built-in types, because they have their own
+ * JSON representation.
  */
 import type { Fields } from '../../../api/object.ts'
 import type { Descriptions } from './descriptions.ts'
@@ -14,7 +14,7 @@ export const definition = {
   version: `${machinery}.version.Info`,
 } as const
 
-/** By the name that Go's errors use for the type. */
+/** Names of definitions, by the name of the type in Go's errors. */
 export const fixedNames: ReadonlyMap<string, string> = new Map([
   ['v1.Time', `${machinery}.apis.meta.v1.Time`],
   ['v1.MicroTime', `${machinery}.apis.meta.v1.MicroTime`],
@@ -31,7 +31,7 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * All groups and versions that exist or existed: types that all groups share are listed with each
+ * All groups and versions that exist or existed. Types that all groups share are listed with each
  * of them.
  */
 export const everyGroupVersion: readonly { readonly group: string; readonly version: string }[] = `

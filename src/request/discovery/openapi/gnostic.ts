@@ -1,7 +1,10 @@
 /**
- * OpenAPI documents as protobuf: the messages of gnostic (github.com/google/gnostic-models), by
- * field numbers, made from the JSON. kubectl requests both versions in this form. A field is a
- * function that writes a value under a number; messages are tables of those.
+ * Encodes OpenAPI documents as protobuf, with the messages of gnostic
+ * (github.com/google/gnostic-models). They are made from the JSON. kubectl requests both versions
+ * in this form.
+ *
+ * A field is a function that writes a value under a field number, and a message is a table of such
+ * functions.
  */
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../../api/object.ts'
 import { parseJson } from '../../../api/json-value.ts'
@@ -11,8 +14,8 @@ import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/proto
 import { Slices } from '../../../lib/scheduling/slices.ts'
 
 /**
- * Writes a value under a field number. The writer works from the end to the start, so what comes
- * last is written first.
+ * Writes a value under a field number. The writer works from the end to the start, so the last part
+ * is written first.
  */
 type Write = (value: Json, writer: ProtobufWriter, number: number) => void
 type Rows = { readonly [name: string]: readonly [number: number, write: Write] }
@@ -32,14 +35,14 @@ const double: Write = (value, writer, number) => {
   writer.tag(number, FIXED64)
 }
 
-/** A remote server may call anything a number. */
+/** Writes 0 if the value is not an integer, because a remote server may send anything here. */
 const integer: Write = (value, writer, number) => {
   const given = Number(value)
   writer.integer(Number.isInteger(given) ? given : 0)
   writer.tag(number, VARINT)
 }
 
-/** Any value, as YAML. JSON would be valid YAML, but clients compare the text. */
+/** Writes any value as YAML. JSON would be valid YAML, but clients compare the text. */
 const any: Write = (value, writer, number) =>
   writer.message(number, () => text(jsonToYaml(value), writer, 2))
 
@@ -49,13 +52,13 @@ const list =
     if (Array.isArray(value)) for (const item of value.toReversed()) write(item, writer, number)
   }
 
-/** A message with this field only. */
+/** Writes a message that contains only this field. */
 const within =
   (inner: number, write: Write): Write =>
   (value, writer, number) =>
     writer.message(number, () => write(value, writer, inner))
 
-/** A JSON object with arbitrary names: pairs of a name and a value. */
+/** Writes a JSON object with arbitrary names, as pairs of a name and a value. */
 const named =
   (write: Write): Write =>
   (value, writer, number) => {
@@ -70,7 +73,7 @@ const named =
 
 const reference = message({ $ref: [1, text] }, 0)
 
-/** One of two messages: a reference, or the value itself. */
+/** Writes one of two messages: a reference, or the value itself. */
 const orReference =
   (write: Write): Write =>
   (value, writer, number) => {
@@ -80,7 +83,7 @@ const orReference =
     )
   }
 
-/** A schema, or a flag whether any value is allowed. */
+/** Writes a schema, or a flag that says whether any value is allowed. */
 const orFlag =
   (write: Write): Write =>
   (value, writer, number) =>
@@ -88,7 +91,7 @@ const orFlag =
       typeof value === 'boolean' ? flag(value, writer, 2) : write(value, writer, 1),
     )
 
-/** `extensions`: the field number of the pairs for `x-…` extensions. */
+/** Writes a message. `extensions` is the field number of the pairs for `x-…` extensions. */
 function message(rows: Rows, extensions: number): Write {
   return (value, writer, number) =>
     writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))
@@ -106,7 +109,8 @@ function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Pro
 }
 
 /**
- * In v3 a default is a number, a boolean or a string; one that is an object or a list is left out.
+ * Writes a default of v3, which is a number, a boolean or a string. An object or a list is left
+ * out.
  */
 const simple: Write = (value, writer, number) => {
   const [inner, write] = isNumber(value)
@@ -238,7 +242,7 @@ const ownSchema2 = message(
   31,
 )
 
-/** Query parameters have one field more than path parameters, which shifts the field numbers. */
+/** Query parameters have one more field than path parameters, which shifts the field numbers. */
 const inQuery = message(
   {
     required: [1, flag],
@@ -356,7 +360,7 @@ function small(value: Json | undefined, write: Write, number: number): Buffer {
   return writer.take()
 }
 
-/** Pairs of a name and a value, in slices, which leave the event loop to others. */
+/** Encodes pairs of a name and a value, in slices that let the event loop serve other requests. */
 async function large(
   value: Json | undefined,
   write: Write,
@@ -371,7 +375,7 @@ async function large(
   return parts
 }
 
-/** Frames the parts as one message under a number; nothing if they are empty. */
+/** Frames the parts as one message under a field number. Returns nothing if they are empty. */
 function framed(number: number, parts: readonly Buffer[]): readonly Buffer[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   if (length === 0) return []

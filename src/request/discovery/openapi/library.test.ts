@@ -50,7 +50,7 @@ async function propertiesOf(library: OpenApiLibrary): Promise<Fields> {
   return fieldsOf(fieldsOf(schemas[kind])['properties'])
 }
 
-test('a custom kind costs its own document and no other', async () => {
+test('a change of a custom kind replaces its own document and no other', async () => {
   const { registry, library } = start()
   const apps = await library.v3('apis/apps/v1')
   assert.equal(library.v3(key), undefined)
@@ -76,7 +76,7 @@ test('a custom kind costs its own document and no other', async () => {
   assert.ok(!(await library.v2()).json.includes(kind))
 })
 
-test('what a schema holds is never taken for a reference or a part of ours', async () => {
+test('the contents of a schema are never taken for references or for parts of the document', async () => {
   const { registry, library } = start()
   const port = { 'x-kubernetes-int-or-string': true }
   const hostile = {
@@ -103,7 +103,7 @@ test('what a schema holds is never taken for a reference or a part of ours', asy
   assert.ok((await (await library.v2()).protobuf(encodeV2)).includes(kind))
 })
 
-test('documents of custom kinds know the options of a delete in fewer groups', async () => {
+test('documents of custom kinds list fewer groups for DeleteOptions', async () => {
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const groupsIn = async (document: string): Promise<readonly unknown[]> => {
@@ -119,7 +119,7 @@ test('documents of custom kinds know the options of a delete in fewer groups', a
   assert.ok(custom.includes('apps') && !custom.includes('admission.k8s.io'))
 })
 
-test('operations of custom kinds are on the kind itself, and reads take a version', async () => {
+test('operations of custom kinds name the kind itself, and reads accept a resourceVersion', async () => {
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const { paths } = fieldsOf(parseJson((await library.v3(key))?.json ?? Buffer.from('{}')))
@@ -143,7 +143,7 @@ test('examples of custom kinds are not published', async () => {
   assert.deepEqual(properties['example'], { type: 'string' })
 })
 
-test('integers beyond those of JavaScript keep their digits', async () => {
+test('integers that a JavaScript number cannot represent keep their digits', async () => {
   const { registry, library } = start()
   const size = {
     type: 'integer',
@@ -160,7 +160,7 @@ test('integers beyond those of JavaScript keep their digits', async () => {
   assert.ok((await v2.protobuf(encodeV2)).includes(kind))
 })
 
-test('names that every object of JavaScript has are no documents', () => {
+test('names of properties that every JavaScript object has do not name documents', () => {
   const { library } = start()
   for (const name of [
     'constructor',

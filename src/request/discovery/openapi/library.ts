@@ -1,8 +1,8 @@
 /**
- * All OpenAPI documents of a control plane. Each is made when it is first requested, in slices, and
- * kept until its group changes or it has not been requested for a while: a new custom resource
- * costs only the document of its own version. The index does not need the documents of custom
- * resources, of which there may be thousands, to be made.
+ * All OpenAPI documents of a control plane. Each is made in slices when it is first requested. It
+ * is kept until its group changes, or until it has not been requested for a while. A new custom
+ * resource costs only the document of its own version. The index does not need the documents of
+ * custom resources, of which there may be thousands.
  */
 import type { Gates } from '../../../api/gates.ts'
 import { hash } from 'node:crypto'
@@ -28,15 +28,15 @@ import { type OlderTexts, V2Printer } from './v2.ts'
 import { printV3, reachable, V3Printer } from './v3.ts'
 
 /**
- * How long an unused document is kept. With ten thousand custom resources all documents together
+ * How long an unused document is kept. With ten thousand custom resources, all documents together
  * are hundreds of megabytes.
  */
 const LINGER_MS = 2 * 60_000
 /**
- * Part of the hash, by which clients cache documents for a year: to be raised when the same
+ * Part of the hash, by which clients cache documents for a year. Increase it when the same
  * definitions are published differently.
  */
-const CUSTOM_FORM = 1
+const CUSTOM_FORM = 2
 
 /** Identifies a version of a document. */
 type Edition = { readonly hash: string; readonly modifiedMs: number }
@@ -44,7 +44,7 @@ type Edition = { readonly hash: string; readonly modifiedMs: number }
 /** A document, with the encodings that were requested. */
 export class CachedDocument {
   readonly json: Buffer
-  /** The same for all encodings. */
+  /** The edition, which all encodings share. */
   readonly edition: Edition
   #protobuf: Promise<Buffer> | undefined
   #gzipped: Promise<Buffer> | undefined
@@ -74,21 +74,21 @@ type LibraryOptions = {
   readonly clock: Clock
   readonly gates: Gates
   readonly log?: Log
-  /** What remote servers have; absent: there are none. */
+  /** The documents of remote servers. Absent if there are no remote servers. */
   readonly remote?: Pick<RemoteDocuments, 'openApi'> | undefined
 }
 
 type MakeOptions = {
   readonly slices: Slices
   readonly definitions: DefinitionSource
-  /** False: all of its resources are custom. */
+  /** False if all of its resources are custom. */
   readonly isBuiltIn: boolean
-  /** Undefined: the hash is that of the bytes. */
+  /** If undefined, the hash is that of the bytes. */
   readonly edition: Edition | undefined
 }
 
 type MergedDocument = {
-  /** What it is made from. */
+  /** Identifies the state from which the document was made. */
   readonly mark: string
   readonly parts: ReadonlyMap<Group, OlderTexts>
   readonly made: Promise<CachedDocument>
@@ -109,8 +109,8 @@ export class OpenApiLibrary {
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
   /**
-   * By key, with the list of the group's resources that the document was made from, which the
-   * registry replaces when the group changes.
+   * Documents by key, with the list of the group's resources from which each was made. The registry
+   * replaces that list when the group changes.
    */
   readonly #documents = new IdleCache<
     string,
@@ -128,7 +128,7 @@ export class OpenApiLibrary {
     this.#remote = remote?.openApi
   }
 
-  /** The keys of all v3 documents: their paths below /openapi/v3. */
+  /** The keys of all v3 documents, which are their paths below /openapi/v3. */
   get keys(): string[] {
     const groups = this.#registry.groups.flatMap((group) => {
       const versions = versionsOf(this.#registry, group).map((version) => keyOf(group, version))
@@ -139,12 +139,12 @@ export class OpenApiLibrary {
     return [...groups, ...this.#fixedPaths().keys()].toSorted()
   }
 
-  /** The same as long as the documents are. */
+  /** A text that stays the same as long as the documents do. */
   get mark(): string {
     return `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
   }
 
-  /** Undefined: there is no such document. */
+  /** Returns a v3 document. Undefined if there is no such document. */
   v3(key: string): Promise<CachedDocument> | undefined {
     const [root, group = '', version, ...more] = key.split('/')
     if (more.length > 0) return undefined
@@ -160,8 +160,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * The edition of a document; undefined if there is none. Only documents of built-in groups have
-   * to be made for it, once.
+   * Returns the edition of a document. Undefined if there is no such document. Only documents of
+   * built-in groups have to be made for this, once.
    */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/')
@@ -173,7 +173,7 @@ export class OpenApiLibrary {
     return this.#editions.get(group)?.get(key) ?? (await this.v3(key))?.edition
   }
 
-  /** The only document of v2. */
+  /** Returns the only v2 document. */
   v2(): Promise<CachedDocument> {
     const { mark } = this
     const known = this.#whole.get('v2')
@@ -218,7 +218,7 @@ export class OpenApiLibrary {
     })
   }
 
-  /** A document that could not be made is tried again for the next request. */
+  /** Returns the cached document, or makes it. If that fails, the next request tries again. */
   #kept(key: string, group: Group, make: () => Promise<CachedDocument>): Promise<CachedDocument> {
     const known = this.#documents.get(key)
     if (known?.group === group) return known.made
@@ -260,7 +260,7 @@ export class OpenApiLibrary {
     return made
   }
 
-  /** The paths of the resources of one group and version. */
+  /** Returns the paths of the resources of one group and version. */
   async #pathsOf(resources: Group, slices: Slices): Promise<PathItem[]> {
     const items: PathItem[] = []
     for (const resource of resources) {
@@ -303,8 +303,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Makes the v2 document one group after the other, in slices. `parts` has the groups that are
-   * known already, and gets the rest.
+   * Makes the v2 document one group after the other, in slices. `parts` contains the groups that
+   * are already known, and receives the others.
    */
   async #makeWhole(
     groups: readonly Group[],
@@ -327,7 +327,7 @@ export class OpenApiLibrary {
       try {
         await mergeOlder(whole, spec, slices)
       } catch (error) {
-        this.#log('warn', 'the OpenAPI document of a remote server cannot be merged', {
+        this.#log('warn', 'cannot merge the OpenAPI document of an aggregated API server', {
           apiService: service.name,
           error: String(error),
         })
@@ -336,7 +336,7 @@ export class OpenApiLibrary {
     return this.#bound(this.#v2.print(info, whole), slices)
   }
 
-  /** The part of the v2 document for a group. */
+  /** Returns the part of the v2 document for a group. */
   async #olderPart(resources: Group, slices: Slices): Promise<OlderTexts> {
     const items: PathItem[] = []
     for (const version of new Set(resources.map((one) => one.version))) {
@@ -398,5 +398,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** For documents that do not depend on a group. */
+/** The group of documents that do not depend on a group. */
 const noGroup: Group = []

@@ -1,6 +1,6 @@
 /**
- * The names of types and operations in OpenAPI documents, from which generated clients take their
- * own.
+ * The names of types and operations in OpenAPI documents. Generated clients derive their own names
+ * from them.
  */
 import type { Struct } from '../../../objects/schema/schema.ts'
 
@@ -24,7 +24,7 @@ const groups: ReadonlyMap<string, string> = new Map([
   ['rbac', 'rbac.authorization.k8s.io'],
 ])
 
-/** `io.k8s.api.core.v1.Pod`. */
+/** Returns the name of a built-in type, such as `io.k8s.api.core.v1.Pod`. */
 export function definitionName({
   packageName,
   name,
@@ -42,8 +42,8 @@ export function groupVersionOf(packageName: string): GroupVersion {
 }
 
 /**
- * The parts of a custom group are reversed: `com.example.stable.v1.CronTab`. The names of built-in
- * types are reserved.
+ * Returns the name of a custom kind, with the parts of its group reversed:
+ * `com.example.stable.v1.CronTab`. The names of built-in types are reserved.
  */
 export function customName({ group, version, kind }: GroupVersionKind): string {
   const name = [...group.split('.').toReversed(), version, kind].join('.')
@@ -53,11 +53,14 @@ export function customName({ group, version, kind }: GroupVersionKind): string {
 const builtInName =
   /^io\.k8s\.(api|apimachinery\.pkg|apiextensions-apiserver\.pkg|kube-aggregator\.pkg)\./
 
-/** `apps_v1`, `rbacAuthorization_v1`; without a version the tag of the group itself. */
+/**
+ * Returns the tag of a version, such as `apps_v1` or `rbacAuthorization_v1`. Without a version it
+ * is the tag of the group itself.
+ */
 export const tagOf = (group: string, version?: string): string =>
   version === undefined ? camelCase(group) : `${camelCase(group)}_${version}`
 
-/** As part of the ID of an operation: `RbacAuthorizationV1`. */
+/** Returns the part of an operation's ID for a group and version, such as `RbacAuthorizationV1`. */
 export const titleOf = (group: string, version = ''): string =>
   capitalize(camelCase(group)) + capitalize(version)
 
@@ -74,7 +77,7 @@ function split(packageName: string): { readonly family: string; readonly version
   return { family, version }
 }
 
-/** The package of a built-in group in the catalogue of types. */
+/** Returns the package of a built-in group in the catalogue of types. */
 export function packageOf({ group, version }: GroupVersion): string {
   const named = [...groups].find(([family, name]) => name === group && family !== 'meta')?.[0]
   return `${named ?? group.replace(/\.k8s\.io$/, '')}/${version}`

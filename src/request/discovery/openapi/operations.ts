@@ -1,4 +1,4 @@
-/** The operations of a path, independent of the version of OpenAPI: v3.ts and v2.ts print them. */
+/** The operations of a path, independent of the version of OpenAPI. v3.ts and v2.ts print them. */
 import type { GroupVersionKind } from './names.ts'
 import type { Parameter } from './parameters.ts'
 
@@ -17,24 +17,24 @@ export type OpenApiOperation = {
   /** The definition of the response, by status code. */
   readonly answers: readonly (readonly [code: number, name: string])[]
   readonly produces: readonly string[]
-  /** The v2 document has it for operations without a body, too. */
+  /** Media types of the body. The v2 document also lists them for operations without a body. */
   readonly consumes: readonly string[]
 }
 
-/** `name`: the definition. The media types are those that the operation consumes. */
+/** `name` is the definition. The media types are those that the operation consumes. */
 export type RequestBody = { readonly name: string; readonly isRequired: boolean }
 
 export type PathItem = {
   readonly path: string
-  /** Parameters that all operations of the path share, which are listed once. */
+  /** Parameters that all operations of the path share, and that are listed once. */
   readonly parameters: readonly Parameter[]
   readonly operations: readonly OpenApiOperation[]
 }
 
-/** In place of the name of a definition: plain text. */
+/** Stands for plain text in place of the name of a definition. */
 export const anyText = ''
 
-/** Parameters are compared by identity. */
+/** Creates a path, with its common parameters. Parameters are compared by identity. */
 export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations
   const common = (first?.parameters ?? []).filter((one) =>
@@ -55,7 +55,7 @@ export function pathItem(path: string, operations: readonly OpenApiOperation[]):
 const byName = (a: Parameter, b: Parameter): number =>
   a.name === b.name ? (a.in < b.in ? -1 : 1) : a.name < b.name ? -1 : 1
 
-/** The definitions that these paths refer to directly. */
+/** Returns the definitions to which these paths refer directly. */
 export function definitionsOf(items: readonly PathItem[]): Set<string> {
   const found = new Set<string>()
   for (const { answers, body } of items.flatMap(({ operations }) => operations)) {

@@ -1,7 +1,7 @@
 /**
  * The parameters of operations, as rows: name, type and, for those that the v2 document defines
- * once, the suffix of their name there. The suffixes are upstream's, since generated clients
- * contain them.
+ * once, the suffix of their name there. The suffixes are those of kube-apiserver, because generated
+ * clients contain them.
  */
 
 export type Parameter = {
@@ -9,48 +9,51 @@ export type Parameter = {
   readonly in: 'query' | 'path'
   readonly type: 'string' | 'integer' | 'boolean'
   readonly description: string
-  /** The name in the v2 document: `container-1GeXxFDC`. */
+  /** The name in the v2 document, such as `container-1GeXxFDC`. */
   readonly sharedName?: string
 }
 
 export const namespaceParameter = row('namespace vgWSWtn3: The namespace of the object.', 'path')
-export const prettyParameter = row('pretty tJGM1-ng: If `true`, the answer is indented.')
-export const proxiedPath = row('path z6Ciiujn: The path of the request that is passed on.', 'path')
+export const prettyParameter = row('pretty tJGM1-ng: If `true`, the response is indented.')
+export const proxiedPath = row('path z6Ciiujn: The path of the forwarded request.', 'path')
 
-/** The description contains the kind, so the parameter is not shared. */
+/**
+ * Returns the parameter for the name of an object. Its description contains the kind, so it is not
+ * shared.
+ */
 export const nameParameter = (kind: string): Parameter =>
   row(`name: The name of the ${kind}.`, 'path')
 
-const dryRun = row('dryRun: If `All`, everything is done but for storing the result.')
+const dryRun = row('dryRun: With `All`, the request is processed but nothing is stored.')
 const fieldValidation = row(
-  'fieldValidation: What becomes of unknown and doubled fields: `Ignore`, `Warn` (the default) or `Strict`.',
+  'fieldValidation: How unknown and duplicate fields are treated: `Ignore`, `Warn` (the default) or `Strict`.',
 )
-const managerText = 'A name for who makes the change, by which the fields it sets are owned.'
+const managerText = 'The name of the manager that owns the changed fields.'
 const listRows = {
   continue: row(
-    'continue QfD61s0i: Where to go on: the token that came with the part of the list before this one.',
+    'continue QfD61s0i: The token from the previous part of the list, at which the list continues.',
   ),
-  fieldSelector: row('fieldSelector xIcQKXFG: Only objects whose fields have these values.'),
-  labelSelector: row('labelSelector 5Zw57w4C: Only objects whose labels match.'),
+  fieldSelector: row('fieldSelector xIcQKXFG: Selects objects by the values of their fields.'),
+  labelSelector: row('labelSelector 5Zw57w4C: Selects objects by their labels.'),
   limit: row(
-    'limit:integer 1NfNmdNH: At most so many objects; the answer has a token if there are more.',
+    'limit:integer 1NfNmdNH: Maximum number of objects. The response has a token if there are more.',
   ),
-  resourceVersion: row('resourceVersion 5WAnf1kx: The state of which version is asked for.'),
+  resourceVersion: row('resourceVersion 5WAnf1kx: The version of the requested state.'),
   resourceVersionMatch: row(
-    'resourceVersionMatch t8XhRHeC: `Exact` or `NotOlderThan`: how resourceVersion is meant.',
+    'resourceVersionMatch t8XhRHeC: How resourceVersion is applied: `Exact` or `NotOlderThan`.',
   ),
   sendInitialEvents: row(
-    'sendInitialEvents:boolean rLXlEK_k: Whether a watch begins with what is there, and a bookmark after it.',
+    'sendInitialEvents:boolean rLXlEK_k: Whether a watch begins with the existing objects and a bookmark.',
   ),
   timeoutSeconds: row(
-    'timeoutSeconds:integer yvYezaOC: The longest that a list or watch may take.',
+    'timeoutSeconds:integer yvYezaOC: Maximum duration of the list or watch, in seconds.',
   ),
 }
 
 export const listParameters: readonly Parameter[] = [
-  row('allowWatchBookmarks:boolean HC2hJt-J: Whether a watch has bookmarks now and then.'),
+  row('allowWatchBookmarks:boolean HC2hJt-J: Whether a watch may send bookmarks.'),
   ...Object.values(listRows),
-  row('watch:boolean XNNPZGbK: Whether to send changes as they come instead of a list.'),
+  row('watch:boolean XNNPZGbK: Whether to watch for changes instead of listing.'),
 ]
 
 /** Parameters of a get, which only documents of custom kinds list. */
@@ -59,18 +62,18 @@ export const readParameters: readonly Parameter[] = [listRows.resourceVersion]
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
   row(
-    'gracePeriodSeconds:integer -K5HaBOS: How long the object may take to end; zero: not at all.',
+    'gracePeriodSeconds:integer -K5HaBOS: Time for the object to shut down. Zero deletes it at once.',
   ),
   row(
-    'ignoreStoreReadErrorWithClusterBreakingPotential:boolean QbNkfIqj: Whether to delete an object that cannot be read, without any of the usual steps.',
+    'ignoreStoreReadErrorWithClusterBreakingPotential:boolean QbNkfIqj: Whether to delete an object that cannot be read, without the usual steps of a delete.',
   ),
-  row('orphanDependents:boolean uRB25kX5: Deprecated: propagationPolicy says more.'),
+  row('orphanDependents:boolean uRB25kX5: Deprecated. Use propagationPolicy.'),
   row(
-    'propagationPolicy 6jk3prlO: What becomes of dependents: `Orphan`, `Background` or `Foreground`.',
+    'propagationPolicy 6jk3prlO: What happens to dependents: `Orphan`, `Background` or `Foreground`.',
   ),
 ]
 
-/** Like a list, without the parameters of a watch. */
+/** Parameters of a deletecollection: those of a list, without the parameters of a watch. */
 export const deleteCollectionParameters: readonly Parameter[] = [
   ...deleteParameters,
   ...Object.values(listRows),
@@ -84,60 +87,61 @@ export const writeParameters: readonly Parameter[] = [
 
 export const patchParameters: readonly Parameter[] = [
   dryRun,
-  row(`fieldManager 7c6nTn1T: ${managerText} An apply must have one.`),
+  row(`fieldManager 7c6nTn1T: ${managerText} Required for an apply.`),
   fieldValidation,
-  row('force:boolean tOGGb0Yi: Whether an apply takes over fields that others own.'),
+  row('force:boolean tOGGb0Yi: Whether an apply takes fields from other managers.'),
 ]
 
 /** Parameters of connect operations and of logs, by the kind of their options. */
 export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new Map([
   ['NodeProxyOptions', [row('path rFDtV0x9: The path on the node.')]],
   ['PodProxyOptions', [row('path oPbzgLUj: The path in the pod.')]],
-  ['ServiceProxyOptions', [row('path QCf0eosM: The path behind the service.')]],
+  ['ServiceProxyOptions', [row('path QCf0eosM: The path at the service.')]],
   ['PodPortForwardOptions', [row('ports:integer 91KROJmm: The ports to forward.')]],
   [
     'PodExecOptions',
     [
-      row('command Py3eQybp: What to run, and its arguments; no shell is involved.'),
-      row('container i5dOmRiM: The container to run it in; the only one if there is one.'),
-      row('stderr:boolean W_1TNlWc: Whether to send what it writes to standard error.'),
-      row('stdin:boolean PSzNhyUC: Whether it reads what the client sends.'),
-      row('stdout:boolean -EZLRwV1: Whether to send what it writes to standard output.'),
-      row('tty:boolean s0flW37O: Whether it gets a terminal.'),
+      row('command Py3eQybp: The command and its arguments. It is not run in a shell.'),
+      row('container i5dOmRiM: The container. Optional if the pod has only one.'),
+      row('stderr:boolean W_1TNlWc: Whether to send the standard error of the command.'),
+      row('stdin:boolean PSzNhyUC: Whether the command reads input from the client.'),
+      row('stdout:boolean -EZLRwV1: Whether to send the standard output of the command.'),
+      row('tty:boolean s0flW37O: Whether the command gets a terminal.'),
     ],
   ],
   [
     'PodAttachOptions',
     [
-      row('container _Q-EJ3nR: The container to attach to; the only one if there is one.'),
-      row('stderr:boolean 26jJhFUR: Whether to send its standard error.'),
-      row('stdin:boolean sEFnN3IS: Whether it reads what the client sends.'),
-      row('stdout:boolean 005YMKE6: Whether to send its standard output.'),
-      row('tty:boolean g7MlET_l: Whether its terminal is used.'),
+      row('container _Q-EJ3nR: The container. Optional if the pod has only one.'),
+      row('stderr:boolean 26jJhFUR: Whether to send the standard error of the container.'),
+      row('stdin:boolean sEFnN3IS: Whether the container reads input from the client.'),
+      row('stdout:boolean 005YMKE6: Whether to send the standard output of the container.'),
+      row('tty:boolean g7MlET_l: Whether to use the terminal of the container.'),
     ],
   ],
   [
     'PodLogOptions',
     [
-      row('container 1GeXxFDC: The container whose log is meant; the only one if there is one.'),
-      row('follow:boolean 9OIXh_2R: Whether to go on with what is logged later.'),
+      row('container 1GeXxFDC: The container. Optional if the pod has only one.'),
+      row('follow:boolean 9OIXh_2R: Whether to continue with lines that are logged later.'),
       row(
-        'insecureSkipTLSVerifyBackend:boolean gM00jVbe: Whether to trust any certificate of the kubelet.',
+        'insecureSkipTLSVerifyBackend:boolean gM00jVbe: Whether to skip the check of the certificate of the kubelet.',
       ),
-      row('limitBytes:integer zwd1RXuc: At most so many bytes.'),
+      row('limitBytes:integer zwd1RXuc: Maximum number of bytes.'),
       row(
-        'previous:boolean 1jxDPu3y: Whether the log of the container before its last restart is meant.',
+        'previous:boolean 1jxDPu3y: Whether to return the log of the container before its last restart.',
       ),
-      row('sinceSeconds:integer vE2NLdnP: Only what is not older than this.'),
-      row('stream l-48cgXv: `All`, `Stdout` or `Stderr`.'),
-      row('tailLines:integer 9xQLWHMV: Only so many lines from the end.'),
-      row('timestamps:boolean c17fW1w_: Whether each line begins with its time.'),
+      row('sinceSeconds:integer vE2NLdnP: Maximum age of lines, in seconds.'),
+      row('stream l-48cgXv: The stream to return: `All`, `Stdout` or `Stderr`.'),
+      row('tailLines:integer 9xQLWHMV: Number of lines from the end of the log.'),
+      row('timestamps:boolean c17fW1w_: Whether each line begins with its timestamp.'),
     ],
   ],
 ])
 
 /**
- * `name[:type] [suffix of the shared name]: description`; the type is `string` if none is given.
+ * Parses a row: `name[:type] [suffix of the shared name]: description`. The type is `string` if
+ * none is given.
  */
 function row(text: string, place: 'query' | 'path' = 'query'): Parameter {
   const at = text.indexOf(': ')

@@ -1,6 +1,6 @@
 /**
- * All documents against those of kube-apiserver (test/recorded/golden), which have no descriptions.
- * There are no known differences.
+ * Compares all documents with those of kube-apiserver (test/recorded/golden), which are recorded
+ * without descriptions. There are no known differences.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,10 @@ const allOn: Gates = { isOn: () => true }
 
 const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
 
-/** What each set of versions publishes. Where all are on, `all` has what is then different. */
+/**
+ * The documents that each set of versions publishes. If all versions are on, `all` has those that
+ * differ.
+ */
 const sets = [
   { of: 'as it is without flags', published: byDefault, resources: builtInResources() },
   {
@@ -41,7 +44,7 @@ for (const { of, published, resources } of sets) {
     assert.equal(JSON.stringify(own, null, 1), JSON.stringify(published.get(path), null, 1), path)
   }
 
-  test(`every v3 document is the published one, ${of}`, async () => {
+  test(`every v3 document equals that of kube-apiserver, ${of}`, async () => {
     const own = library()
     const keys = [...published.keys()].flatMap((path) =>
       path.startsWith(v3) ? [path.slice(v3.length)] : [],
@@ -55,7 +58,7 @@ for (const { of, published, resources } of sets) {
   })
 }
 
-test('the v2 document is the published one', async () => {
+test('the v2 document equals that of kube-apiserver', async () => {
   const registry = new Registry(builtInResources())
   const library = new OpenApiLibrary({
     registry,

@@ -1,4 +1,4 @@
-/** The OpenAPI paths of a resource and their operations, from its entry in the registry. */
+/** The OpenAPI paths of a resource and their operations, derived from its entry in the registry. */
 import { jsonType, protobufType, yamlType } from '../../../objects/codec/negotiate.ts'
 import { statusStruct } from '../../../registry/meta-types.ts'
 import type { Resource, Subresource } from '../../../registry/resource.ts'
@@ -40,7 +40,7 @@ class ResourcePaths {
   readonly #definitions: OpenApiDefinitions
   readonly #object: string
   readonly #title: string
-  /** `NamespacedPod`, `Node`. */
+  /** The noun in the IDs of operations, such as `NamespacedPod` or `Node`. */
   readonly #noun: string
   readonly #root: string
   readonly #collection: string
@@ -103,8 +103,8 @@ class ResourcePaths {
     if (part.name === 'log') return [pathItem(path, [this.#log(noun)])]
     const name = this.#nameOf(gvk)
     const whole = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}` }
-    // In documents of custom kinds all operations have the kind itself, those of the scale
-    // subresource, too.
+    // In documents of custom kinds, all operations have the kind itself, even those of the scale
+    // subresource.
     const shared = isCustom ? whole : { ...whole, gvk }
     const create = part.verbs.includes('create')
       ? [this.#create(name, noun, this.#place(), gvk)]
@@ -112,7 +112,7 @@ class ResourcePaths {
     return [pathItem(path, [...this.#readAndWrite(shared), ...create])]
   }
 
-  /** Get, patch and put of an object or a subresource. */
+  /** Returns the get, patch and put of an object or a subresource. */
   #readAndWrite(of: {
     readonly verbs: Subresource['verbs']
     readonly name: string
@@ -141,7 +141,7 @@ class ResourcePaths {
         parameters: [...this.#place(), pretty, ...parameters.patchParameters],
         body: { name: definition.patch, isRequired: true },
         consumes: isCustom ? [...patchTypes, applyType] : [...patchTypes, strategicType, applyType],
-        // An apply may create custom objects, too, but upstream does not document it.
+        // An apply may also create custom objects, but kube-apiserver does not document that.
         answers: isCustom
           ? [[200, name]]
           : [
@@ -200,7 +200,7 @@ class ResourcePaths {
 
   #delete(): OpenApiOperation {
     const { kind, deletion } = this.#resource
-    // A delete of a namespace returns the object, since it is never deleted at once, but that is
+    // A delete of a namespace returns the object, because it is never deleted at once, but that is
     // not documented.
     const answer = deletion.returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
@@ -222,7 +222,7 @@ class ResourcePaths {
     return {
       ...this.#operation('delete', 'deletecollection'),
       id: `delete${this.#title}Collection${this.#noun}`,
-      description: `Deletes all objects of kind ${kind} that are selected.`,
+      description: `Deletes all selected objects of kind ${kind}.`,
       parameters: [...place, parameters.prettyParameter, ...own],
       ...(isCustom ? {} : { body: this.#deleteOptions() }),
       answers: [[200, this.#status()]],
@@ -249,8 +249,8 @@ class ResourcePaths {
   }
 
   /**
-   * OpenAPI cannot describe the protocol on the connection. A proxy passes on all methods, and the
-   * rest of the path.
+   * Returns the paths of a connect subresource. OpenAPI cannot describe the protocol on the
+   * connection. A proxy forwards all methods, and the rest of the path.
    */
   #connectPaths(part: Subresource, path: string, noun: string): PathItem[] {
     const isProxy = part.name === 'proxy'
@@ -278,7 +278,7 @@ class ResourcePaths {
     return [plain, pathItem(`${path}/{path}`, deep)]
   }
 
-  /** The deprecated watch paths. */
+  /** Returns the deprecated watch paths. */
   #watchPaths(): PathItem[] {
     const { isNamespaced, kind, plural } = this.#resource
     const place = isNamespaced ? [parameters.namespaceParameter] : []
@@ -289,7 +289,7 @@ class ResourcePaths {
     ): OpenApiOperation => ({
       ...this.#operation('get', action),
       id: `watch${this.#title}${noun}`,
-      description: `Watches objects of kind ${kind}. Deprecated: a list with the parameter watch does the same.`,
+      description: `Watches objects of kind ${kind}. Deprecated: use a list with the parameter watch instead.`,
       parameters: [...own, parameters.prettyParameter, ...parameters.listParameters],
       produces: listTypes,
       answers: [[200, definition.watchEvent]],
@@ -306,7 +306,7 @@ class ResourcePaths {
     return items
   }
 
-  /** The fields that operations share. */
+  /** Returns the fields that operations share. */
   #operation(method: Method, action: string, gvk?: GroupVersionKind) {
     const { group, version, kind, isCustom } = this.#resource
     return {
@@ -319,7 +319,7 @@ class ResourcePaths {
     }
   }
 
-  /** The parameters of a path to one object. */
+  /** Returns the parameters of a path to one object. */
   #place(): parameters.Parameter[] {
     return this.#resource.isNamespaced ? [this.#name, parameters.namespaceParameter] : [this.#name]
   }
@@ -329,8 +329,8 @@ class ResourcePaths {
   }
 
   /**
-   * The definition of a subresource's kind: that of the object itself, or a built-in one such as
-   * Scale.
+   * Returns the definition of a subresource's kind: that of the object itself, or a built-in one
+   * such as Scale.
    */
   #nameOf(gvk: GroupVersionKind): string {
     if (gvk.kind === this.#resource.kind) return this.#object

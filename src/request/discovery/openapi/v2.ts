@@ -1,7 +1,7 @@
 /**
- * OpenAPI 2.0: one document for everything. It has the same paths and definitions as v3 with the
- * limits of v2: no defaults, references with other fields beside them, one type for values that may
- * have two, and shared parameters in one place.
+ * OpenAPI 2.0: one document for everything. It has the same paths and definitions as v3, with the
+ * limits of v2: no defaults, references with other fields beside them, a single type for values
+ * that may have two, and shared parameters in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
@@ -20,7 +20,7 @@ export type OlderTexts = {
 
 export class V2Printer {
   readonly #texts = new WeakMap<OpenApiDefinition, string>()
-  /** Shared parameters that paths printed so far refer to. */
+  /** Shared parameters to which the paths printed so far refer. */
   readonly #shared = new Map<string, Fields>()
 
   definition(made: OpenApiDefinition): string {
@@ -38,7 +38,7 @@ export class V2Printer {
     return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
   }
 
-  /** The shared parameters that paths printed so far refer to, as JSON. */
+  /** Returns the shared parameters to which the paths printed so far refer, as JSON. */
   parameters(): Map<string, string> {
     return new Map([...this.#shared].map(([name, fields]) => [name, JSON.stringify(fields)]))
   }
@@ -134,8 +134,8 @@ const schemaOf = (name: string): Fields =>
   name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` }
 
 /**
- * Leaves out what older clients cannot read, even the types of what may be null or preserves
- * unknown fields: they would refuse valid objects.
+ * Leaves out everything that older clients cannot read. This includes the types of values that may
+ * be null or preserve unknown fields, because those clients would refuse valid objects.
  */
 function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
@@ -156,8 +156,8 @@ const openMark = 'x-kubernetes-preserve-unknown-fields'
 const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
 
 /**
- * Leaves out fields that may be null, and those that are implied for embedded resources that
- * preserve unknown fields.
+ * Returns the required fields, without those that may be null, and those that are implied for
+ * embedded resources that preserve unknown fields.
  */
 function stillRequired(schema: Fields): Json | undefined {
   const { required, properties, additionalProperties } = schema
@@ -183,7 +183,7 @@ function olderField([name, value]: [string, Json | undefined]): [string, Json | 
   return [name, value]
 }
 
-/** A custom kind that preserves unknown fields is not described further. */
+/** Converts a definition. A custom kind that preserves unknown fields is not described further. */
 function olderKind({ schema, isOpen = false }: OpenApiDefinition): Fields {
   if (schema[openMark] !== true && !isOpen) return olderSchema(schema)
   const { type, 'x-kubernetes-group-version-kind': kinds } = schema

@@ -1,5 +1,5 @@
 /**
- * OpenAPI 3.0 as JSON text. Most of the text of a document is in others, too, so a definition is
+ * Prints OpenAPI 3.0 as JSON text. Most definitions are in several documents, so a definition is
  * printed only once.
  */
 import type { Fields } from '../../../api/object.ts'
@@ -37,7 +37,7 @@ export class V3Printer {
   }
 }
 
-/** The names of all definitions that paths need, directly or not, sorted. */
+/** Returns the sorted names of all definitions that paths need, directly or not. */
 export async function reachable(
   items: readonly PathItem[],
   definitions: DefinitionSource,
@@ -53,7 +53,7 @@ export async function reachable(
 }
 
 export const securityScheme = {
-  description: 'A token in the header Authorization, after the word Bearer.',
+  description: 'A token in the Authorization header, after the word Bearer.',
   in: 'header',
   name: 'authorization',
   type: 'apiKey',
@@ -112,7 +112,7 @@ function operationFields(operation: OpenApiOperation): Fields {
   }
 }
 
-/** The extensions of Kubernetes. */
+/** Returns Kubernetes' extensions of an operation. */
 export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   if (action === undefined || kind === undefined) return {}
   return {
@@ -125,7 +125,7 @@ export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   }
 }
 
-/** HTTP's reason phrases. */
+/** Returns the reason phrase of an HTTP status code. */
 export function codeText(code: number): string {
   switch (code) {
     case 200:

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.0 from 2.0, for a remote server that has only that. Not all is kept, as upstream: a
- * reference to a shared parameter leads nowhere.
+ * Converts OpenAPI 2.0 to 3.0, for remote servers that only have 2.0. As in kube-apiserver, not
+ * everything is kept: a reference to a shared parameter leads nowhere.
  */
 import {
   type Fields,
@@ -27,7 +27,7 @@ const methods: ReadonlySet<string> = new Set([
   'patch',
 ])
 
-/** The document, and the hash by which clients keep it. */
+/** Returns the document, with the hash by which clients cache it. */
 export async function convertOlder(
   spec: OlderSpec,
 ): Promise<{ readonly json: Buffer; readonly hash: string }> {
@@ -103,7 +103,7 @@ function parameterFields(parameter: Fields): Fields {
   return { ...rest, schema: made }
 }
 
-/** A reference has nothing beside it in 3.0. */
+/** Converts a schema. In 3.0 a reference has no other fields beside it. */
 function schemaOf(schema: Fields): Fields {
   const { $ref, ...rest } = schema
   const fields = Object.fromEntries(Object.entries(rest).map(schemaField))

@@ -1,6 +1,6 @@
 /**
- * Documents of remote servers that are made to cost much: each is refused, and holds up the event
- * loop for no longer than any request.
+ * Documents of remote servers that are made to be expensive. Each is refused, and blocks the event
+ * loop no longer than any other request.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,10 @@ import { readOlderSpec } from './older-spec.ts'
 import { readAggregated, readPlain } from './remote-resources.ts'
 
 const MB = 1 << 20
-/** Collections of garbage are counted, too; without slices it is seconds. */
+/**
+ * Maximum time for which the event loop may be blocked, including garbage collection. Without
+ * slices it would be blocked for seconds.
+ */
 const TURN_MS_MAX = 300
 const fill = (text: string, length: number): string =>
   text.repeat(Math.ceil(length / text.length)).slice(0, -1)
@@ -32,8 +35,8 @@ const hostile: readonly (readonly [string, () => Promise<unknown>])[] = [
   ['many fields', aggregated(`{${fill('"a":1,', 8 * MB)}}`)],
   ['a large resource', aggregated(list(`{"versions":[{"resources":[[${fill('[],', 8 * MB)}]]}]}`))],
   ['a deep resource', aggregated(list(`{"versions":[{"resources":[${deep(500)}]}]}`))],
-  ['no object', aggregated(`[${fill('{},', 8 * MB)}]`)],
-  ['plain, many resources', () => readPlain(Buffer.from(`{"resources":[${fill('{},', 8 * MB)}]}`))],
+  ['a list as its root', aggregated(`[${fill('{},', 8 * MB)}]`)],
+  ['many plain resources', () => readPlain(Buffer.from(`{"resources":[${fill('{},', 8 * MB)}]}`))],
   [
     'many paths',
     older(`{"paths":{${Array.from({ length: 20_000 }, (_, at) => `"${at}":{}`).join(',')}}}`),
@@ -45,18 +48,18 @@ const hostile: readonly (readonly [string, () => Promise<unknown>])[] = [
 ]
 
 for (const [what, read] of hostile)
-  test(`refused: ${what}`, async () => {
+  test(`a document with ${what} is refused`, async () => {
     const turnMs = await longestTurnMs(() => assert.rejects(read()))
     assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
   })
 
-test('what is not read is skipped, however much it is', async () => {
+test('fields that are not read are skipped, however long they are', async () => {
   const text = `{"x":[${fill('[],', 8 * MB)}],"paths":{"/a":{}}}`
   const turnMs = await longestTurnMs(async () => void (await readOlderSpec(Buffer.from(text))))
   assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
 })
 
-test('a name that everything has is refused in the end', async () => {
+test('a name that already has many different definitions is refused', async () => {
   const definitions = new Map(
     Array.from({ length: 200 }, (_, at) => [at === 0 ? 'A' : `A_v${at + 1}`, `{"maximum":${at}}`]),
   )
@@ -72,7 +75,7 @@ test('a name that everything has is refused in the end', async () => {
   assert.equal(whole.paths.size, 0)
 })
 
-test('what is kept of a document does not keep all of it', async () => {
+test('the parts that are kept of a document do not keep all of it in memory', async () => {
   const specs: unknown[] = []
   const held = await heldBytes(async () => {
     for (let at = 0; at < 10; at++) {

@@ -28,7 +28,7 @@ const wholeOf = (definitions: Record<string, Fields> = {}): OlderWhole => ({
 const read = (texts: ReadonlyMap<string, string>): object =>
   Object.fromEntries([...texts].map(([name, text]) => [name, parseText(text)]))
 
-test('a definition that says something else gets another name, in all references', async () => {
+test('a definition with another meaning gets another name, in all references', async () => {
   const whole = wholeOf({
     Meta: { type: 'object', properties: { name: { type: 'string' } } },
     Meta_v2: { type: 'string' },
@@ -44,7 +44,7 @@ test('a definition that says something else gets another name, in all references
   assert.deepEqual(parseText(whole.definitions.get('Kind') ?? ''), {
     properties: { m: refTo('Meta_v3') },
   })
-  // The same document once more, under another path: the renamed one is used again.
+  // The same document under another path uses the renamed definition again.
   await mergeOlder(
     whole,
     await specOf({ ...given, paths: { '/apis/b/v1/': pathOf('Kind') } }),
@@ -54,7 +54,7 @@ test('a definition that says something else gets another name, in all references
   assert.deepEqual(parseText(whole.paths.get('/apis/b/v1/') ?? ''), pathOf('Kind_v2'))
 })
 
-test('other words are no other meaning, and kinds are joined', async () => {
+test('definitions that differ only in descriptions are the same, and their kinds are joined', async () => {
   const kinds = (group: string): Fields => ({
     [gvk]: [{ group, kind: 'DeleteOptions', version: 'v1' }],
   })
@@ -77,7 +77,7 @@ test('other words are no other meaning, and kinds are joined', async () => {
   })
 })
 
-test('a path that is there stays, and so does what only it needs', async () => {
+test('an existing path is kept, and definitions that only the new path needs are not added', async () => {
   const whole = wholeOf({ Kind: { type: 'string' } })
   await mergeOlder(
     whole,
@@ -88,7 +88,7 @@ test('a path that is there stays, and so does what only it needs', async () => {
   assert.deepEqual(read(whole.definitions), { Kind: { type: 'string' } })
 })
 
-test('only the definitions of kept paths are kept, and those that no path needs', async () => {
+test('definitions are kept if a kept path needs them, or if no path needs them', async () => {
   const spec = await specOf({
     paths: { '/apis/a/v1/x': pathOf('A'), '/apis/b/v1/x': pathOf('B') },
     definitions: { A: { properties: { inner: refTo('Inner') } }, B: {}, Inner: {}, Free: {} },
@@ -98,7 +98,7 @@ test('only the definitions of kept paths are kept, and those that no path needs'
   assert.deepEqual([...kept.definitions.keys()].toSorted(), ['A', 'Free', 'Inner'])
 })
 
-test('a document of 2.0 becomes one of 3.0, also as protobuf', async () => {
+test('a 2.0 document is converted to 3.0, which can be encoded as protobuf', async () => {
   const operation = {
     consumes: ['application/json'],
     produces: ['application/json'],

@@ -1,7 +1,7 @@
 /**
- * Adds the OpenAPI 2.0 document of a remote server to that of this one, by upstream's rules: a path
- * that is there already stays, and a definition or parameter that says something else under the
- * same name gets another one. What is said in other words only is the same.
+ * Adds the OpenAPI 2.0 document of a remote server to that of this server, by kube-apiserver's
+ * rules. An existing path is kept. A definition or parameter with the name, but not the meaning, of
+ * an existing one gets another name. Descriptions are not part of the meaning.
  */
 import { isFields, type Json, listOf } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'
@@ -24,7 +24,10 @@ export type OlderWhole = {
 
 const kindsField = 'x-kubernetes-group-version-kind'
 
-/** `whole` is changed at the end, in one turn: if this fails it is as before. */
+/**
+ * Merges a document. `whole` is only changed at the end, in one tick, so it stays as it was if this
+ * fails.
+ */
 export async function mergeOlder(
   whole: OlderWhole,
   given: OlderSpec,
@@ -83,12 +86,14 @@ type Texts = ReadonlyMap<string, string>
 type Definitions = OlderSpec['definitions']
 
 /**
- * Other things of one name that are told apart: so many servers do not have something of the same
- * name.
+ * Maximum number of different definitions with the same name. Real servers share far fewer names.
  */
 const SAME_NAMES_MAX = 100
 
-/** Other names for parts whose names are taken by something else: `name_v2`, `name_v3`, … */
+/**
+ * Returns other names for parts whose names are taken by something else: `name_v2`, `name_v3` and
+ * so on.
+ */
 async function newNames(
   taken: Texts,
   parts: Definitions,
@@ -105,7 +110,7 @@ async function newNames(
     if (isSame(known)) continue
     for (let count = 2; ; count++) {
       if (count > SAME_NAMES_MAX)
-        throw new Error(`more than ${SAME_NAMES_MAX} things have the name ${name}`)
+        throw new Error(`more than ${SAME_NAMES_MAX} different definitions have the name ${name}`)
       const to = `${name}_v${count}`
       const other = taken.get(to)
       const isFree = other === undefined ? !used.has(to) && !parts.has(to) : isSame(other)
@@ -119,14 +124,14 @@ async function newNames(
   return renamed
 }
 
-/** What it says, whatever the words and for whichever kinds. */
+/** Returns the meaning of a part, without descriptions and the kinds that it is for. */
 function meaningOf(part: Json): string {
   if (!isFields(part)) return printSorted(part)
   const { [kindsField]: _, ...rest } = part
   return printSorted(withoutWords(rest))
 }
 
-/** A property may have the name `description`, but then it is a schema. */
+/** Removes descriptions. A property may have the name `description`, but it is then a schema. */
 function withoutWords(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutWords)
   if (!isFields(value)) return value
@@ -138,7 +143,7 @@ function withoutWords(value: Json): Json {
   )
 }
 
-/** A definition with the kinds of both; undefined: it has them. */
+/** Returns a definition with the kinds of both. Undefined if it already has them. */
 function withKinds(known: string, given: string): string | undefined {
   const [one, other] = [parseText(known), parseText(given)]
   if (!isFields(one) || !isFields(other)) return undefined

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 2.0 document of a remote server, taken apart: its paths and what they refer to, as
- * texts. It is read in slices, a path or a definition at a time.
+ * The OpenAPI 2.0 document of a remote server, split into its paths and the parts to which they
+ * refer, as texts. It is read in slices, one path or definition at a time.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -9,14 +9,16 @@ import { ownText } from '../../../lib/text/own-text.ts'
 import { inSlices, type Steps } from '../../../lib/scheduling/slices.ts'
 import { eachEntry, readFields, readPart } from '../../../api/bounded-json.ts'
 
-/** kube-apiserver has some 1,000 paths and definitions. */
+/**
+ * Maximum number of paths, and of definitions. kube-apiserver has some 1,000 paths and definitions.
+ */
 const PARTS_MAX = 10_000
 
 /** A path, a definition or a parameter. */
 export type OlderPart = {
-  /** In JSON. */
+  /** The part as JSON. */
   readonly text: string
-  /** What it refers to. */
+  /** The references in the part. */
   readonly refs: readonly string[]
 }
 
@@ -26,14 +28,14 @@ export type OlderSpec = {
   readonly paths: OlderSection
   readonly definitions: OlderSection
   readonly parameters: OlderSection
-  /** What else matters, in JSON by name: `info`, `securityDefinitions`. */
+  /** Other fields that are needed, as JSON by name: `info`, `securityDefinitions`. */
   readonly rest: ReadonlyMap<string, string>
 }
 
 export const definitionPrefix = '#/definitions/'
 export const parameterPrefix = '#/parameters/'
 
-/** Fails if it is not a JSON object. */
+/** Reads a document. Fails if it is not a JSON object. */
 export const readOlderSpec = (json: Buffer): Promise<OlderSpec> =>
   inSlices(specSteps(json.toString()))
 
@@ -44,7 +46,7 @@ function* specSteps(text: string): Steps<OlderSpec> {
     parameters: new Map<string, OlderPart>(),
   }
   const rest = new Map<string, string>()
-  // Names are parts of the text.
+  // Names are slices of the text, so they are copied.
   const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
     eachEntry(scanner, PARTS_MAX, (name, part) =>
       parts.set(ownText(name), { text: printFast(part), refs: refsOf(part) }),
@@ -63,7 +65,7 @@ function* specSteps(text: string): Steps<OlderSpec> {
   return { ...spec, rest }
 }
 
-/** How much memory it takes, about. */
+/** Returns roughly how many characters of memory a document takes. */
 export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
   let size = 0
   for (const parts of [paths, definitions, parameters])
@@ -72,13 +74,13 @@ export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
   return size
 }
 
-/** The entry of a map and of a list. */
+/** Overhead of an entry of a map, and of an entry of a list. */
 const PART_CHARS = 200
 const REF_CHARS = 50
 
 /**
- * Only these paths, and without the definitions that only the others need. One that nothing needs
- * stays, as upstream.
+ * Returns the document with only these paths, and without the definitions that only the other paths
+ * need. As in kube-apiserver, a definition that no path needs is kept.
  */
 export const withPaths = (spec: OlderSpec, isKept: (path: string) => boolean): Promise<OlderSpec> =>
   inSlices(withPathsSteps(spec, isKept))
@@ -93,7 +95,7 @@ function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): St
   return { ...spec, paths, definitions }
 }
 
-/** The names of the definitions that paths lead to. */
+/** Returns the names of the definitions that paths need. */
 function* neededBy(
   paths: OlderSection,
   { definitions, parameters }: OlderSpec,
@@ -134,7 +136,7 @@ function eachRef(value: Json | undefined, look: (ref: string) => void): void {
     }
 }
 
-/** The same with other references. */
+/** Returns a copy of the value with other references. */
 export function withRefs(value: Json, renamed: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((item) => withRefs(item, renamed))
   if (!isFields(value)) return value

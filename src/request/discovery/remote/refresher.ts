@@ -1,19 +1,19 @@
 /**
- * Asks remote servers for a document again and again: at once when their APIService changes, then
- * once a minute, later and later while they fail. One of them is asked once at a time, and a few of
- * them together: one that hangs does not keep the others waiting.
+ * Requests a document of each remote server repeatedly: at once when its APIService changes, then
+ * once a minute, and less and less often while it fails. Each server gets one request at a time,
+ * and several servers are asked concurrently, so a server that hangs does not delay the others.
  */
 import { systemTimers, type Timer, type Timers } from '../../../lib/time/timers.ts'
 
-/** As upstream. */
+/** Time between refreshes, as in kube-apiserver. */
 const PERIOD_MS = 60_000
-/** The first wait after a failure. It doubles, up to `retryMsMax`. */
+/** The first wait after a failure. It doubles with each failure, up to `retryMsMax`. */
 const RETRY_MS_FIRST = 1_000
 
 export type RefresherOptions = {
-  /** Whether it succeeded. Must not fail. */
+  /** Refreshes a document, and returns whether that succeeded. Must not fail. */
   readonly refresh: (name: string, signal: AbortSignal) => Promise<boolean>
-  /** How many servers are asked at the same time. */
+  /** Maximum number of concurrent refreshes. */
   readonly workersMax: number
   /** The longest wait after failures. */
   readonly retryMsMax: number
@@ -23,7 +23,7 @@ export type RefresherOptions = {
 type RefreshState = {
   timer: Timer | undefined
   isRunning: boolean
-  /** It was marked while it was being refreshed. */
+  /** Whether it was marked while it was being refreshed. */
   isMarked: boolean
   failures: number
 }
@@ -41,7 +41,7 @@ export class Refresher implements AsyncDisposable {
     this.#timers = options.timers ?? systemTimers
   }
 
-  /** To be refreshed at once: it is new, or has changed. */
+  /** Refreshes an APIService at once, because it is new or has changed. */
   mark(name: string): void {
     const known = this.#known.get(name) ?? {
       timer: undefined,
@@ -57,7 +57,7 @@ export class Refresher implements AsyncDisposable {
     this.#start()
   }
 
-  /** It is gone. */
+  /** Stops refreshing an APIService, because it is gone. */
   drop(name: string): void {
     this.#known.get(name)?.timer?.close()
     this.#known.delete(name)

@@ -28,7 +28,7 @@ const shownOf = (discovery: RemoteDiscovery): Record<string, Omit<RemoteVersion,
 const jobsText =
   '[{"resource":"jobs","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["list"],"shortNames":["jz"]}]'
 
-test('one answer serves all APIServices of a server; what it does not list has no resources', async () => {
+test('one response serves all APIServices of a server, and versions that it does not list have no resources', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
     type,
@@ -43,7 +43,7 @@ test('one answer serves all APIServices of a server; what it does not list has n
   })
 })
 
-test('an APIService that comes later gets what the same answer says about it', async () => {
+test('an APIService that is added later gets its resources from the same document', async () => {
   const servers = new FakeServers()
   const versions = [
     { version: 'v1', resources: [jobs] },
@@ -64,7 +64,7 @@ test('an APIService that comes later gets what the same answer says about it', a
   )
 })
 
-test('a server that cannot be asked is stale without resources, and current when it answers', async () => {
+test('a server that cannot be reached is stale without resources, and current once it responds', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')
   servers.set(remoteService('v1.stable.example.com'))
@@ -89,7 +89,7 @@ test('a server that cannot be asked is stale without resources, and current when
   assert.deepEqual(shownOf(discovery), {})
 })
 
-test('a failure is tried again without being told', async () => {
+test('a failed request is retried without a change of the APIService', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')
   servers.set(remoteService('v1.stable.example.com'))
@@ -99,7 +99,7 @@ test('a failure is tried again without being told', async () => {
   await until(() => !shownOf(discovery)['v1.stable.example.com']?.isStale, 'the version is current')
 })
 
-test('a server with plain discovery only is converted', async () => {
+test('the resources of a server that only has plain discovery are converted', async () => {
   const servers = new FakeServers()
   servers.answers['/apis/old.example.com/v1'] = jsonAnswer({
     kind: 'APIResourceList',
@@ -157,7 +157,7 @@ test('a server with plain discovery only is converted', async () => {
   ])
 })
 
-test('a bad answer makes its own APIService stale and no other', async () => {
+test('an invalid response makes only its own APIService stale', async () => {
   for (const body of [
     '',
     '[]',
@@ -193,7 +193,7 @@ test('a bad answer makes its own APIService stale and no other', async () => {
   }
 })
 
-test('a server that never answers does not keep this one from being ready', async () => {
+test('a server that never responds does not keep this server from becoming ready', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Promise(() => undefined)
   servers.set(remoteService('v1.stable.example.com'))
@@ -202,7 +202,7 @@ test('a server that never answers does not keep this one from being ready', asyn
   let isReady = false
   const starting = discovery.start().then(() => (isReady = true))
   await until(() => {
-    // Its worker begins with the time, too.
+    // Advancing the time also starts the worker.
     time.advance(0)
     return servers.asked.length === 1
   }, 'it is asked')

@@ -1,7 +1,7 @@
 /**
- * What remote servers say about their resources, for aggregated discovery. A server that cannot be
- * asked is listed as stale, without resources, as upstream; the answer for one server serves all of
- * its APIServices.
+ * Reads the resources of remote servers, for aggregated discovery. As in kube-apiserver, a server
+ * that cannot be reached is listed as stale, without resources. The response of a server serves all
+ * of its APIServices.
  */
 import type { Log } from '../../../lib/telemetry/log.ts'
 import { systemTime, type Time } from '../../../lib/time/timers.ts'
@@ -14,18 +14,27 @@ import {
 } from './remote-resources.ts'
 import type { ListedApiService, RemoteServers } from './remote-servers.ts'
 
-/** As upstream. */
+/** Timeout of a request, as in kube-apiserver. */
 const TIMEOUT_MS = 5_000
-/** All groups of a server: 10,000 custom resources have 3 MB. */
+/**
+ * Maximum length of a response, which has all groups of a server. 10,000 custom resources take 3
+ * MB.
+ */
 const ANSWER_BYTES_MAX = 8 << 20
 /**
- * Servers that are asked at the same time: those that do not answer must not hold up the others for
- * long.
+ * Maximum number of servers that are asked concurrently. Servers that do not respond must not delay
+ * the others for long.
  */
 const WORKERS_MAX = 16
-/** How long the server is not ready because of them: two rounds of those that do not answer. */
+/**
+ * Maximum time for which remote servers keep this server from becoming ready: two rounds of
+ * requests without a response.
+ */
 const FIRST_ROUND_MS_MAX = 2 * TIMEOUT_MS
-/** As often as one that answers is asked: aggregated discovery shows a server that is back soon. */
+/**
+ * The longest wait after failures. It equals the period of a server that responds, so that
+ * aggregated discovery soon shows a server that is back.
+ */
 const RETRY_MS_MAX = 60_000
 
 const accept = ['v2', 'v2beta1']
@@ -33,24 +42,24 @@ const accept = ['v2', 'v2beta1']
   .join(',')
 const aggregatorName = 'system:kube-aggregator'
 
-/** A version of a group as it is listed. */
+/** A version of a group, as it is listed. */
 export type RemoteVersion = {
   readonly service: ListedApiService
-  /** A list in JSON; undefined: nothing is known of them. */
+  /** The resources as a JSON list. Undefined if they are unknown. */
   readonly resources: string | undefined
   readonly isStale: boolean
 }
 
-/** What a server answered. */
+/** The response of a server. */
 type DiscoveryAnswer = {
   readonly resources: RemoteResources
-  /** The APIServices that it was read for: of others it says nothing. */
+  /** The APIServices for which it was read. It says nothing about others. */
   readonly names: ReadonlySet<string>
   readonly etag: string
   readonly sinceMs: number
 }
 
-/** An APIService, and since when it is as it is. */
+/** An APIService, and the time of its last change. */
 type MarkedService = { readonly service: ListedApiService; readonly markedMs: number }
 
 type DiscoveredResources = Pick<RemoteVersion, 'resources' | 'isStale'>
@@ -69,7 +78,7 @@ export class RemoteDiscovery implements AsyncDisposable {
   readonly #refresher: Refresher
   readonly #services = new Map<string, MarkedService>()
   readonly #found = new Map<string, DiscoveredResources>()
-  /** By service: several APIServices may name the same one. */
+  /** The responses by service. Several APIServices may name the same service. */
   readonly #answered = new Map<string, DiscoveryAnswer>()
   #following: Disposable | undefined
   readonly #firstRound = new Set<string>()
@@ -89,8 +98,8 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 
   /**
-   * Resolves when every APIService that there is has been asked for once, or has failed; or when
-   * that takes too long.
+   * Resolves when every existing APIService was requested once, or has failed, or when that takes
+   * too long.
    */
   async start(): Promise<void> {
     this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
@@ -104,7 +113,8 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 
   /**
-   * The number of changes: what is derived from the versions is valid as long as it stays the same.
+   * The number of changes. Anything that is derived from the versions is valid as long as it stays
+   * the same.
    */
   get changes(): number {
     return this.#changes
@@ -116,7 +126,8 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 
   /**
-   * Those that were asked for; one that is new is shown when its server has answered, or has not.
+   * Returns the versions that were requested. A new version appears once its server has responded
+   * or failed.
    */
   *versions(): Generator<RemoteVersion> {
     for (const [name, { service }] of this.#services) {
@@ -132,7 +143,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     }
     this.#services.set(name, { service, markedMs: this.#time.monotonicMs() })
     const found = this.#found.get(name)
-    // As upstream, one that was not reached yet is stale from the beginning.
+    // As in kube-apiserver, a version whose server was not reached yet is stale from the beginning.
     if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
     this.#recordChange()
     this.#refresher.mark(name)
@@ -161,7 +172,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     if (known === undefined) return true
     const found = await this.#find(known, signal)
     const now = this.#services.get(name)
-    // Its server is another one now, and is asked next.
+    // The APIService names another server by now, which is asked next.
     if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service))
       return true
     const before = this.#found.get(name)
@@ -177,7 +188,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     try {
       return { resources: await this.#ask(known, signal), isStale: false }
     } catch (error) {
-      this.#options.log('info', 'a remote server cannot be asked for its resources', {
+      this.#options.log('info', 'cannot read the resources of an aggregated API server', {
         apiService: service.name,
         error: String(error),
       })
@@ -193,7 +204,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     const answered = this.#answered.get(keyOf(service))
     const known = answered?.names.has(service.name) === true ? answered : undefined
     const sinceMs = this.#time.monotonicMs()
-    // Asked for another APIService since this one has changed.
+    // The document was requested for another APIService after this one changed.
     if (known !== undefined && known.sinceMs > markedMs && sinceMs - known.sinceMs < SHARED_MS_MAX)
       return known.resources.get(place)
     const etag = known?.etag ?? ''
@@ -205,7 +216,7 @@ export class RemoteDiscovery implements AsyncDisposable {
       this.#answered.set(keyOf(service), { ...known, sinceMs })
       return known.resources.get(place)
     }
-    if (document.status === UNAVAILABLE) throw new Error(`it answered ${UNAVAILABLE}`)
+    if (document.status === UNAVAILABLE) throw new Error(`the server sent status ${UNAVAILABLE}`)
     if (document.status === OK && isAggregatedType(document.type)) {
       const names = new Set(this.#services.keys())
       const resources = await readAggregated(document.body, (group, version) =>
@@ -217,7 +228,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     const plainUser = { name: aggregatorName, uid: '', groups: [] }
     const asked = { accept: 'application/json', user: plainUser, ...limits }
     const plain = await fetch(service, `/apis/${place}`, asked)
-    if (plain.status !== OK) throw new Error(`it answered ${plain.status}`)
+    if (plain.status !== OK) throw new Error(`the server sent status ${plain.status}`)
     return readPlain(plain.body)
   }
 
@@ -234,8 +245,8 @@ export class RemoteDiscovery implements AsyncDisposable {
 }
 
 /**
- * An answer that one APIService got serves the others of its server, if they come in the same
- * round.
+ * How long a response for one APIService serves the other APIServices of its server, which are
+ * refreshed in the same round.
  */
 const SHARED_MS_MAX = 10_000
 

@@ -1,4 +1,4 @@
-/** What documents of this server say about remote ones. */
+/** The parts of this server's documents that come from remote servers. */
 import type { RequestContext } from '../../../api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
 import type { RemoteDiscovery } from './remote-discovery.ts'
@@ -9,7 +9,7 @@ export type RemoteDocuments = {
   readonly servers: RemoteServers
   readonly discovery: RemoteDiscovery
   readonly openApi: RemoteOpenApi
-  /** Hands a request on to the server of an APIService. */
+  /** Forwards a request to the server of an APIService. */
   readonly handOn: (
     service: ListedApiService,
     request: ApiRequest,

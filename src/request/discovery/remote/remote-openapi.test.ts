@@ -46,7 +46,7 @@ function libraryWith(openApi: RemoteOpenApi): OpenApiLibrary {
 const pathsOf = async (library: OpenApiLibrary): Promise<readonly string[]> =>
   Object.keys(fieldsOf(fieldsOf(parseJson((await library.v2()).json))['paths']))
 
-test('the paths of a remote server are in the document of 2.0 until it is gone, whatever else it says', async () => {
+test('the 2.0 document has the paths of a remote server until it is gone, whatever else its document contains', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -56,13 +56,13 @@ test('the paths of a remote server are in the document of 2.0 until it is gone, 
   await until(() => openApi.olderSpecs().length === 1, 'the document of the remote server is read')
   const own = (await pathsOf(library)).filter((one) => one.includes('example.com'))
   assert.deepEqual(own, [path])
-  // What is no number in it does not keep the rest from being printed.
+  // An invalid number in it does not keep the rest from being printed.
   assert.ok((await encodeV2((await library.v2()).json)).length > 0)
   servers.set()
   assert.equal((await pathsOf(library)).includes(path), false)
 })
 
-test('a document that cannot be read adds nothing, and the one before stays', async () => {
+test('a document that cannot be read adds nothing, and the previous one is kept', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -88,7 +88,7 @@ test('a document that cannot be read adds nothing, and the one before stays', as
   assert.equal((await pathsOf(library)).includes(path), true)
 })
 
-test('the index has the addresses of remote documents; who has only 2.0 is converted', async () => {
+test('the index has the addresses of remote documents, and a server that only has 2.0 is converted', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   openApi.start()
@@ -107,7 +107,7 @@ test('the index has the addresses of remote documents; who has only 2.0 is conve
   await until(() => openApi.find(key)?.converted !== undefined, 'the document of 2.0 is converted')
 })
 
-test('documents of all servers share one budget: who comes when it is used up adds nothing', async () => {
+test('the documents of all servers share one budget, and a document that exceeds it adds nothing', async () => {
   const servers = new FakeServers()
   const reported: unknown[] = []
   const log: Log = (_level, _message, fields) => void reported.push(fields)

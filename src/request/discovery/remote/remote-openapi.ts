@@ -1,7 +1,7 @@
 /**
- * The OpenAPI documents of remote servers. Of 3.0 only the index is kept: a client's request for a
- * document goes to the server that has it. Of 2.0 the paths of each APIService are kept, since that
- * is one document for all. What a server answered last stays while it fails.
+ * The OpenAPI documents of remote servers. For 3.0 only the index is kept, and a client's request
+ * for a document goes to the server that has it. For 2.0 the paths of each APIService are kept,
+ * because there is one document for all. The last response of a server is kept while it fails.
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../../../api/json-value.ts'
@@ -14,38 +14,42 @@ import { type OlderSpec, readOlderSpec, sizeOf, withPaths } from './older-spec.t
 import { Refresher } from './refresher.ts'
 import type { ListedApiService, RemoteDocument, RemoteServers } from './remote-servers.ts'
 
-/** As upstream. */
+/** Timeout of a request, as in kube-apiserver. */
 const TIMEOUT_MS = 60_000
 const RETRY_MS_MAX = 60 * 60_000
-/** A path for each version of each group. */
+/** Limits of an index, which has a path for each version of each group. */
 const INDEX_BYTES_MAX = 1 << 20
 const INDEX_KEYS_MAX = 4_096
-/** kube-apiserver's own has 4 MB. It takes three times as much memory while it is read. */
+/**
+ * Maximum length of a 2.0 document. kube-apiserver's own has 4 MB. A document takes three times as
+ * much memory while it is read.
+ */
 const OLDER_BYTES_MAX = 16 << 20
-/** What is kept of all servers together, unless somebody says otherwise. */
+/** Default limit for the 2.0 documents of all servers together. */
 const OLDER_CHARS_MAX = 64 << 20
 /**
- * Servers that are asked at the same time: those that do not answer must not hold up the others.
+ * Maximum number of servers that are asked concurrently. Servers that do not respond must not delay
+ * the others.
  */
 const WORKERS_MAX = 8
 
 const aggregatorUser: User = { name: 'system:aggregator', uid: '', groups: [] }
 
-/** A document that this server has made for a remote one which knows only 2.0. */
+/** A 3.0 document that this server has made for a remote server which only has 2.0. */
 export type ConvertedDocument = {
   readonly json: Buffer
   readonly hash: string
   readonly modifiedMs: number
 }
 
-/** The documents of 3.0 of one APIService's server. */
+/** The 3.0 documents of one APIService's server. */
 type Index = {
   /** The addresses of documents, by key. */
   readonly urls: ReadonlyMap<string, string>
   readonly converted?: ConvertedDocument
 }
 
-/** `digest`: of the document; not every server has tags. */
+/** A 2.0 document. `digest` is its hash, because not every server sends an ETag. */
 type Older = {
   readonly etag: string
   readonly digest: string
@@ -57,7 +61,7 @@ export type RemoteOpenApiOptions = {
   readonly servers: RemoteServers
   readonly log: Log
   readonly time?: Time
-  /** What is kept of all servers' documents of 2.0 together. */
+  /** Maximum size of the 2.0 documents of all servers together. */
   readonly olderCharsMax?: number
 }
 
@@ -95,16 +99,16 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   /**
-   * The number of changes: what is derived from the documents is valid as long as it stays the
-   * same.
+   * The number of changes. Anything that is derived from the documents is valid as long as it stays
+   * the same.
    */
   get changes(): number {
     return this.#changes
   }
 
   /**
-   * The specs of 2.0, in the order in which they are merged: by the priority of groups, then by
-   * name.
+   * Returns the 2.0 documents in the order in which they are merged: by the priority of groups,
+   * then by name.
    */
   olderSpecs(): readonly (readonly [ListedApiService, OlderSpec])[] {
     const priorities = new Map<string, number>()
@@ -120,8 +124,8 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   /**
-   * The addresses of the documents of 3.0, by key. An APIService's own version comes from its
-   * server.
+   * Returns the addresses of the 3.0 documents, by key. The document of an APIService's own version
+   * comes from its server.
    */
   urls(): ReadonlyMap<string, string> {
     const urls = new Map<string, string>()
@@ -131,7 +135,7 @@ export class RemoteOpenApi implements AsyncDisposable {
     return urls
   }
 
-  /** Where the document with this key is; undefined: no server has it. */
+  /** Returns where the document with this key is. Undefined if no server has it. */
   find(
     key: string,
   ):
@@ -143,7 +147,7 @@ export class RemoteOpenApi implements AsyncDisposable {
     return service === undefined ? undefined : { service, converted: index?.converted }
   }
 
-  /** Whether the document is about an APIService's own version, and its server has it. */
+  /** Whether the document is that of an APIService's own version, and its server has it. */
   owns(key: string): boolean {
     const [, group = '', version = ''] = key.split('/')
     return this.#indexes.get(`${version}.${group}`)?.urls.has(key) ?? false
@@ -190,7 +194,7 @@ export class RemoteOpenApi implements AsyncDisposable {
       return true
     } catch (error) {
       if (!signal.aborted)
-        this.#options.log('info', 'the OpenAPI document of a remote server cannot be read', {
+        this.#options.log('info', 'cannot read the OpenAPI document of an aggregated API server', {
           apiService: name,
           version: task.version,
           error: String(error),
@@ -235,7 +239,8 @@ export class RemoteOpenApi implements AsyncDisposable {
     const known = this.#olders.get(service.name)
     const options = { signal, bytesMax: OLDER_BYTES_MAX, etag: known?.etag }
     const document = await this.#fetch(service, '/openapi/v2', options)
-    // A server without the document has nothing to add; as upstream, what it had before stays.
+    // A server without the document has nothing to add. As in kube-apiserver, its previous
+    // document is kept.
     if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined))
       return
     requireOk(document)
@@ -251,7 +256,7 @@ export class RemoteOpenApi implements AsyncDisposable {
     for (const [name, older] of this.#olders) if (name !== service.name) others += older.size
     const { olderCharsMax = OLDER_CHARS_MAX } = this.#options
     if (others + size > olderCharsMax)
-      throw new Error(`all of them have more than ${olderCharsMax} characters`)
+      throw new Error(`the documents of all servers have more than ${olderCharsMax} characters`)
     this.#olders.set(service.name, { etag: document.etag, digest, spec, size })
     this.#changes++
   }
@@ -274,7 +279,10 @@ export class RemoteOpenApi implements AsyncDisposable {
     return this.#options.servers.fetch(service, path, asked)
   }
 
-  /** It may have changed while its server was asked: then it is asked again. */
+  /**
+   * Whether the APIService is unchanged. If it changed during the request, its server is asked
+   * again.
+   */
   #isKnown(service: ListedApiService): boolean {
     return this.#services.get(service.name) === service
   }
@@ -289,7 +297,7 @@ const OK = 200
 const NOT_MODIFIED = 304
 const NOT_FOUND = 404
 
-/** This server itself, which would ask itself for what it has of it. */
+/** Whether the service is this server, which would request its own documents. */
 const isOwn = ({
   namespace,
   name,
@@ -299,7 +307,7 @@ const isOwn = ({
 }): boolean => namespace === 'default' && name === 'kubernetes'
 
 function requireOk({ status }: RemoteDocument): void {
-  if (status !== OK) throw new Error(`it answered ${status}`)
+  if (status !== OK) throw new Error(`the server sent status ${status}`)
 }
 
 function readIndex(document: RemoteDocument): Index {

@@ -1,7 +1,6 @@
 /**
- * Reads what a remote server says about its resources, in either form of discovery, into the texts
- * of aggregated discovery. A document is read in slices, a resource at a time, and every field
- * anew: what it says besides is not passed on.
+ * Reads the resources of a remote server, in either form of discovery, into the texts of aggregated
+ * discovery. A document is read in slices, one resource at a time. Only known fields are passed on.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
@@ -9,20 +8,22 @@ import { printOrdered } from '../../../objects/codec/json.ts'
 import { inSlices, type Steps } from '../../../lib/scheduling/slices.ts'
 import { eachField, eachItem, readFields, readPart } from '../../../api/bounded-json.ts'
 
-/** Groups that a server may have, and versions of one. */
+/** Maximum number of groups of a server, and of versions of a group. */
 const GROUPS_MAX = 10_000
 const VERSIONS_MAX = 100
 /**
- * Resources of a version, and how much their texts may have together: it is part of what every
- * client gets.
+ * Maximum number of resources of a version, and maximum length of their texts together. The texts
+ * are part of what every client gets.
  */
 const RESOURCES_MAX = 4_096
 const TEXT_CHARS_MAX = 1 << 20
 
-/** The resources of each version, as the texts of lists in JSON, by `group/version`. */
+/** The resources of each version by `group/version`. Each value is the text of a JSON list. */
 export type RemoteResources = ReadonlyMap<string, string>
 
-/** Of an APIGroupDiscoveryList, those that are wanted. Fails if it is none. */
+/**
+ * Reads the wanted versions of an APIGroupDiscoveryList. Fails if the document is of another kind.
+ */
 export const readAggregated = (
   json: Buffer,
   isWanted: (group: string, version: string) => boolean,
@@ -41,7 +42,7 @@ function* aggregatedSteps(
     items: (scanner) => eachItem(scanner, GROUPS_MAX, (item) => groupSteps(item, found, isWanted)),
   })
   if (head.get('kind') !== 'APIGroupDiscoveryList' || !isKnownVersion(head.get('apiVersion')))
-    throw new Error('it is not an APIGroupDiscoveryList')
+    throw new Error('response is not an APIGroupDiscoveryList')
   return found
 }
 
@@ -76,7 +77,7 @@ function* resourceSteps(scanner: JsonScanner, resources: string[]): Steps<void> 
     const text = printOrdered(resourceFields(fieldsOf(yield* readPart(item))))
     length += text.length
     if (length > TEXT_CHARS_MAX)
-      throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
+      throw new Error(`the resources of a version have more than ${TEXT_CHARS_MAX} characters`)
     resources.push(text)
   })
 }
@@ -89,8 +90,8 @@ const isKnownVersion = (apiVersion: Json | undefined): boolean =>
   apiVersion === 'apidiscovery.k8s.io/v2' || apiVersion === 'apidiscovery.k8s.io/v2beta1'
 
 /**
- * Of an APIResourceList: a server that knows no aggregated discovery has one for each version.
- * Fails if it is none.
+ * Reads an APIResourceList, of which a server without aggregated discovery has one for each
+ * version. Fails if the document is of another kind.
  */
 export const readPlain = (json: Buffer): Promise<string> => inSlices(plainSteps(json.toString()))
 
@@ -105,7 +106,7 @@ function* plainSteps(text: string): Steps<string> {
         all.push({ one, names: textOf(one['name']).split(/\/(.*)/s) })
       }),
   })
-  if (head.get('kind') !== 'APIResourceList') throw new Error('it is not an APIResourceList')
+  if (head.get('kind') !== 'APIResourceList') throw new Error('response is not an APIResourceList')
   const parents = new Map<
     string,
     { readonly fields: Fields; readonly scope: string; readonly parts: Fields[] }
@@ -132,7 +133,7 @@ function* plainSteps(text: string): Steps<string> {
     )
     length += printed.length
     if (length > TEXT_CHARS_MAX)
-      throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
+      throw new Error(`the resources of a version have more than ${TEXT_CHARS_MAX} characters`)
     resources.push(printed)
     yield
   }
@@ -157,7 +158,10 @@ const plainFields = ({
   singularResource: singularName,
 })
 
-/** In the order of upstream. Clients of 1.26 need a responseKind. */
+/**
+ * Returns the fields of a resource in kube-apiserver's order. Clients of version 1.26 need a
+ * responseKind.
+ */
 function resourceFields(resource: Fields): Fields {
   const parts = itemsOf(resource['subresources'])
   return {
@@ -194,7 +198,7 @@ function listed(name: string, resource: Fields): Fields {
   return texts.length === 0 ? {} : { [name]: texts }
 }
 
-/** Whether a Content-Type says that this is aggregated discovery. */
+/** Whether a Content-Type is that of aggregated discovery. */
 export function isAggregatedType(contentType: string): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
   const has = (parameter: string): boolean => parameters.includes(parameter)

@@ -1,21 +1,24 @@
 /**
- * What the documents of this server need of APIServices, and of the remote servers that they name.
+ * The access of this server's documents to APIServices, and to the aggregated API servers that they
+ * name, which are called remote servers here.
  */
 import type { User } from '../../../api/user.ts'
 
 /** An APIService: where discovery lists a version of a group, and which server has it. */
 export type ListedApiService = {
-  /** `<version>.<group>` */
+  /** The name, which is `<version>.<group>`. */
   readonly name: string
   readonly group: string
   readonly version: string
   readonly groupPriorityMinimum: number
   readonly versionPriority: number
-  /** Undefined: this server has it. */
+  /** Undefined if this server has the version. */
   readonly remote: { readonly service: ServiceId } | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
-  /** Whether this server creates and deletes it, for what it serves itself. */
+  /**
+   * Whether this server creates and deletes the APIService, for a version that it serves itself.
+   */
   readonly isManaged: boolean
 }
 
@@ -23,35 +26,43 @@ type ServiceId = { readonly namespace: string; readonly name: string; readonly p
 
 export type DocumentRequest = {
   readonly accept: string
-  /** Of what is known. */
+  /** The ETag of the document that is already known. */
   readonly etag?: string | undefined
-  /** Who asks, in the words of request headers. */
+  /** The user of the request, which its headers name. */
   readonly user: User
   readonly timeoutMs: number
-  /** A longer answer is a failure. */
+  /** A longer response is a failure. */
   readonly bytesMax: number
   readonly signal: AbortSignal
 }
 
 export type RemoteDocument = {
   readonly status: number
-  /** The header; empty: none. */
+  /** The Content-Type header, or empty if there is none. */
   readonly type: string
   readonly etag: string
   readonly body: Buffer
 }
 
-/** `service`: undefined: it is deleted. */
+/**
+ * Called with an APIService that was added or changed. `service` is undefined if it was deleted.
+ */
 export type OnListedApiService = (name: string, service: ListedApiService | undefined) => void
 
 export type RemoteServers = {
-  /** All APIServices, local ones too. */
+  /** Returns all APIServices, including local ones. */
   readonly list: () => Iterable<ListedApiService>
-  /** How often they have changed. */
+  /** Returns how often they have changed. */
   readonly changes: () => number
-  /** Calls back with every change, also of a condition, and first with all that there are. */
+  /**
+   * Calls the listener with all existing APIServices, and then with every change, including changes
+   * of a condition.
+   */
   readonly onChange: (listener: OnListedApiService) => Disposable
-  /** Asks the server of an APIService, available or not. Fails if it cannot be reached. */
+  /**
+   * Sends a request to the server of an APIService, whether available or not. Fails if the server
+   * cannot be reached.
+   */
   readonly fetch: (
     service: ListedApiService,
     path: string,
@@ -59,7 +70,7 @@ export type RemoteServers = {
   ) => Promise<RemoteDocument>
 }
 
-/** For a server without aggregation. */
+/** The remote servers of a server without aggregation. */
 export const noRemoteServers: RemoteServers = {
   list: () => [],
   changes: () => 0,

@@ -1,6 +1,6 @@
 /**
- * Converts custom objects to another version by the conversion webhook of their definition, with
- * one call for many objects.
+ * Calls the conversion webhook of a CustomResourceDefinition, which converts custom objects to
+ * another version. One call converts many objects.
  */
 import { type ApiError, unclassified } from '../../../api/errors.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
@@ -29,7 +29,7 @@ export class ConversionWebhook {
   readonly #reviewVersion: string
   readonly #newId: () => string
 
-  /** `webhook`: spec.conversion.webhook of the definition. */
+  /** `webhook` is spec.conversion.webhook of the definition. */
   constructor(webhook: Fields, newId: () => string, options: WebhookClientOptions) {
     this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, options)
     const known = textsOf(webhook['conversionReviewVersions']).find(
@@ -40,9 +40,9 @@ export class ConversionWebhook {
   }
 
   /**
-   * All objects have one kind and version. They are read before the call, and again after the
-   * answer, so that they need not be kept in memory while the webhook works. Fails with an
-   * ApiError.
+   * Converts objects, all of which have the same kind and version. They are read before the call
+   * and again after the response, so that they need not stay in memory while the webhook works.
+   * Fails with an ApiError.
    */
   async convert(
     objects: Originals,
@@ -149,7 +149,7 @@ function withoutVersion(object: KubeObject): KubeObject {
 const notAnObject =
   'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** A text that is not JSON is a string in YAML, as which upstream parses it. */
+/** Parses a response. kube-apiserver parses it as YAML, so a text that is not JSON is a string. */
 function parse(text: string): Fields {
   const fields = fieldsIn(text)
   if (fields === undefined) throw new WebhookError(notAnObject)
@@ -187,7 +187,10 @@ function checkType(object: Fields, { at, gvk, apiVersion, kind }: ConversionRequ
   if (givenKind !== kind) throw refuse('kind', kind, givenKind)
 }
 
-/** A converter may change labels and annotations in the metadata, and nothing else. */
+/**
+ * Returns the converted object with the original metadata, except for labels and annotations. A
+ * webhook may change nothing else in the metadata.
+ */
 function restored(converted: Fields, original: KubeObject, gvk: string): KubeObject {
   const given = fieldsOf(converted['metadata'])
   for (const [name, shown] of [

@@ -1,6 +1,6 @@
 /**
- * Access to a resource that is stored in another version, which only a webhook can convert. To the
- * verbs it is like any other.
+ * Gives access to a resource that is stored in another version which only a webhook can convert.
+ * The verbs use it like any other access.
  */
 import { type KubeObject, omit } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -27,8 +27,8 @@ import type { Converter } from './converter.ts'
 type Access = WriteAccess & WatchAccess
 
 /**
- * `stored`: the resource in the version that is written, and access to objects in the versions they
- * were written in.
+ * Creates the access. `stored` is the resource in the version in which objects are written, with
+ * access to objects in whatever versions they were written in.
  */
 export function convertedAccess(
   own: Access,
@@ -79,8 +79,8 @@ type ConvertedSource = {
 type ItemFilter = { readonly matches: Matches; readonly limit: number }
 
 /**
- * A selector is evaluated on converted objects, so pages are read and converted until the limit is
- * reached.
+ * Lists the objects that a selector matches. Selectors are evaluated on converted objects, so pages
+ * are read and converted until the limit is reached.
  */
 async function listSelected(
   { reader, converter, range }: ConvertedSource,
@@ -109,8 +109,8 @@ class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
   /**
-   * From the bytes that a verb wrote to the bytes that were stored, so that the answer need not
-   * convert again.
+   * Maps the bytes that a verb wrote to the bytes that were stored, so that the response needs no
+   * second conversion.
    */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
@@ -126,14 +126,14 @@ class ConvertedStore implements ObjectStore {
     const { revision, found } = await this.#stored.access.storage.store.get(key, options)
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.storage.decode(found))
-    // The wire form: `decode` of the resource reads it, too.
+    // The value has the wire form, because `decode` of the resource also reads that form.
     return {
       revision,
       found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes },
     }
   }
 
-  /** Readable means decodable in the stored version; the webhook is not called. */
+  /** Deletes an object that cannot be decoded in the stored version. The webhook is not called. */
   deleteUnreadable: ObjectStore['deleteUnreadable'] = async (key, _decode, options) => {
     const { store, decode } = this.#stored.access.storage
     return store.deleteUnreadable(key, decode, options)
@@ -164,7 +164,8 @@ class ConvertedStore implements ObjectStore {
   }
 
   /**
-   * The answer to a write: converted to the stored version, defaulted there, and converted back.
+   * Returns the object for the response to a write: converted to the stored version, defaulted
+   * there, and converted back.
    */
   readonly readBack = async (value: Buffer): Promise<KubeObject> => {
     const stored = this.#storedAs.get(value) ?? (await this.#toStored(value))
@@ -201,7 +202,7 @@ class ConvertedStore implements ObjectStore {
     return stored
   }
 
-  /** Without a resourceVersion, since it is not stored yet. */
+  /** Decodes a value that is not stored yet, and therefore has no resourceVersion. */
   #decode(value: Buffer): KubeObject {
     const object = this.#stored.access.storage.decode({
       key: '',

@@ -36,12 +36,12 @@ function setUp(objectsMax: number): {
   return { items, released }
 }
 
-test('beyond the budget what was asked for stays longer, of all resources', () => {
+test('beyond the budget, items that were used are kept longer, across all resources', () => {
   const { items, released } = setUp(4)
   const [one, other] = [new Owner(), new Owner()]
   for (const key of ['a', 'b']) items.add(one, itemOf(key), true)
   for (const key of ['c', 'd']) items.add(other, itemOf(key), true)
-  items.add(one, itemOf('e'), true) // After a round in which all were new.
+  items.add(one, itemOf('e'), true) // This evicts after a round in which all items were new.
   assert.deepEqual(released, ['a@1'])
   for (const [owner, key] of [
     [one, 'b'],
@@ -56,7 +56,7 @@ test('beyond the budget what was asked for stays longer, of all resources', () =
   assert.equal(items.bytes, bytesOf(4))
 })
 
-test('where all are in use one goes all the same, after a bounded look', () => {
+test('if all items are in use, one is evicted after a limited number of steps', () => {
   const { items, released } = setUp(5_000)
   const owner = new Owner()
   for (let at = 0; at < 5_000; at++) items.add(owner, itemOf(`o${at}`), true)
@@ -64,7 +64,7 @@ test('where all are in use one goes all the same, after a bounded look', () => {
   assert.equal(released.length, 1)
 })
 
-test('of an object the latest revision and the one before it are kept, in whatever order they come', () => {
+test('the latest two revisions of an object are kept, in whatever order they are added', () => {
   for (const revisions of [
     [1, 2, 3, 4],
     [4, 3, 2, 1],
@@ -87,7 +87,7 @@ test('of an object the latest revision and the one before it are kept, in whatev
   }
 })
 
-test('to ask for what is kept leaves nothing to the garbage collector', async () => {
+test('reading cached items creates no garbage', async () => {
   const { items } = setUp(20_000)
   const owner = new Owner()
   const all = Array.from({ length: 10_000 }, (_, at) => itemOf(`o${at}`))

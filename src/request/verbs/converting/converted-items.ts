@@ -1,32 +1,33 @@
 /**
- * Objects that webhooks have converted, as bytes, for all resources together, so that a second read
- * or watcher does not call the webhook again. They are kept within a budget: beyond it, the clock
- * algorithm evicts those that were not used since its last round.
+ * Cache of the objects that webhooks have converted, as bytes, so that a second read or watcher
+ * does not call the webhook again. All resources share its budget. Beyond the budget, the clock
+ * algorithm evicts items that were not used since its last round.
  *
- * Clock instead of LRU: hundreds of watchers read each object, and moving an entry to the end of a
- * Map makes V8 rebuild the Map, in the old generation, after as many moves as it has entries.
+ * It uses clock instead of LRU because hundreds of watchers read each object. Moving an entry to
+ * the end of a Map makes V8 rebuild the Map, in the old generation, after as many moves as it has
+ * entries.
  */
 import { Item } from '../../../storage/cache/item.ts'
 import type { Key } from '../../../storage/engine.ts'
 
-/** Some hundred thousand objects of usual size. */
+/** Enough for some hundred thousand objects of usual size. */
 const BYTES_MAX = 128 << 20
-/** Overhead of an entry besides the bytes of its object. */
+/** Memory of an entry besides the bytes of its object. */
 const ENTRY_BYTES = 250
-/** If all entries are in use, so many are spared before one is evicted nevertheless. */
+/** If all items are in use, this many are spared before one is evicted anyway. */
 const SPARED_MAX = 1_000
 
 /**
- * The latest revision that was requested and, if it was converted, the one before, which watchers
- * with a selector compare it with.
+ * The latest revision of an object that was requested. `previous` is the revision before it, if
+ * that was converted: watchers with a selector compare the two.
  */
 export class ConvertedItem extends Item {
   previous: ConvertedItem | undefined
-  /** Whether it was requested since the last round. */
+  /** Whether it was requested since the last round of the clock. */
   isUsed = true
 }
 
-/** A resource in one version, for one state of its definition: its items by key. */
+/** The items by key of a resource in one version, for one state of its definition. */
 export class Owner {
   readonly items = new Map<Key, ConvertedItem>()
   isGone = false
@@ -38,13 +39,13 @@ export class ConvertedItems {
   /** The owners that have items. */
   readonly #owners = new Set<Owner>()
   /**
-   * Advanced only while there are items. The iterators of Map and Set tolerate additions and
-   * deletions meanwhile.
+   * Walks over all items in rounds. It advances only while there are items. The iterators of Map
+   * and Set tolerate additions and deletions in between.
    */
   readonly #rounds = this.#goRound()
   #bytes = 0
 
-  /** `release`: frees the bytes of an item that is no longer kept. */
+  /** Calls `release` to free the bytes of an item that is evicted or deleted. */
   constructor(release: (item: Item) => void, bytesMax = BYTES_MAX) {
     this.#release = release
     this.#bytesMax = bytesMax
@@ -63,8 +64,8 @@ export class ConvertedItems {
   }
 
   /**
-   * `isLasting`: whether the item may serve other requests. One that may not, or comes after `end`,
-   * only serves the requests that wait for it.
+   * Adds an item. If `isLasting` is false, or the owner has ended, the item is not kept: it only
+   * serves the requests that already wait for it.
    */
   add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
     if (owner.isGone || !isLasting) {
@@ -81,7 +82,7 @@ export class ConvertedItems {
     for (let spared = 0; this.#bytes > this.#bytesMax; spared++) this.#passOne(spared < SPARED_MAX)
   }
 
-  /** Deletes the items of an owner that will not be used any longer. */
+  /** Deletes the items of an owner, which accepts no more items. */
   end(owner: Owner): void {
     owner.isGone = true
     this.deleteAll(owner)
@@ -91,7 +92,10 @@ export class ConvertedItems {
     for (const item of owner.items.values()) this.#delete(owner, item)
   }
 
-  /** Of the revisions before the latest, only the newest is kept. */
+  /**
+   * Sets the previous revision of the latest item. Only the newest of the earlier revisions is
+   * kept.
+   */
   #follow(last: ConvertedItem, item: ConvertedItem): void {
     const others = [last.previous, item, item.previous].filter((one) => one !== undefined)
     item.previous = undefined

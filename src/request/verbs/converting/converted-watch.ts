@@ -1,7 +1,7 @@
 /**
- * The events of a resource in another version. To keep the order, each batch is converted before
- * the next one is taken. The first object that cannot be converted ends the watch, with an error
- * for the client.
+ * Converts the events of a watch to another version. To keep their order, each batch is converted
+ * before the next one is taken. The first object that cannot be converted ends the watch, and the
+ * client gets the error.
  */
 import { ApiError, internalError } from '../../../api/errors.ts'
 import type { ObjectEvent, WatchEvent } from '../../../storage/cache/event.ts'
@@ -76,7 +76,7 @@ export class ConvertedWatch implements EventSource {
     })
   }
 
-  /** Returns the events before the first one that fails. */
+  /** Returns the converted events before the first one that fails. */
   async #convertAll(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
     try {
       return await this.#convert(events)
@@ -122,14 +122,16 @@ export class ConvertedWatch implements EventSource {
   }
 
   /**
-   * A selector is evaluated on the state before a change, too, so that state is converted; mostly
-   * it is still kept.
+   * Returns the state before the change, which must be converted if there is a selector: a selector
+   * is evaluated on the states before and after a change. It is usually still in the cache.
    */
   #before({ type, previous }: ObjectEvent): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }
 
-  /** The event for a watcher with a selector; undefined: none. */
+  /**
+   * Returns the event that the watcher gets, or undefined if its selector matches neither state.
+   */
   #shown(
     { type, revision }: ObjectEvent,
     now: Item,

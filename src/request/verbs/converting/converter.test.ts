@@ -54,7 +54,9 @@ function itemOf(name: string, { revision = 1, bytes = 100 } = {}): Item {
   return item
 }
 
-/** A webhook that answers when it is told to. `bad` cannot be converted. */
+/**
+ * A webhook that responds when the test resolves `answer`. It cannot convert objects named `bad`.
+ */
 class FakeWebhook {
   readonly reviews: string[][] = []
   answer: Promise<void> = Promise.resolve()
@@ -106,7 +108,7 @@ function setUp(bytesMax?: number): ConverterFixture {
   }
 }
 
-test('many who want the same at the same time make one review', async () => {
+test('concurrent requests for the same objects share one review', async () => {
   const { webhook, converter } = setUp()
   const items = [itemOf('a'), itemOf('b')]
   const results = await Promise.all(Array.from({ length: 100 }, () => converter.items(items)))
@@ -120,7 +122,7 @@ test('many who want the same at the same time make one review', async () => {
   assert.equal(webhook.reviews.length, 1)
 })
 
-test('reviews are bounded by bytes and by objects, and stay in order', async () => {
+test('reviews are limited in bytes and in objects, and keep the order', async () => {
   const { webhook, converter } = setUp()
   const large = Array.from({ length: 20 }, (_, at) => itemOf(`large${at}`, { bytes: 100_000 }))
   const small = Array.from({ length: 1200 }, (_, at) => itemOf(`small${at}`, { bytes: 10 }))
@@ -135,7 +137,7 @@ test('reviews are bounded by bytes and by objects, and stay in order', async () 
   assert.ok(sizes.slice(11).every((size) => size <= 500))
 })
 
-test('one that cannot be converted does not fail others that were sent with it', async () => {
+test('an object that cannot be converted does not fail requests for other objects of the same review', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -147,7 +149,7 @@ test('one that cannot be converted does not fail others that were sent with it',
   assert.equal((await alone)[0]?.peek().apiVersion, 'example.com/v2')
 })
 
-test('what is kept is bounded by bytes, two revisions of each object, and goes with its definition', async () => {
+test('the cache is limited in bytes, keeps two revisions of each object, and ends with its definition', async () => {
   const { webhook, kept, converter } = setUp(100_000)
   await converter.items(Array.from({ length: 100 }, (_, at) => itemOf(`w${at}`, { bytes: 5_000 })))
   assert.ok(kept.bytes <= 100_000)
@@ -167,7 +169,7 @@ test('what is kept is bounded by bytes, two revisions of each object, and goes w
 
 const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
 
-test('after a restore nothing is shown of the database before', async () => {
+test('after a restore, nothing of the previous database is returned', async () => {
   const { webhook, kept, database, converter } = setUp()
   const [lost, restored] = [itemOf('a', { bytes: 1 }), itemOf('a', { bytes: 2 })]
   await converter.items([lost])
@@ -201,7 +203,7 @@ test('after a restore nothing is shown of the database before', async () => {
   )
 })
 
-test('one that is asked for twice at once is sent once, and fails for both', async () => {
+test('an object that is requested twice at once is sent once, and fails for both requests', async () => {
   const { webhook, converter } = setUp()
   const [good, bad] = [itemOf('good'), itemOf('bad')]
   const [first, second] = await converter.items([good, good])
@@ -210,7 +212,7 @@ test('one that is asked for twice at once is sent once, and fails for both', asy
   assert.deepEqual(webhook.reviews, [['good'], ['bad']])
 })
 
-test('many who waited for a review that failed ask again once, all objects together', async () => {
+test('requests that waited for a failed review send one more, with all their objects together', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -222,7 +224,7 @@ test('many who waited for a review that failed ask again once, all objects toget
   assert.deepEqual(reviews, ['good,bad,fine', 'good,bad,fine'])
 })
 
-test('who waited for a review that failed does not fail with another one for the sake of what it did not ask for', async () => {
+test('a retry after a failed review contains only the objects of its own request', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -235,7 +237,7 @@ test('who waited for a review that failed does not fail with another one for the
     for (const item of items) assert.equal(item.peek().apiVersion, 'example.com/v2')
 })
 
-test('watchers who are shown the same soon after each other share its frame', async () => {
+test('watchers that get the same event soon after each other share its frame', async () => {
   const { converter } = setUp()
   const [item = assert.fail()] = await converter.items([itemOf('a', { revision: 7 })])
   const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()
@@ -249,7 +251,7 @@ test('watchers who are shown the same soon after each other share its frame', as
   )
 })
 
-test('objects are asked for again when they are converted: nobody holds them meanwhile', async () => {
+test('objects are read again when they are converted, and not kept in memory meanwhile', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -266,7 +268,7 @@ test('objects are asked for again when they are converted: nobody holds them mea
   await converting
 })
 
-test('what was sent in another life of the database is not kept, however long that took', async () => {
+test('objects of a review that was sent before the database was replaced are not cached', async () => {
   const { webhook, kept, database, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise

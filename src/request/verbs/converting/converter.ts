@@ -1,7 +1,7 @@
 /**
- * Converts objects by a webhook between the version they are stored in and the version of a
- * request. An object is converted once for all requests: those that come during the conversion wait
- * for it, later ones find it kept.
+ * Converts objects by a webhook between the version in which they are stored and the version of a
+ * request. Each object is converted once for all requests: requests that come during the conversion
+ * wait for it, and later ones find the result in the cache.
  */
 import type { KubeObject } from '../../../api/object.ts'
 import { LateFrames } from '../../../storage/cache/event.ts'
@@ -14,15 +14,15 @@ import type { ConversionWebhook, Originals } from './conversion.ts'
 import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
 /**
- * Limits of one ConversionReview: it is printed and parsed in some milliseconds, and any webhook
- * accepts it. A larger object is sent alone. A batch of a watcher, 256 KB and the rest of the last
- * object, is mostly one review.
+ * Limits of one ConversionReview, with which it is printed and parsed in a few milliseconds, and
+ * accepted by any webhook. A larger object is sent alone. A batch of a watcher (256 KB, and the
+ * rest of its last object) usually fits in one review.
  */
 const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
 /**
- * Concurrent reviews of one request: enough to hide the latency of the webhook, and leaves room for
- * other requests.
+ * Maximum number of concurrent reviews of one request. This is enough to hide the latency of the
+ * webhook, and leaves capacity for other requests.
  */
 const REVIEWS_MAX = 4
 
@@ -31,17 +31,18 @@ export type ConverterOptions = {
   readonly kept: ConvertedItems
   /** Stores the bytes of converted objects. */
   readonly home: ItemHome
-  /** Keeps frames of their events for a while. */
+  /** Keeps the frames of their events for a while. */
   readonly frames: EvictionQueue
   readonly database: Database
 }
 
 /**
- * In another database, or in one that was restored from a backup, a key and a revision mean another
- * object. Until the new database is settled, a request may still hold objects of the old one.
+ * Identity of the database. In another database, or one that was restored from a backup, a key and
+ * a revision mean another object. Until the new database is settled, a request may still hold
+ * objects of the old one.
  */
 export type Database = {
-  /** Changes when the database is replaced. */
+  /** Returns a number that changes when the database is replaced. */
   readonly life: () => number
   readonly isSettled: () => boolean
 }
@@ -55,12 +56,12 @@ export class Converter {
   readonly #owner = new Owner()
   readonly #home: ItemHome
   /**
-   * Objects that are being converted. Nested maps, since a string key of both would have to be made
-   * for each of hundreds of waiting requests.
+   * Objects that are being converted, by key and revision. These are nested maps because a combined
+   * string key would have to be made for each of hundreds of waiting requests.
    */
   readonly #coming = new Map<Key, Map<Revision, PendingReview>>()
   readonly #database: Database
-  /** The `life` of the database that the kept objects come from. */
+  /** The `life` of the database from which the cached objects come. */
   #life: number
   /** Items that are stored in the wanted version. */
   readonly #fitting = new WeakSet<Item>()
@@ -75,9 +76,9 @@ export class Converter {
     this.#life = database.life()
   }
 
-  /** The items in the version of the resource. Fails if one of them cannot be converted. */
+  /** Returns the items in the version of the resource. Fails if one of them cannot be converted. */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
-    // Read first: converting a long list may take longer than the database takes to be settled.
+    // Read this first: converting a long list may take longer than the database takes to settle.
     const life = this.#database.life()
     const reviews = reviewsOf(items)
     if (reviews.length === 1) return this.#some(items, life)
@@ -97,7 +98,7 @@ export class Converter {
     return converted.flat()
   }
 
-  /** The object in the version of the resource. */
+  /** Returns the object in the version of the resource. */
   async object(object: KubeObject): Promise<KubeObject> {
     if (object.apiVersion === apiVersionOf(this.resource)) return object
     const [converted] = await this.#convert([object])
@@ -119,7 +120,7 @@ export class Converter {
   }
 
   /**
-   * Frees the kept objects, since the definition was changed. Conversions that are running can
+   * Frees the cached objects because the definition has changed. Conversions in progress can
    * finish.
    */
   close(): void {
@@ -129,14 +130,14 @@ export class Converter {
   async #some(items: readonly Item[], life: number): Promise<readonly Item[]> {
     const known = items.map((item) => this.#known(item))
     if (known.every((one) => one instanceof Item)) return known
-    // A batch of events may have one object twice: as the state after a change, and as the state
-    // before the next.
+    // A batch of events may contain an object twice: as the state after one change, and as the
+    // state before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
-    // Called before anything is awaited, so that no other request starts to convert the same
-    // objects.
+    // This is called before anything is awaited, so that no other request starts to convert the
+    // same objects.
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
-    // One promise for each review, not for each object: a hundred watchers that wait for the same
-    // objects would have thousands.
+    // Wait for one promise per review, not per object: a hundred watchers that wait for the same
+    // objects would create thousands of promises.
     const reviews = new Set(known.filter(isComing))
     const made = await Promise.all([
       sent,
@@ -158,7 +159,7 @@ export class Converter {
     return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
-  /** A `PendingReview`: another request has sent the review. */
+  /** Returns the converted item, or the pending review of another request that contains it. */
   #known(item: Item): Item | PendingReview | undefined {
     if (this.#fitting.has(item)) return item
     this.#followDatabase()
@@ -177,9 +178,9 @@ export class Converter {
   }
 
   /**
-   * The review of another request has failed, perhaps because of an object that is not among these,
-   * so these are sent in a review of their own. Another request that waited for them may have sent
-   * just these already.
+   * Converts items again after the review of another request has failed. It may have failed because
+   * of an object that is not among these, so they get their own review. If another waiting request
+   * has already sent a review of exactly these items, that one is used.
    */
   async #again(items: readonly Item[], life: number): Promise<ReviewedItems> {
     const known = new Map(items.map((item) => [item, this.#known(item)]))
@@ -205,14 +206,14 @@ export class Converter {
     const sent = [...groups.values()].map((group) =>
       this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
     )
-    // The reviews are written. If requests that wait for them held the objects, these would be
-    // promoted to the old generation.
+    // The reviews have been printed. If requests kept these objects while they wait, V8 would
+    // promote them to the old generation.
     objects.clear()
     const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
     return new Map(made.flatMap((review) => [...review]))
   }
 
-  /** All items have one version. */
+  /** Sends one review. All items must have the same version. */
   #send(
     items: readonly Item[],
     life: number,
@@ -254,14 +255,16 @@ export class Converter {
 
   #keep(item: Item, object: KubeObject, life: number): Item {
     const converted = new ConvertedItem(this.#home, item)
-    // Most readers need only the bytes.
+    // Print the bytes now, because most readers need nothing else.
     converted.setBytes(object, this.#home.codec.print(object))
     this.#followDatabase()
     this.#kept.add(this.#owner, converted, life === this.#life && this.#database.isSettled())
     return converted
   }
 
-  /** What the webhook returned is pruned, but not validated. All objects have one version. */
+  /**
+   * Converts objects that all have one version. The webhook's result is pruned, but not validated.
+   */
   async #convert(objects: Originals): Promise<readonly KubeObject[]> {
     const { shape } = this.resource
     const converted = await this.#webhook.convert(
@@ -273,7 +276,7 @@ export class Converter {
   }
 }
 
-/** The items that a review made, by id. */
+/** The items that a review produced, by id. */
 type ReviewedItems = ReadonlyMap<string, Item>
 
 type PendingReview = { readonly items: ReadonlySet<Item>; readonly review: Promise<ReviewedItems> }

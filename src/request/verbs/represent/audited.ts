@@ -1,4 +1,7 @@
-/** Tells the audit log what a response shows, in JSON, whatever the client accepts. */
+/**
+ * Passes the content of a response to the audit log. The log gets JSON, whatever format the client
+ * accepts.
+ */
 import type { AuditRecorder } from '../../../api/audited.ts'
 import type { LazyBody } from '../../../api/request.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -6,10 +9,13 @@ import { once } from '../../../lib/scheduling/parts.ts'
 import { Slices } from '../../../lib/scheduling/slices.ts'
 import type { Body, Representation } from './representation.ts'
 
-/** `hold` reserves bytes in the byte budget of requests. It fails if the budget is used up. */
+/** `hold` reserves bytes in the byte budget of requests. It fails if the budget is exhausted. */
 export type Auditing = { readonly audit: AuditRecorder; readonly hold: (bytes: number) => void }
 
-/** `json`: the same representation in compact JSON. */
+/**
+ * Returns a representation that records its objects. `json` is the same representation in compact
+ * JSON.
+ */
 export const audited = (
   shown: Representation,
   json: Representation,
@@ -38,8 +44,8 @@ export const audited = (
 })
 
 /**
- * The bytes of an object are those of the cache, or of the response. They are counted once, also if
- * the response is printed in parts.
+ * Records an object. Its bytes are those of the cache or of the response, so only further copies
+ * are counted. They are counted once, even if the response is printed in slices.
  */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')
@@ -50,7 +56,7 @@ function record(json: Body, { audit, hold }: Auditing): void {
   })
 }
 
-/** Undefined if there are more bytes than are recorded. */
+/** Returns the whole body, or undefined if it has more bytes than are recorded. */
 async function collect(
   body: Buffer | LazyBody,
   { audit, hold }: Auditing,
@@ -62,7 +68,7 @@ async function collect(
   const whole = Buffer.allocUnsafeSlow(length)
   const slices = new Slices()
   let used = 0
-  // The memory of a chunk is reused for the next one.
+  // Copy each chunk, because its memory is reused for the next one.
   for await (const parts of body.chunks) {
     for (const part of parts) used += part.copy(whole, used)
     if (slices.isOver) await slices.turn()

@@ -1,4 +1,6 @@
-/** Objects in CBOR, whole or only their metadata, made from the cached JSON. */
+/**
+ * Represents objects in CBOR, whole or only their metadata. The CBOR is made from the cached JSON.
+ */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
 import type { Item } from '../../../storage/cache/item.ts'
@@ -30,7 +32,7 @@ export function cborObjects(resource: Resource, { hold }: Pick<Styling, 'hold'>)
 
 type Encoding = Pick<Styling, 'hold'> & { readonly struct?: Struct }
 
-/** The document that compact JSON becomes. */
+/** Converts compact JSON to a CBOR document. */
 export function cborBody(json: Buffer, { struct, hold }: Encoding): Body {
   if (json.length <= SHORT_BYTES) return encodeCbor(parseJson(json), struct)
   return styledDocument({
@@ -58,6 +60,6 @@ export const cborList = (
     begin: Buffer.concat([openMap(head, 'items'), arrayHead(items.length)]),
   })
 
-/** A watch event. As upstream has it, the object is a CBOR document of its own. */
+/** Encodes a watch event. As in kube-apiserver, its object is a complete CBOR document. */
 export const cborEvent = (type: string, object: Buffer): Buffer =>
   Buffer.concat([openMap({ type }, 'object'), object])

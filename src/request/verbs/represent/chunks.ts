@@ -4,13 +4,16 @@
 import type { LazyBody } from '../../../api/request.ts'
 
 /**
- * Parts are copied into a buffer of this size, which is reused once the socket has taken it and so
- * stays in the CPU cache: writing many small buffers costs several times the copy. A list in flight
- * needs no other memory besides the cache.
+ * Size of the buffer into which parts are copied. Writing many small buffers costs several times as
+ * much as copying them. The buffer is reused once the socket has taken it, so it stays in the CPU
+ * cache, and a list needs no other memory besides the cache while it is sent.
  */
 export const CHUNK_BYTES: number = 64 * 1024
 
-/** `length`: of all parts together. They are made as the client reads. */
+/**
+ * Returns a body with the parts, which are made as the client reads. `length` is their total
+ * length.
+ */
 export function inChunks(length: number, parts: () => Iterable<Buffer>): Buffer | LazyBody {
   if (length <= CHUNK_BYTES) return Buffer.concat([...parts()], length)
   return { length, chunks: chunksOf(parts()) }

@@ -42,7 +42,7 @@ function harness(): { forms: ResourceForms; itemOf: (object?: typeof lease) => I
   return { forms, itemOf }
 }
 
-test('those who watch are shown the message that was made for the answer', () => {
+test('watchers get the message that was encoded for the response to a write', () => {
   const { forms, itemOf } = harness()
   forms.message(itemOf())
   const object = { ...lease }
@@ -50,16 +50,16 @@ test('those who watch are shown the message that was made for the answer', () =>
   const item = itemOf(object)
   assert.equal(forms.message(item), answered)
   assert.deepEqual(forms.message(item), answered)
-  // It has been handed over.
+  // The message has been taken.
   assert.notEqual(forms.message(itemOf(object)), answered)
 })
 
-test('the message of a written object is the same as that of its JSON', () => {
+test('the message of a written object equals the message that is made from its JSON', () => {
   const { forms, itemOf } = harness()
   assert.deepEqual(forms.writtenMessage({ ...lease }), forms.message(itemOf()))
 })
 
-test('where nobody reads protobuf nothing is kept for them', () => {
+test('no message is kept if no client reads protobuf', () => {
   const { forms, itemOf } = harness()
   const object = { ...lease }
   const answered = forms.writtenMessage(object)

@@ -1,5 +1,5 @@
 /**
- * Representations of the objects of one resource other than JSON, kept beside the cache for later
+ * Represents the objects of one resource in forms other than JSON. The results are cached for later
  * requests.
  */
 import { parseJson } from '../../../api/json-value.ts'
@@ -56,9 +56,9 @@ export class ResourceForms {
   }
 
   /**
-   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are
-   * not cached, since they would evict others; `makeOwn` may make them in memory that is used
-   * again.
+   * Returns a function that frames events, with a cache for each `way` of framing. Events that only
+   * one watcher gets are not cached, since they would evict others. `makeOwn` may frame those in
+   * reused memory.
    */
   frames(
     way: string,
@@ -70,7 +70,7 @@ export class ResourceForms {
     return (shown) => (shown.isShared ? known.of(shown) : makeOwn(shown))
   }
 
-  /** The protobuf message of the object, without an envelope. */
+  /** Returns the protobuf message of the object, without an envelope. */
   readonly message = (item: Item): Buffer => {
     this.#areMessagesRead = true
     return this.#messages.of(item)
@@ -82,8 +82,8 @@ export class ResourceForms {
   }
 
   /**
-   * The message of an object that was just written, kept for its watch event if messages of the
-   * resource were requested before.
+   * Returns the message of an object that was just written. It is kept for the object's watch event
+   * if messages of the resource were requested before.
    */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
@@ -109,7 +109,7 @@ export class ResourceForms {
     return (item) => made.of(item)
   }
 
-  /** A view, such as a Scale, has another `kind` of table. */
+  /** Returns the row of an object. A view, such as a Scale, has another `kind` of table. */
   row(
     { object, json }: WrittenObject,
     version: Version,
@@ -120,11 +120,14 @@ export class ResourceForms {
     return rowOf(object, kind, this.#included({ object, json: known }, version, included))
   }
 
-  /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
+  /**
+   * Returns the row of a cached object. Columns need few fields, and JSON.parse finds these faster
+   * than a decoder with a schema.
+   */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    // An item may be decoded or printed while the row of a large one is made in parts. JSON.parse
-    // cannot be divided.
+    // Another request may decode or print the item while the row of a large one is made in slices,
+    // so the choice is made once. JSON.parse cannot be divided, so a large item is decoded.
     const object = once('object of a row', () => {
       if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
       return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())
@@ -146,20 +149,26 @@ export class ResourceForms {
     return this.#transcoder.message(item.wire(), 0, struct) ?? encodeItem(item.peek(), struct)
   }
 
-  /** The same for v1 and v1beta1: the message has no apiVersion. */
+  /**
+   * Encodes the metadata of an object. The message has no apiVersion, so it is the same for v1 and
+   * v1beta1.
+   */
   #encodePartial(item: Item): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
     const made = json && this.#transcoder.message(json, 0, partialStruct())
     return made ?? encodeItem(partialOf(this.#metadataOf(item), 'v1'), partialStruct())
   }
 
-  /** The metadata of custom kinds has another order of fields. */
+  /**
+   * Returns the metadata of an object as JSON. The metadata of custom kinds has another order of
+   * fields, so it is printed again.
+   */
   #partialText(item: Item, version: Version): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
     return json ?? Buffer.from(partialJson(this.#metadataOf(item), version))
   }
 
-  /** The metadata of an object. Its other fields may be large, and are not decoded. */
+  /** Returns the metadata of an object. The other fields may be large, and are not decoded. */
   #metadataOf(item: Item): Pick<KubeObject, 'metadata'> {
     const metadata = item.decoded === undefined ? valueAt(item.wire(), ['metadata']) : undefined
     if (metadata === undefined) return item.peek()
@@ -182,7 +191,10 @@ export class ResourceForms {
   }
 }
 
-/** Columns of custom kinds may show any field, with all of its digits. */
+/**
+ * Returns the value if it is an object. Columns of custom kinds may show any field, with all of its
+ * digits.
+ */
 function objectIn(value: Json): KubeObject | undefined {
   const { kind, apiVersion, metadata, ...fields } = fieldsOf(value)
   if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata))

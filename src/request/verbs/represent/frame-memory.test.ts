@@ -4,7 +4,10 @@ import { FrameMemory } from './frame-memory.ts'
 
 const LARGE = 100 << 10
 
-/** As a watch does: frames of one batch, with a byte of their own each. */
+/**
+ * Takes memory for the frames of one batch, as a watch does, and fills each frame with another
+ * byte.
+ */
 function batch(memory: FrameMemory, sizes: readonly number[]): Buffer[] {
   memory.begin()
   return sizes.map((size, at) => memory.take(size).fill(at + 1))
@@ -24,7 +27,7 @@ test('frames of one batch never overlap', () => {
   }
 })
 
-test('a later batch uses the memory of the one before it', () => {
+test('a later batch reuses the memory of the previous one', () => {
   const memory = new FrameMemory()
   batch(memory, [LARGE])
   const [second] = batch(memory, [LARGE])
@@ -41,7 +44,7 @@ test('small batches hold no memory', () => {
   assert.ok(second.buffer !== third.buffer || second.byteOffset !== third.byteOffset)
 })
 
-test('after release the last frames stay as they are', () => {
+test('the last frames stay as they are after a release', () => {
   const memory = new FrameMemory()
   batch(memory, [LARGE])
   const last = batch(memory, [LARGE, LARGE])

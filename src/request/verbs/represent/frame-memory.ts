@@ -1,24 +1,27 @@
 /**
  * Memory for the frames that a single watch sends, which are those of the objects that exist when
- * it begins. It is used again for each batch: with memory of their own the frames of ten thousand
- * objects are 20 MB, which the garbage collector is called for in the midst of a streaming list.
+ * it begins. It is reused for each batch. With memory of their own, the frames of ten thousand
+ * objects would take 20 MB, and start the garbage collector in the middle of a streaming list.
  */
 
-/** Smaller batches are not worth a block: a kubelet's watch begins with some twenty objects. */
+/**
+ * Smaller batches do not need a block. A kubelet's watch, for example, begins with some twenty
+ * objects.
+ */
 const BYTES_MIN = 64 << 10
 /**
- * A batch is cut at 256 KB of JSON, which is no more in protobuf, or after one object that is
- * longer.
+ * Length of a block. A batch ends at 256 KB of JSON, whose protobuf is not longer, or after one
+ * longer object.
  */
 const BYTES_MAX = 320 << 10
 
 export class FrameMemory {
   #block: Buffer | undefined
   #used = 0
-  /** What the frames of the batch took, in the block or not. */
+  /** Total length of the batch's frames, in the block or outside of it. */
   #taken = 0
 
-  /** A new batch: the frames of the last one are not read any more. */
+  /** Begins a new batch. The frames of the last one are not read any more. */
   begin(): void {
     const wanted = Math.min(this.#taken, BYTES_MAX)
     if (wanted >= BYTES_MIN && (this.#block?.length ?? 0) < wanted)
@@ -36,7 +39,10 @@ export class FrameMemory {
     return this.#block.subarray(start, start + bytes)
   }
 
-  /** There will be no more such frames. Those of the last batch stay as they are. */
+  /**
+   * Releases the memory, because no more such frames follow. The frames of the last batch stay as
+   * they are.
+   */
   release(): void {
     this.#block = undefined
     this.#used = 0

@@ -1,7 +1,7 @@
 /**
- * Watch events in the format that the client accepts: lines of JSON, CBOR documents, or protobuf
- * messages with a length prefix. An event is framed once for all watchers that see it in the same
- * format; a Table, which has ages, for each of them.
+ * Frames watch events in the format that the client accepts: lines of JSON, CBOR documents, or
+ * protobuf messages with a length prefix. An event is framed once for all watchers that see it in
+ * the same format. A Table shows ages, so it is framed for each watcher.
  */
 import type { Status } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -30,32 +30,34 @@ import { includedObject, printEventTable } from './table.ts'
 /** The framing for one client. */
 export type Framing = {
   readonly headers: Headers
-  /** Undefined: the event cannot be represented, and the stream ends. */
+  /**
+   * Returns the frame of an event. Undefined if the event cannot be represented, which ends the
+   * stream.
+   */
   readonly event: (event: WatchEvent) => Buffer | undefined
   /**
-   * The frame of a long event in parts that need no memory; undefined: it is no such event, and has
-   * a frame. Absent: no event is sent so.
+   * Returns the frame of a long event in parts, which need no memory of their own. Undefined for
+   * other events, which have a single frame. Absent if no event is sent in parts.
    */
   readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
-  /** Where events that no other watch sends may be; undefined: each has memory of its own. */
+  /**
+   * Memory for the events that no other watch sends. Undefined if each of them has its own memory.
+   */
   readonly memory: FrameMemory | undefined
 }
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
-/**
- * How objects are framed: `shown` for events of the cache, `bookmark` for objects of this stream
- * alone.
- */
+/** Frames objects: `shown` those of cached events, and `bookmark` those of this stream alone. */
 type Frames = {
   readonly shown: (shown: ObjectEvent) => Buffer
   readonly bookmark: (object: KubeObject) => Buffer
 }
 
 /**
- * `keepsFrames`: whether frames are still read when those after them are asked for, or must be
- * whole.
+ * Creates the framing. `keepsFrames` is set if frames are still read after later ones were
+ * requested, or if each frame must be whole.
  */
 export function framingOf(
   form: Form,
@@ -68,8 +70,8 @@ export function framingOf(
   if (form.as?.kind === 'PartialObjectMetadataList') {
     return { headers, error, event: () => undefined, memory: undefined }
   }
-  // Other forms are made of texts or, as JSON, of cached bytes; both are longer to make than to
-  // collect.
+  // Only protobuf frames reuse memory. Other forms are made from strings or, as JSON, from cached
+  // bytes, and take longer to make than to collect.
   const memory =
     keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
@@ -174,7 +176,7 @@ function tableFrames(
   forms: ResourceForms,
   query: URLSearchParams,
 ): Frames {
-  // Checked before the stream begins, while an error can still be sent as a Status.
+  // Check this before the stream begins, while an error can still be sent as a Status.
   includedObject(query)
   const parts = tableParts(forms, form, query)
   const rowOfItem = parts.rowsOfItems()
@@ -193,10 +195,10 @@ function tableFrames(
   }
 }
 
-/** A deletion event has a later resourceVersion than its object. */
+/** Whether the event has the resourceVersion of its object. A deletion has a later one. */
 const isAsStored = ({ item, revision }: ObjectEvent): boolean => item.revision === revision
 
-/** The object of an event, with the resourceVersion of the event. */
+/** Returns the object of an event, with the resourceVersion of the event. */
 function objectAt(shown: ObjectEvent): KubeObject {
   const { item, revision } = shown
   const object = item.peek()
@@ -210,7 +212,9 @@ const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
   cbor: (status) => cborEvent('ERROR', encodeCbor(status)),
 }
 
-/** An empty object of the kind, with the resourceVersion that the client may resume from. */
+/**
+ * Returns an empty object of the kind, with the resourceVersion from which the client may resume.
+ */
 function bookmarkObject(
   resource: Resource,
   { revision, initialEventsEnd }: Bookmark,
@@ -225,8 +229,8 @@ function bookmarkObject(
 }
 
 /**
- * Annotations that mark the end of the initial events, and have an empty list as a blueprint for
- * clients.
+ * Returns the annotations that mark the end of the initial events. They contain an empty list as a
+ * blueprint for clients.
  */
 function endOfInitial(
   resource: Resource,

@@ -9,7 +9,8 @@ import {
 } from '../../../objects/codec/negotiate.ts'
 
 /**
- * Headers of a response. They do not mention a conversion (`as=Table`): clients see it in the kind.
+ * Headers of a response. They do not mention a conversion (`as=Table`), which clients see in the
+ * kind.
  */
 export const contentHeaders: { readonly [type in Form['type']]: Headers } = {
   json: { 'content-type': jsonType },

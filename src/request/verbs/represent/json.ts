@@ -1,7 +1,7 @@
 /**
- * Objects in JSON or YAML. A list is a head, the cached bytes of the items, and a tail: no object
- * is printed twice. A long list is assembled while the client reads it, so that it is never
- * complete in memory beside the cache.
+ * Represents objects in JSON or YAML. A list consists of a head, the cached bytes of the items, and
+ * a tail, so no object is printed twice. A long list is assembled while the client reads it, so
+ * that it is never complete in memory beside the cache.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -30,7 +30,7 @@ export function jsonObjects(resource: Resource, styling: Styling): Representatio
   }
 }
 
-/** Lists of custom kinds have an empty `continue` on the last page. */
+/** Lists of custom kinds have sorted metadata, and an empty `continue` on the last page. */
 const listMeta = ({ isCustom }: Resource, metadata: Fields): Fields =>
   isCustom ? { continue: '', ...sorted(metadata) } : metadata
 
@@ -46,12 +46,15 @@ type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | Lazy
 const printer = (styling: Styling): PrintList =>
   isPlain(styling.form) ? printList : printStyledList(styling)
 
-/** About a tenth of a millisecond. */
+/**
+ * A list with this many items begins in a new slice. Measuring them takes about a tenth of a
+ * millisecond.
+ */
 const SLICED_ITEMS_MIN = 4_096
 
 /**
- * Items that were not printed before are printed first, in slices: the length must be known before
- * the first byte is sent.
+ * Prints a list. Items that have not been printed before are printed first, in slices, because the
+ * length must be known before the first byte is sent.
  */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
   const { head, tail } = around(listHead)
@@ -66,7 +69,7 @@ async function printList(items: readonly Item[], listHead: Fields): Promise<Buff
   return length > CHUNK_BYTES ? { length, chunks: printItems(parts) } : printShort(parts)
 }
 
-/** A list that fits into one chunk needs no generator. */
+/** Prints a list that fits into one chunk, and needs no generator. */
 function printShort({ head, tail, items, length }: ListText): Buffer {
   const body = Buffer.allocUnsafeSlow(length)
   let used = head.copy(body)
@@ -80,8 +83,8 @@ function printShort({ head, tail, items, length }: ListText): Buffer {
 }
 
 /**
- * Lists of custom kinds have their fields sorted by name. `listHead` begins with apiVersion for
- * these.
+ * Returns the bytes around the items. Lists of custom kinds have their fields sorted by name, and
+ * their `listHead` begins with apiVersion.
  */
 function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffer } {
   const { apiVersion = null, ...rest } = listHead
@@ -105,7 +108,7 @@ const printStyledList =
       jsonOf: jsonInList,
     })
 
-/** The JSON of an item of a list. */
+/** Returns the JSON of an item of a list. */
 export const jsonInList = (item: Item): Buffer => Buffer.concat([brace, item.listTail()])
 
 const brace = Buffer.from('{')
@@ -137,8 +140,8 @@ function* printItems({
     isFirst = false
     if (needed <= chunk.length) used += item.copyListTail(chunk, used)
     else {
-      // A list of long objects would take as much memory as the longest of them, for each of its
-      // readers.
+      // A long item is not copied. Otherwise each reader of a list of long objects would take as
+      // much memory as the longest of them.
       yield [chunk.subarray(0, used), item.listTail()]
       used = 0
     }

@@ -32,13 +32,13 @@ export const partialOf = (
   metadata,
 })
 
-/** Compact JSON, without a newline. */
+/** Prints compact JSON, without a newline. */
 export const partialJson = (object: Pick<KubeObject, 'metadata'>, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
 
 /**
- * The same for a cached object of a built-in kind, cut from its JSON; undefined if metadata is not
- * its first field.
+ * Like `partialJson`, but cuts the metadata of a cached object of a built-in kind from its JSON.
+ * Returns undefined if metadata is not its first field.
  */
 export function partialOfWire(item: Item, version: Version): Buffer | undefined {
   const tail = item.listTail()
@@ -53,11 +53,11 @@ const headOf = (version: Version): Buffer =>
   Buffer.from(`{"kind":"${partialKind}","apiVersion":"meta.k8s.io/${version}",`)
 const heads = { v1: headOf('v1'), v1beta1: headOf('v1beta1') }
 
-/** Metadata has no bytes or floats, so it needs no schema. */
+/** Encodes the metadata in CBOR. It has no bytes or floats, so it needs no schema. */
 export const partialCbor = (object: KubeObject, version: Version): Buffer =>
   encodeCbor(parseJson(Buffer.from(partialJson(object, version))))
 
-/** Cached representations of the metadata of cached objects. */
+/** The cached representations of the metadata of cached objects. */
 export type KeptPartials = {
   readonly json: (item: Item) => Buffer
   readonly protobuf: (item: Item) => Buffer

@@ -1,6 +1,6 @@
 /**
- * Objects in protobuf, whole or only their metadata: the message of each is cached, its envelope is
- * made each time.
+ * Represents objects in protobuf, whole or only their metadata. The message of each object is
+ * cached, and its envelope is made each time.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -23,7 +23,7 @@ type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 type Messages = {
   readonly resource: Resource
-  /** The cached message of a cached object. */
+  /** Returns the cached message of a cached object. */
   readonly message: (item: Item) => Buffer
   readonly writtenMessage: (object: KubeObject) => Buffer
 }
@@ -54,8 +54,8 @@ type ListMessageOptions = {
 }
 
 /**
- * Length prefixes come first, so the items are visited twice; the second time their messages are
- * cached.
+ * Encodes a list. Length prefixes come first, so the items are visited twice. The second time,
+ * their messages are cached.
  */
 export async function protobufList(
   typeMeta: TypeMeta,

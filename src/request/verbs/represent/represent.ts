@@ -17,8 +17,8 @@ import { includedObject, table, type TableOptions } from './table.ts'
 import { traced } from './traced.ts'
 
 /**
- * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is
- * printed. `view`: a subresource with a kind of its own.
+ * Returns the representation for a read or a write. Whether a conversion fits (a list or a single
+ * object) is checked when it is printed. `view` is a subresource with its own kind.
  */
 export function represent(
   form: Form,
@@ -37,10 +37,13 @@ export function represent(
   return audited(shown, json, { audit, hold: holdRecorded(request.http) })
 }
 
-/** Objects up to this size are recorded without being counted: most are smaller. */
+/** Objects up to this size are recorded without reserving memory. Most objects are smaller. */
 const RECORDED_BYTES_MIN = 64 << 10
 
-/** A write holds enough for the record of its object, and is not refused once it was done. */
+/**
+ * Returns a function that reserves memory for the audit record. A write already holds enough for
+ * the record of its object, and is not refused after it was done.
+ */
 function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'
   return (bytes) => {
@@ -49,8 +52,9 @@ function holdRecorded(http: ApiRequest): (bytes: number) => void {
 }
 
 /**
- * What cannot be styled for lack of memory is compact JSON; only CBOR has no other form, and a
- * write that was done is not refused.
+ * Returns a function that reserves memory for styling. If no memory is left, compact JSON is sent.
+ * CBOR has no such alternative, so a write with a response in CBOR reserves nothing: it must not be
+ * refused after it was done.
  */
 function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
   const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'
@@ -95,7 +99,7 @@ export function tableParts(
   }
 }
 
-/** The Go type of the objects, as upstream's errors have it. */
+/** Returns the Go type of the objects, which kube-apiserver's errors contain. */
 function goNameOf(resource: Resource): string {
   if (resource.isCustom) return 'unstructured.Unstructured'
   const known = resource.shape.scheme.find(apiVersionOf(resource), resource.kind)

@@ -16,7 +16,7 @@ const forms: readonly Form[] = [
   { type: 'json', isIndented: true },
   { type: 'yaml', isIndented: false },
 ]
-/** The key of a list may stand anywhere among the others, which YAML sorts. */
+/** Heads of lists. The key of the items may be anywhere among the other keys, which YAML sorts. */
 const heads = [
   '{"kind":"Table","metadata":{},"columnDefinitions":[{"name":"a","description":"rows: null\\nrows: null\\n"}],"rows":',
   '{"kind":"L","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":',
@@ -40,7 +40,7 @@ async function textOf(body: Buffer | Promise<Buffer | LazyBody>): Promise<string
   return whole.toString()
 }
 
-test('a list that is made item by item is the same as one that is made at once', async () => {
+test('a list that is printed item by item equals a list that is printed at once', async () => {
   for (const form of forms) {
     for (const head of heads) {
       for (const items of [[], [itemOf(0)], [itemOf(1), '{}', '[]', '"x"', itemOf(2)]]) {
@@ -52,7 +52,7 @@ test('a list that is made item by item is the same as one that is made at once',
   }
 })
 
-test('a long object is the same in chunks as at once', async () => {
+test('a long object is the same in chunks as when it is printed at once', async () => {
   const value = {
     items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))),
     text: 'é '.repeat(100_000),
@@ -64,7 +64,7 @@ test('a long object is the same in chunks as at once', async () => {
   assert.equal(await textOf(styled(json, { form: yaml })), jsonToYaml(value))
 })
 
-test('others have their turn while a long list is made', async () => {
+test('the event loop serves other work while a long list is printed', async () => {
   const items = Array.from({ length: 5_000 }, (_, at) => itemOf(at))
   for (const form of forms) {
     const turns = await turnsDuring(async () => {
@@ -77,7 +77,7 @@ test('others have their turn while a long list is made', async () => {
 const nested = (depth: number, values: number): string =>
   `${'['.repeat(depth)}${Array.from({ length: values }, () => '0').join()}${']'.repeat(depth)}`
 
-test('an object that would become many times as long is sent as compact JSON', async () => {
+test('an object whose styled form would be many times as long is sent as compact JSON', async () => {
   const item = `{"a":${nested(980, 60_000)}}`
   for (const form of forms) {
     const text = await textOf(styled(Buffer.from(`${item}\n`), { form }))
@@ -91,7 +91,7 @@ test('an object that would become many times as long is sent as compact JSON', a
   }
 })
 
-test('without room in memory an object is sent as compact JSON', async () => {
+test('an object is sent as compact JSON if there is no memory for its styled form', async () => {
   const item = JSON.stringify({ a: Array.from({ length: 10_000 }, (_, at) => `n${at}`) })
   for (const form of forms) {
     assert.equal(
@@ -125,7 +125,7 @@ const hostile: { readonly [name: string]: string } = {
 }
 for (const [name, json] of Object.entries(hostile)) {
   for (const form of forms) {
-    test(`${name} keep the event loop for a moment only, as ${form.type}`, async () => {
+    test(`printing ${name} as ${form.type} does not block the event loop`, async () => {
       const ms = await bestLongestTurnMs(async () => {
         const body = await styled(Buffer.from(json), { form })
         if (!Buffer.isBuffer(body)) for await (const _ of body.chunks);
@@ -135,7 +135,7 @@ for (const [name, json] of Object.entries(hostile)) {
   }
 }
 
-test('what is sent in YAML reads back, in whatever chunks', async () => {
+test('property: a YAML list that is printed item by item equals a list that is printed at once', async () => {
   const [, form] = forms
   assert.ok(form !== undefined)
   const property = fc.asyncProperty(
@@ -152,7 +152,7 @@ test('what is sent in YAML reads back, in whatever chunks', async () => {
   await fc.assert(property, { numRuns: 100 })
 })
 
-test('a long string of a response that is printed in parts is the same as at once', async () => {
+test('a long string of a response that is printed in slices is the same as when it is printed at once', async () => {
   const json = Buffer.from(`${JSON.stringify({ data: { long: 'a"\n\t'.repeat(150_000) } })}\n`)
   for (const form of forms) {
     const whole = await textOf(styled(json, { form }))

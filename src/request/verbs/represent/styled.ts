@@ -1,7 +1,7 @@
 /**
- * Indented JSON, YAML and CBOR, made from compact JSON. The first two can be hundreds of times as
- * long as that, for values that are nested deeply: so the length is computed first, and a long body
- * is printed while the client reads it, in slices. It is never complete in memory.
+ * Prints indented JSON, YAML and CBOR from compact JSON. For deeply nested values, the first two
+ * can be hundreds of times as long. The length is therefore computed first, and a long body is
+ * printed in slices while the client reads it. It is never complete in memory.
  */
 import { noMemory } from '../../../api/errors.ts'
 import { parseInSteps, parseJson } from '../../../api/json-value.ts'
@@ -20,34 +20,36 @@ import type { RequestSignal } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
- * An object whose styled form would be longer than this many times its compact JSON is sent as
- * compact JSON, which is valid YAML as well. Objects of users are two to four times as long.
+ * Maximum length of an object's styled form, as a multiple of its compact JSON. Beyond it, compact
+ * JSON is sent, which is valid YAML as well. Objects of users are two to four times as long.
  */
 const STYLED_TIMES_MAX = 10
 /** Shorter styled forms are always sent. */
 const STYLED_BYTES_MIN = 64 << 10
 /** Shorter objects are styled at once. */
 export const SHORT_BYTES = 16 << 10
-/** What a parsed value takes in memory, as a multiple of its JSON. */
+/** Memory of a parsed value, as a multiple of its JSON. */
 const PARSED_HELD_TIMES = 10
-/** The part of an object that is measured, or indented, between two looks at the clock. */
+/**
+ * Length of the part of an object that is measured, or indented, between two checks of the clock.
+ */
 const STEP_BYTES = 16 << 10
 
 /**
- * How to style. `hold`: takes bytes of what the server may hold for its clients; false: there is no
- * room.
+ * How to style. `hold` reserves bytes in the byte budget of clients, and returns false if it is
+ * exhausted.
  */
 export type Styling = {
   readonly form: Form
   readonly hold?: ((bytes: number) => boolean) | undefined
-  /** Of the request that waits for the response. */
+  /** The request that waits for the response. */
   readonly context?: RequestSignal
 }
 
-/** Compact JSON, which is the cached format. */
+/** Whether this is compact JSON, which is the cached format. */
 export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
 
-/** `json` is compact and ends with a newline. */
+/** Styles an object. `json` is compact and ends with a newline. */
 export function styled(json: Buffer, { form, hold }: Styling): Body {
   if (isPlain(form)) return json
   const style = form.type === 'yaml' ? yamlDocument : indented(0)
@@ -57,7 +59,7 @@ export function styled(json: Buffer, { form, hold }: Styling): Body {
   return pieces === undefined ? json : Buffer.concat(pieces)
 }
 
-/** `open`: compact JSON up to the colon after the key of the list. */
+/** Styles a list. `open` is compact JSON up to the colon after the key of the items. */
 export function styledList<T>(
   open: string,
   items: readonly T[],
@@ -69,18 +71,18 @@ export function styledList<T>(
 }
 
 /**
- * A style: the form of a value that is a document, or an item of a list. Steps without a piece are
+ * A style prints a value that is a document, or an item of a list. Steps without a piece are
  * pauses.
  */
 export type Style = {
-  /** What is in memory while a value is printed, as a multiple of its JSON. */
+  /** Memory while a value is printed, as a multiple of its JSON. */
   readonly heldTimes: number
   /** Whether compact JSON is sent instead of a form that is too long. */
   readonly hasLimit: boolean
   readonly pieces: (json: Buffer) => Generator<Buffer | undefined, void, void>
   /**
-   * The length of the pieces, if that can be computed faster than by printing them; may stop when
-   * it exceeds the maximum.
+   * Returns the length of the pieces, if that can be computed faster than by printing them. May
+   * stop when the length exceeds the maximum.
    */
   readonly measure?: (json: Buffer, bytesMax: number) => Steps<number>
 }
@@ -92,21 +94,23 @@ export type StyledDocument<T> = {
   readonly jsonOf: (item: T) => Buffer
   readonly hold: Styling['hold']
   readonly begin?: Buffer
-  /** Before an item. */
+  /** Returns the bytes before an item. */
   readonly before?: (isFirst: boolean, isCompact: boolean) => Buffer
-  /** After an item that is sent as compact JSON. */
+  /** The bytes after an item that is sent as compact JSON. */
   readonly afterCompact?: Buffer
   readonly end?: Buffer
 }
 
 const nothing = Buffer.alloc(0)
 /**
- * Pieces that were printed to be measured are kept up to this size: most bodies are printed once.
+ * Pieces that were printed to be measured are kept up to this size, so most bodies are printed
+ * once.
  */
 const KEPT_BYTES_MAX = 1 << 20
 
 export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
-  // It has slices of its own. A pause of the work that calls it would reject this promise.
+  // Leave the divided work of the caller, because the document has its own slices. A pause of the
+  // caller's work would reject this promise.
   if (isDivided()) await Promise.resolve()
   const measuring = new Measuring(document)
   await inSlices(measuring.steps())
@@ -122,9 +126,9 @@ class Measuring<T> {
   length = 0
   /** The indices of items that are sent as compact JSON. */
   readonly compact = new Set<number>()
-  /** What the largest item takes while it is printed. */
+  /** Memory for the largest item while it is printed. */
   heldBytes = 0
-  /** What was printed; undefined if that is too long. */
+  /** The printed pieces. Undefined if they are too long to keep. */
   kept: Buffer[] | undefined = []
 
   constructor(document: StyledDocument<T>) {
@@ -178,7 +182,7 @@ class Measuring<T> {
 
 type MeasuredItem = { readonly style: Style; readonly bytesMax: number; readonly printed: Buffer[] }
 
-/** Adds the pieces to `printed`, as far as they may be kept. */
+/** Returns the length of an item. Adds its pieces to `printed`, as far as they may be kept. */
 function* measure(json: Buffer, { style, bytesMax, printed }: MeasuredItem): Steps<number> {
   if (style.measure !== undefined) return yield* style.measure(json, bytesMax)
   let length = 0
@@ -212,11 +216,11 @@ function* print<T>(
 const bytesMaxOf = (json: Buffer): number =>
   Math.max(STYLED_BYTES_MIN, json.length * STYLED_TIMES_MAX)
 
-/** The length of compact JSON without the newline at its end. */
+/** Returns the length of compact JSON without the newline at its end. */
 const compactBytes = (json: Buffer): number =>
   json.at(-1) === NEWLINE ? json.length - 1 : json.length
 
-/** Undefined if the pieces are longer than that. */
+/** Returns the pieces, or undefined if they are longer than the maximum. */
 function collect(pieces: Iterable<Buffer | undefined>, bytesMax: number): Buffer[] | undefined {
   const collected: Buffer[] = []
   let length = 0
@@ -229,7 +233,10 @@ function collect(pieces: Iterable<Buffer | undefined>, bytesMax: number): Buffer
   return collected
 }
 
-/** Copies the pieces into chunks for a socket. Others are served between two of them. */
+/**
+ * Copies the pieces into chunks for a socket. Between two pieces, the event loop may serve other
+ * requests.
+ */
 async function* chunksOf(
   pieces: Iterable<Buffer | undefined>,
 ): AsyncGenerator<readonly Buffer[], void, void> {
@@ -288,7 +295,7 @@ const ITEM_DEPTH = 2
 
 type Frame = Pick<StyledDocument<unknown>, 'style' | 'begin' | 'before' | 'afterCompact' | 'end'>
 
-/** `shown`: what is printed of a parsed value. */
+/** Creates a YAML style. `shown` returns what is printed for a parsed value. */
 const yaml = (shown: (value: Json) => Json): Style => ({
   heldTimes: PARSED_HELD_TIMES,
   hasLimit: true,
@@ -303,7 +310,7 @@ function* parsed(json: Buffer): Steps<Json> {
   return json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
 }
 
-/** Compact JSON as it is. */
+/** Sends compact JSON as it is. */
 export const plain: Style = {
   heldTimes: 1,
   hasLimit: false,
@@ -312,7 +319,7 @@ export const plain: Style = {
   },
 }
 
-/** CBOR is about as long as JSON, and has no other form. */
+/** Creates a CBOR style. CBOR is about as long as JSON, and has no other form. */
 export const cbor = (schema?: Schema): Style => ({
   heldTimes: PARSED_HELD_TIMES,
   hasLimit: false,
@@ -324,7 +331,10 @@ export const cbor = (schema?: Schema): Style => ({
 const yamlDocument = yaml((value) => value)
 const yamlItem = yaml((value) => [value])
 
-/** YAML has sorted keys: the list has to be inserted where its key is. */
+/**
+ * Returns the frame of a YAML list. YAML has sorted keys, so the items are inserted where their key
+ * is.
+ */
 function yamlFrame(open: string, isEmpty: boolean): Frame {
   const mark = isEmpty ? '[]' : 'null'
   const whole = jsonToYaml(parseJson(Buffer.from(`${open}${mark}}`)))

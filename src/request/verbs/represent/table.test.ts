@@ -32,7 +32,7 @@ function podTable(rowOfItem: (item: Item) => Buffer[], signal: AbortSignal) {
   })
 }
 
-test('rows of large objects are not made for a client that is gone', async () => {
+test('rows of large objects are not made for a client that has disconnected', async () => {
   const client = new AbortController()
   let decoded = 0
   const decode = () => {
@@ -46,7 +46,7 @@ test('rows of large objects are not made for a client that is gone', async () =>
   assert.equal(decoded, 1)
 })
 
-test('the rows of large objects are made one after the other, for all requests together', async () => {
+test('rows of large objects are made one at a time, across all requests', async () => {
   const { signal } = new AbortController()
   const steps: string[] = []
   const list = async (name: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Objects as rows of a Table, for humans. */
+/** Represents objects as rows of a Table, for humans. */
 import { badRequest } from '../../../api/errors.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -20,10 +20,13 @@ import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
 import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
 
-/** How much of the object each row has. */
+/** How much of its object a row contains. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
 
-/** Fails with a BadRequest. Upstream checks this only when it has an object to print. */
+/**
+ * Returns the includeObject parameter. Fails with BadRequest if it is invalid. kube-apiserver
+ * checks it only when it has an object to print.
+ */
 export function includedObject(query: URLSearchParams): IncludedObject {
   const asked = query.get('includeObject') ?? ''
   switch (asked) {
@@ -43,7 +46,10 @@ export function includedObject(query: URLSearchParams): IncludedObject {
 export type TableOptions = Styling & {
   readonly kind: TableKind
   readonly as: Conversion
-  /** Both fail with a BadRequest for an invalid includeObject. */
+  /**
+   * Returns a function that makes rows. Like `rowOfObject`, it fails with BadRequest if
+   * includeObject is invalid.
+   */
   readonly rowsOfItems: () => (item: Item) => Row
   readonly rowOfObject: (object: KubeObject, json?: Buffer) => Row
   readonly nowMs: () => number
@@ -60,7 +66,7 @@ export function table(options: TableOptions): Representation {
   }
   return {
     headers: contentHeaders[form.type],
-    // Another request may have made the row meanwhile.
+    // Another request may have made the row meanwhile, so it is looked up once.
     item: (item) =>
       one(
         once('row of an item', () => options.rowsOfItems()(item)),
@@ -73,7 +79,7 @@ export function table(options: TableOptions): Representation {
   }
 }
 
-/** The Table of one object in a watch; only the first one has the columns. */
+/** Prints the Table of one object in a watch. Only the first Table has the columns. */
 export function printEventTable(
   { row, resourceVersion }: { readonly row: Row; readonly resourceVersion: string },
   options: TableOptions,
@@ -123,12 +129,15 @@ async function printList(
   })
 }
 
-/** Limits the decoded large objects in memory. The thread works on one of them at a time anyway. */
+/**
+ * Limits how many decoded large objects are in memory. The thread works on one of them at a time
+ * anyway.
+ */
 const largeRows = new Semaphore(1)
 
 /**
- * The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes
- * long.
+ * Makes the row of a large object from its decoded form, and caches it. Parsing all of its JSON at
+ * once takes too long.
  */
 async function makeRow(
   item: Item,
@@ -149,7 +158,7 @@ async function makeRow(
 
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
 
-/** An object that is not in memory is decoded once, not for each comparison. */
+/** Sorts the items. An object that is not in memory is decoded once, not for each comparison. */
 async function inOrder(
   items: readonly Item[],
   { compare }: TableKind,

@@ -1,6 +1,6 @@
 /**
- * A representation of a traced request: to print is a span. Of a list it is the beginning: the rest
- * is printed while it is sent.
+ * Wraps the representation of a traced request, so that printing is a span. The span of a list
+ * covers only its beginning, because the rest is printed while it is sent.
  */
 import { type Span, within } from '../../../api/span.ts'
 import { once } from '../../../lib/scheduling/parts.ts'

@@ -1,6 +1,6 @@
 /**
- * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: may a user do
- * something?
+ * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: whether a user may do
+ * something.
  */
 import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../../api/access.ts'
 import { invalid } from '../../../api/errors.ts'
@@ -23,15 +23,18 @@ import {
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
 
-/** Groups of the user of a review. Directories stop at about a thousand groups for each user. */
+/**
+ * Maximum number of groups of a review's user. Directories stop at about a thousand groups per
+ * user.
+ */
 const GROUPS_MAX = 10_000
 /**
- * Keys and values of `extra` together, of the user of a review. Real users have fewer than a
- * hundred.
+ * Maximum number of keys and values together in `extra` of a review's user. Real users have fewer
+ * than a hundred.
  */
 const EXTRAS_MAX = 10_000
 
-/** `waiting`: the request that asks; the question ends with it. */
+/** Asks the authorizers. The question ends when the signal of the `waiting` request is aborted. */
 export type AskAboutAccess = (
   user: User,
   attributes: AccessAttributes,
@@ -41,8 +44,8 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /**
- * `hasSelectors`: the gate AuthorizeWithSelectors; without it selectors are taken out of what was
- * sent, and the answer has none.
+ * `hasSelectors` is the feature gate AuthorizeWithSelectors. Without it, selectors are removed from
+ * the review, and the response contains none.
  */
 export type AccessReviewOptions = {
   readonly askAboutAccess: AskAboutAccess
@@ -120,7 +123,7 @@ function attributesOf(
     kind: 'resource',
     verb: textOf(verb),
     group: textOf(group),
-    // As upstream: any version is meant.
+    // As in kube-apiserver, an empty version means any version.
     version: textOf(version) || '*',
     plural: textOf(resource),
     subresource: textOf(subresource),
@@ -138,7 +141,7 @@ function validate(object: KubeObject, kind: Kind): FieldFault[] {
   ]
 }
 
-/** Limits of Keelson. kube-apiserver has none but that of the body. */
+/** Checks limits of Keelson. kube-apiserver only limits the body. */
 function validateSubjectSize({ groups, extra }: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const groupCount = lengthOf(groups)
@@ -178,7 +181,7 @@ function validateSpec(spec: Fields, kind: Kind): FieldFault[] {
 const goPath = ({ path, verb }: Fields): string =>
   `authorization.NonResourceAttributes{Path:${quote(textOf(path))}, Verb:${quote(textOf(verb))}}`
 
-/** A review may not have a name or other metadata. */
+/** Checks that a review has no name or other metadata. */
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']

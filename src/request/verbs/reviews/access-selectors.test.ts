@@ -33,7 +33,7 @@ const refused: readonly [string, Parameters<typeof validateSelectorSizes>[0], st
   ],
 ]
 for (const [what, review, fault] of refused) {
-  test(`a review with ${what} is refused at once`, () => {
+  test(`a review with ${what} is refused quickly`, () => {
     let faults: string[] = []
     const ms = cpuMsOf(() => {
       faults = validateSelectorSizes(review).map(({ path, message }) => `${path}: ${message}`)
@@ -49,7 +49,7 @@ test('a review may have as many requirements and values as the query of a reques
   assert.deepEqual(validateLabelRequirements({ requirements }, 'spec'), [])
 })
 
-test('the faults of the values are bounded', () => {
+test('the number of reported errors in values is limited', () => {
   const requirements = [{ key: 'a', operator: 'In', values: many(100_000, '-') }]
   assert.equal(validateLabelRequirements({ requirements }, 'spec').length, FAULTS_MAX)
 })

@@ -1,6 +1,6 @@
 /**
- * Validates the selectors in access reviews: a text, or a list of requirements. Unknown operators
- * are not an error here.
+ * Validates the selectors in access reviews, each of which is a text or a list of requirements.
+ * Unknown operators are not an error here.
  */
 import {
   checked,
@@ -25,13 +25,14 @@ import {
 } from '../../../api/object.ts'
 
 /**
- * The request that a review asks about has its selectors in a URL, which is not longer than this.
+ * Maximum length of a selector as text. In the request that the review is about, the selector is
+ * part of a URL, which is not longer than this.
  */
 const RAW_BYTES_MAX = 1 << 20
 
 /**
- * Validates the sizes of the selectors, before anything else looks at them: a selector in a review
- * may be as large as one in the query of a request.
+ * Validates the sizes of the selectors before anything else reads them. A selector in a review may
+ * be as large as one in the query of a request.
  */
 export function validateSelectorSizes({ spec }: Fields): FieldFault[] {
   const { fieldSelector, labelSelector } = fieldsOf(fieldsOf(spec)['resourceAttributes'])

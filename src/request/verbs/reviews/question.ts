@@ -1,4 +1,7 @@
-/** Kinds that are created only to be answered: the steps of a write without the storing. */
+/**
+ * Serves kinds that are only created to get a response, such as reviews: the steps of a write
+ * without storing the object.
+ */
 import { attributesOf } from '../admission-attributes.ts'
 import { invalid } from '../../../api/errors.ts'
 import type { FieldFault } from '../../../api/field-fault.ts'
@@ -20,23 +23,24 @@ export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<
 type Question = {
   readonly object: KubeObject
   /**
-   * Runs validating admission, which may refuse the request: to be called after the kind's own
-   * checks, with what they made of the object.
+   * Runs validating admission, which may refuse the request. Call it after the kind's own checks,
+   * with the object as these have left it.
    */
   readonly validate: (object: KubeObject) => Promise<void>
   readonly respond: (object: KubeObject) => Promise<ApiResponse>
 }
 
 type ReviewOptions = {
-  /** The kind of the body, if it is not that of the path. */
+  /** The kind of the body, if it is not the kind that the path names. */
   readonly shown?: Resource
   /**
-   * The faults of a review that is too large to look at: it is refused as soon as it is decoded.
+   * Returns the errors of a review that is too large to process. Such a review is refused as soon
+   * as it is decoded.
    */
   readonly validateSize?: ((object: KubeObject) => readonly FieldFault[]) | undefined
 }
 
-/** Returns the review that was sent, as mutating admission changes it. */
+/** Returns the review that was sent, with the changes of mutating admission. */
 export async function readReview(
   request: ResourceRequest,
   access: WriteAccess,

@@ -1,5 +1,5 @@
 /**
- * The selectors that an access review asks about. A selector, or a requirement, that cannot be
+ * Reads the selectors that an access review asks about. A selector or requirement that cannot be
  * parsed is ignored, and reported in the review's evaluationError.
  */
 import type { AccessSelectors } from '../../../api/access.ts'
@@ -9,7 +9,7 @@ import { parseLabelSelector, type Requirement } from '../../../api/label-selecto
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../api/object.ts'
 
 type ReadSelectors = {
-  /** Undefined: there are none. */
+  /** Undefined if there are none. */
   readonly selectors: AccessSelectors | undefined
   readonly faults: readonly string[]
 }
@@ -41,11 +41,13 @@ function faultOf(field: string, { terms, isAll }: SelectorTerms<unknown>): strin
 
 type SelectorReader<T> = {
   readonly parse: (text: string) => readonly T[]
-  /** Undefined: the requirement cannot be used. */
+  /** Returns undefined if the requirement cannot be used. */
   readonly read: (requirement: Fields) => T | undefined
 }
 
-/** Validation has seen to it that there is a text or requirements, not both. */
+/**
+ * Reads one selector. Validation has made sure that it does not have both a text and requirements.
+ */
 function readSelector<T>(
   { rawSelector, requirements }: Fields,
   { parse, read }: SelectorReader<T>,
@@ -63,7 +65,7 @@ function readSelector<T>(
   }
 }
 
-/** A field selector compares with a single value. */
+/** Reads a requirement on a field, which must compare with a single value. */
 function readTerm({ key, operator, values }: Fields): FieldTerm | undefined {
   const [value, ...others] = textsOf(values)
   if (value === undefined || others.length > 0 || (operator !== 'In' && operator !== 'NotIn'))

@@ -1,6 +1,4 @@
-/**
- * The review kinds of authentication and authorization, each with its handler. Nothing is stored.
- */
+/** The handlers of the review kinds of authentication and authorization. Nothing is stored. */
 import { type AccessReviewOptions, createAccessReview } from './access-review.ts'
 import type { Review } from './question.ts'
 import { type AskAboutRights, createRulesReview } from './rules-review.ts'
@@ -12,7 +10,7 @@ export type ReviewsOptions = AccessReviewOptions & {
   readonly askAboutRights: AskAboutRights
 }
 
-/** Handlers by resource. */
+/** Returns the handlers with their resources. */
 export function createReviews(options: ReviewsOptions): readonly (readonly [string, Review])[] {
   const { askAboutRights, askAboutToken } = options
   return [

@@ -13,11 +13,14 @@ import type { User } from '../../../api/user.ts'
 import { readReview, type Review } from './question.ts'
 import { userInfo } from './self-review.ts'
 
-/** Each authenticator compares them with those of the token, and a webhook gets all of them. */
+/**
+ * Maximum number of audiences. Each authenticator compares them with those of the token, and a
+ * webhook receives all of them.
+ */
 const AUDIENCES_MAX = 256
 /**
- * Of all audiences together. A request with the token has them in a header, which is not longer
- * than 1 MB.
+ * Maximum total length of the audiences. A token contains its audiences, and requests send it in a
+ * header of at most 1 MB.
  */
 const AUDIENCES_CHARACTERS_MAX = 256 << 10
 
@@ -25,10 +28,13 @@ export type TokenAnswer =
   | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
-  /** It is no token, such as a text that begins with a blank. */
+  /** The text is not a token, for example because it begins with a space. */
   | { readonly kind: 'none' }
 
-/** The token must be for one of these audiences; if there are none, for one of the server's. */
+/**
+ * Authenticates a token. It must be for one of these audiences or, if there are none, for one of
+ * the server's.
+ */
 export type AskAboutToken = (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
 
 export const createTokenReview =
@@ -47,7 +53,9 @@ export const createTokenReview =
     })
   }
 
-/** The faults of a list of audiences that is too large, in a TokenReview or a TokenRequest. */
+/**
+ * Returns the errors of a list of audiences that is too large. TokenReview and TokenRequest use it.
+ */
 export function validateAudiences({ spec }: KubeObject): FieldFault[] {
   const audiences = listOf(fieldsOf(spec)['audiences'])
   if (audiences.length > AUDIENCES_MAX)

@@ -1,6 +1,6 @@
 /**
  * The table of handlers: for subresources that are neither a read nor a write of their object, and
- * for kinds that are answered and not stored.
+ * for kinds that are only created to get a response and are not stored.
  */
 import { createReviews, type ReviewsOptions } from '../reviews/reviews.ts'
 import type { Review } from '../reviews/question.ts'
@@ -11,11 +11,11 @@ import { readLog } from './log.ts'
 import { proxy } from './proxy.ts'
 import { connect } from './stream.ts'
 
-/** By `handlerKey`. */
+/** Handlers by `handlerKey`. */
 export type Handlers = ReadonlyMap<string, SubresourceHandler>
 
 export type SubresourceOptions = ReviewsOptions & {
-  /** Undefined if the server issues no tokens. */
+  /** Undefined if the server does not issue tokens. */
   readonly requestToken: Review | undefined
 }
 

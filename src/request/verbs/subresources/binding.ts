@@ -74,7 +74,10 @@ function validate(binding: KubeObject): FieldFault[] {
   ]
 }
 
-/** The messages are those of upstream's storage. */
+/**
+ * Fails with Conflict if a precondition does not hold. The messages are those of kube-apiserver's
+ * storage layer.
+ */
 function checkPreconditions(
   { metadata }: KubeObject,
   { object, revision }: Current<KubeObject>,
@@ -96,7 +99,10 @@ function checkPreconditions(
   }
 }
 
-/** If enabled, a pod gets the labels of its binding: the topology labels of the node. */
+/**
+ * If this feature gate is enabled, a pod gets the labels of its binding, which are the topology
+ * labels of the node.
+ */
 const labelsGate = 'PodTopologyLabelsAdmission'
 
 const withoutLabels = (binding: KubeObject): KubeObject => ({
@@ -104,7 +110,7 @@ const withoutLabels = (binding: KubeObject): KubeObject => ({
   metadata: omit(binding.metadata, 'labels'),
 })
 
-/** The pod with its node, and the scheduler's annotations and labels. */
+/** Returns the pod with its node, and with the annotations and labels of the binding. */
 function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const name = pod.metadata.name ?? ''
@@ -133,10 +139,10 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
 
 type Texts = { readonly [key: string]: string }
 
-/** Can be divided. */
+/** Merges two maps, in slices if the caller's work is divided. */
 function mergedMaps(one: Texts = {}, other: Texts): Texts {
   if (!isDivided()) return { ...one, ...other }
-  // Without a prototype: clients choose the keys.
+  // The map has no prototype, because clients choose the keys.
   const merged = once('merged map of a pod', (): Record<string, string> => Object.create(null))
   for (const map of [one, other]) {
     eachKey(

@@ -25,7 +25,7 @@ const budget = (status: Fields, spec: Fields = {}): KubeObject => ({
 
 const now = '2026-03-01T10:00:00Z'
 
-test('who does not run needs no budget', () => {
+test('a pod that is pending, finished or being deleted needs no budget', () => {
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']
   assert.deepEqual(
     phases.map((phase) => needsNoBudget(pod({ phase }))),
@@ -34,7 +34,7 @@ test('who does not run needs no budget', () => {
   assert.ok(needsNoBudget({ ...running, metadata: { name: 'p', deletionTimestamp: now } }))
 })
 
-test('a pod that is not ready is not counted while enough others are', () => {
+test('an unready pod is not counted if enough others are healthy, or if the policy always allows its eviction', () => {
   const healthy = budget({ currentHealthy: 2, desiredHealthy: 2 })
   const ill = budget({ currentHealthy: 1, desiredHealthy: 2 })
   const always = budget(
@@ -51,7 +51,7 @@ test('a pod that is not ready is not counted while enough others are', () => {
   )
 })
 
-test('a disruption is spent, with the name of the pod', () => {
+test('an eviction uses up one disruption, and records the name of the pod', () => {
   const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', now)
   assert.deepEqual(status, {
     observedGeneration: 2,
@@ -61,17 +61,17 @@ test('a disruption is spent, with the name of the pod', () => {
 })
 
 const refusals: readonly (readonly [string, Fields, number, number | undefined])[] = [
-  ['none is left', { disruptionsAllowed: 0 }, 429, undefined],
+  ['no disruption is left', { disruptionsAllowed: 0 }, 429, undefined],
   [
-    'nobody has looked at the change yet',
+    'the controller has not processed a change yet',
     { observedGeneration: 1, disruptionsAllowed: 1 },
     429,
     10,
   ],
-  ['a number that makes no sense', { disruptionsAllowed: -1 }, 403, undefined],
+  ['the number of allowed disruptions is negative', { disruptionsAllowed: -1 }, 403, undefined],
 ]
 for (const [why, status, code, retryAfterSeconds] of refusals) {
-  test(`nothing is spent: ${why}`, () => {
+  test(`an eviction is refused if ${why}`, () => {
     assert.throws(
       () => spent(budget(status), 'p', now),
       (error) =>
@@ -82,7 +82,7 @@ for (const [why, status, code, retryAfterSeconds] of refusals) {
   })
 }
 
-test('property: a selector in JSON selects as one that is parsed', () => {
+test('property: a selector in JSON selects the same pods as the parsed selector', () => {
   const word = fc.constantFrom('a', 'b', 'app', '', 'ab')
   const operator = fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is')
   const expression = fc.record(

@@ -1,6 +1,6 @@
 /**
- * PodDisruptionBudgets: how many pods of a set may be disrupted at the same time. Each eviction
- * uses up one disruption.
+ * PodDisruptionBudgets limit how many pods of a set may be disrupted at the same time. Each
+ * eviction uses up one disruption.
  */
 import { type ApiError, evictionRefused, forbidden } from '../../../api/errors.ts'
 import { parseJson } from '../../../api/json-value.ts'
@@ -11,22 +11,27 @@ import { selects } from '../../../registry/rules/label-selector.ts'
 import { withCondition } from './condition.ts'
 
 /**
- * Evictions that the disruption controller has not processed yet; more mean that it is not running.
+ * Maximum number of evictions that the disruption controller has not processed yet. More of them
+ * mean that it is not running.
  */
 const DISRUPTED_PODS_MAX = 2000
 /** Time for the controller to process a changed budget. */
 const RETRY_SECONDS = 10
 
-/** A pod that does not run yet, or no longer, needs no disruption budget. */
+/**
+ * Whether a pod needs no disruption budget, because it is not running yet or will never run again.
+ */
 export const needsNoBudget = (pod: KubeObject): boolean => isOver(pod) || phaseOf(pod) === 'Pending'
 
-/** The pod will never run again. */
+/** Whether the pod will never run again. */
 export const isOver = (pod: KubeObject): boolean =>
   pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed'].includes(phaseOf(pod))
 
 const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['phase'])
 
-/** Whether a selector selects a pod. One that lists many other values is not parsed. */
+/**
+ * Whether a selector in JSON selects a pod. A selector that lists many other values is not parsed.
+ */
 export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
   for (const expression of itemsIn(valueAt(selector, ['matchExpressions']))) {
     const [key, operator] = ['key', 'operator'].map((name) => textIn(valueAt(expression, [name])))
@@ -43,8 +48,8 @@ const textIn = (json: Buffer | undefined): string =>
   json === undefined ? '' : textOf(parseJson(json))
 
 /**
- * Whether a pod that is not ready may be evicted without using the budget: it is not counted as
- * healthy.
+ * Whether a pod that is not ready may be evicted without using the budget, because it is not
+ * counted as healthy.
  */
 export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
   const isReady = itemsOf(fieldsOf(pod['status'])['conditions']).some(
@@ -57,7 +62,7 @@ export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
 }
 
 /**
- * The budget with one allowed disruption less. Fails with TooManyRequests if there is none left.
+ * Returns the budget with one allowed disruption less. Fails with TooManyRequests if none is left.
  */
 export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
   const status = fieldsOf(budget['status'])
@@ -82,7 +87,7 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
   const { name = '', generation = 0 } = budget.metadata
   const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } =
     fieldsOf(budget['status'])
-  // In the singular, as in upstream's error.
+  // kube-apiserver's error has the singular here.
   const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
   if (numberOf(observedGeneration) < generation) return beingProcessed(name)
   if (numberOf(disruptionsAllowed) < 0)

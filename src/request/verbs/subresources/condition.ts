@@ -1,4 +1,4 @@
-/** Conditions in a status. */
+/** Sets conditions in a status. */
 import { type Fields, itemsOf } from '../../../api/object.ts'
 
 type Condition = {

@@ -1,6 +1,6 @@
 /**
- * The options of a CONNECT, from the query and the path: what admission sees as the object of the
- * request.
+ * The options of a CONNECT request, from its query and path. Admission sees them as the object of
+ * the request.
  */
 import { type Fields, type KubeObject, present } from '../../../api/object.ts'
 import { schemeOf } from '../../../registry/scheme.ts'
@@ -10,7 +10,7 @@ import { type ObjectSchema, plainSchema } from '../../../objects/schema/object-s
 import type { WriteAccess } from '../access.ts'
 import { mutate } from './handler.ts'
 
-/** Runs admission, which may refuse the request, or change its options. */
+/** Runs admission, which may refuse the request, or change its options. Returns the options. */
 export async function admitConnect(
   request: ResourceRequest,
   given: Fields,
@@ -30,7 +30,7 @@ export async function admitConnect(
   return mutated
 }
 
-/** Of exec and attach. Flags that are not set are absent. */
+/** Returns the options of exec and attach. Flags that are not set are absent. */
 export const streamOptions = (query: URLSearchParams): Fields => ({
   ...Object.fromEntries(
     streamFlags.map((name) => [name, isSet(query.get(name)) ? true : undefined]),
@@ -51,5 +51,5 @@ export const portForwardOptions = (query: URLSearchParams): Fields => {
   return { ports: ports.length === 0 ? undefined : ports.map(Number) }
 }
 
-/** `rest`: the path after `/proxy`. */
+/** Returns the options of a proxy request. `rest` is the path after `/proxy`. */
 export const proxyOptions = (rest: string): Fields => ({ path: rest === '' ? undefined : rest })

@@ -1,11 +1,12 @@
-/** Finds the container of a pod that a request means. */
+/** Finds the container of a pod that a request addresses. */
 import { badRequest } from '../../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 
 const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /**
- * Fails with a BadRequest unless there is a container of that name or, without a name, only one.
+ * Returns the name of the container. Fails with BadRequest if the pod has no container of that name
+ * or, without a name, if the pod has several containers.
  */
 export function containerOf(pod: KubeObject, name: string): string {
   const spec = fieldsOf(pod['spec'])

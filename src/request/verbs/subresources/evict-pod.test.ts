@@ -13,8 +13,8 @@ const aPod = (status: Fields): KubeObject => ({
 })
 
 /**
- * One pod whose next state is written by somebody else right before the first removal. What was
- * done to it, and the error at the end.
+ * Evicts a pod whose next state another writer stores right before the first removal. Returns the
+ * steps that were taken, and the error at the end.
  */
 async function evicted(
   states: readonly KubeObject[],
@@ -50,7 +50,7 @@ async function evicted(
 const pending = aPod({ phase: 'Pending' })
 const running = aPod({ phase: 'Running' })
 
-test('a pod that starts while it is judged is judged again, and its budget asked', async () => {
+test('a pod that starts during its eviction is checked again, and uses its budget', async () => {
   assert.deepEqual(await evicted([pending, running]), [
     'wait',
     'spend',
@@ -58,21 +58,21 @@ test('a pod that starts while it is judged is judged again, and its budget asked
   ])
 })
 
-test('a pod that is over goes whatever becomes of it', async () => {
+test('a finished pod is removed even if it has changed meanwhile', async () => {
   const failed = aPod({ phase: 'Failed' })
   assert.deepEqual(await evicted([failed, aPod({ phase: 'Failed', message: 'm' })]), [
     'remove any of {"phase":"Failed","message":"m"}',
   ])
 })
 
-test('a pod that went uncounted because it was not ready does not go when it has changed', async () => {
+test('a pod that was not counted because it was unready is not removed if it has changed meanwhile', async () => {
   const ready = aPod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
   const [first, error = ''] = await evicted([running, ready], { spent: { uncountedIn: 'b' } })
   assert.equal(first, 'spend')
   assert.match(error, /Cannot evict pod as it would violate the pod's disruption budget/)
 })
 
-test('who names a version gets its conflict, and no second try', async () => {
+test('an eviction that names a resourceVersion fails with a conflict, and is not retried', async () => {
   const preconditions = { resourceVersion: '1' }
   const [error = '', ...rest] = await evicted([pending, running], { options: { preconditions } })
   assert.match(error, /other version/)

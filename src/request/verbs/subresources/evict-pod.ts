@@ -1,31 +1,37 @@
 /**
- * The order of an eviction: the pod is read, its budget is used, the pod is deleted. If the budget
- * was not used because of the pod's state, only that version of the pod may be deleted.
+ * Evicts a pod in three steps: the pod is read, its budget is used, and the pod is deleted. If the
+ * budget was not used because of the pod's state, only that version of the pod may be deleted.
  */
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { DeleteOptions } from '../delete-options.ts'
 import { beingProcessed, isOver, needsNoBudget } from './budgets.ts'
 
-/** As upstream. */
+/** Maximum number of attempts, as in kube-apiserver. */
 const TRIES = 20
-/** A pod that keeps changing is most likely starting; upstream waits as long. */
+/**
+ * Time between two attempts, as in kube-apiserver. A pod that keeps changing is most likely
+ * starting.
+ */
 const RETRY_MS = 500
 
 /** The operations of an eviction. */
 export type EvictionSteps = {
-  /** Reads the latest pod. Fails with NotFound. */
+  /** Reads the latest state of the pod. Fails with NotFound. */
   readonly read: () => Promise<{ readonly pod: KubeObject; readonly resourceVersion: string }>
-  /** Fails with TooManyRequests if the budget allows no disruption. */
+  /**
+   * Uses up a disruption of the pod's budget. Fails with TooManyRequests if the budget allows no
+   * disruption.
+   */
   readonly spend: (pod: KubeObject) => Promise<BudgetUse>
-  /** Fails with Conflict if the pod does not meet the preconditions. */
+  /** Deletes the pod. Fails with Conflict if it does not meet the preconditions. */
   readonly remove: (options: DeleteOptions) => Promise<void>
   readonly wait: (ms: number) => Promise<void>
 }
 
 /**
- * The name of the budget that does not count the pod while it is not ready; undefined: the pod is
- * counted, or has no budget.
+ * How a budget was used. `uncountedIn` names the budget that does not count the pod while it is not
+ * ready. It is undefined if the pod is counted, or has no budget.
  */
 export type BudgetUse = { readonly uncountedIn?: string }
 
@@ -35,7 +41,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     const { pod, resourceVersion } = await steps.read()
     const judged = { ...wanted, resourceVersion: named ?? resourceVersion }
     try {
-      // A pending pod may become ready meanwhile, and then the eviction must use its budget.
+      // A pending pod may become ready meanwhile. Its eviction must use the budget then.
       if (needsNoBudget(pod)) return await steps.remove(isOver(pod) ? wanted : judged)
     } catch (error) {
       if (!isConflict(error) || named !== undefined || tries === TRIES) throw error
@@ -47,7 +53,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     try {
       return await steps.remove(judged)
     } catch (error) {
-      // The pod may be ready by now, and counted.
+      // The pod may have become ready, and be counted now.
       throw isConflict(error) && named === undefined ? beingProcessed(uncountedIn) : error
     }
   }

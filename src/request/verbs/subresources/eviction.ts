@@ -49,8 +49,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
   refuseInvalid(expected, body, validateStageCount(stages, 'deleteOptions.dryRun'))
   const given = await withOwners(request, body, { kind: expected, options, access })
-  // Admission is told of the dry run that the query asks for; that of the Eviction itself may be
-  // changed by it.
+  // Admission sees the dry run of the query. Admission may change the dry run in the Eviction
+  // itself.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
   const { object: sent, validate } = await mutate(request, given, admitted)
   const eviction = checked(sent, name, options)
@@ -99,7 +99,10 @@ export const evict: SubresourceHandler = async (request, parts) => {
   return answerDone(form)
 }
 
-/** The dry run of the request counts as one of the Eviction's own, if that has options. */
+/**
+ * Returns the eviction if it is valid. A dry run of the request is added to the Eviction's own
+ * options, if it has any.
+ */
 function checked(
   eviction: KubeObject,
   name: string,

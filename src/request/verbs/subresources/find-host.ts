@@ -1,13 +1,15 @@
 /**
- * Finds the address that a proxy connects to. A name is resolved once, and what was checked is what
- * is connected to: a resolver that gives another address the next time cannot lead the server to
- * its own machine (CVE-2020-8562).
+ * Finds the address to which a proxy connects. A name is resolved once, and the proxy connects to
+ * the address that was checked. A resolver that returns another address the next time therefore
+ * cannot lead the server to its own machine (CVE-2020-8562).
  */
 import { badRequest } from '../../../api/errors.ts'
 import { isGlobalUnicast } from '../../../api/ip.ts'
 import type { LookUp } from '../../../lib/net/hosts.ts'
 
-/** Fails with BadRequest if there is no address, or one that clients must not reach. */
+/**
+ * Resolves a host. Fails with BadRequest if it has no address, or one that clients must not reach.
+ */
 export type FindHost = (host: string) => Promise<string>
 
 export const createFindHost =

@@ -9,7 +9,9 @@ import { tunnel } from './tunnel.ts'
 
 type Answer = (socket: Socket, asked: number) => void
 
-/** A backend that answers what comes on its connections, one request after the other. */
+/**
+ * Starts a backend that calls `answer` for the requests on its connections, one after the other.
+ */
 async function start(
   answer: Answer,
 ): Promise<{ to: ForwardOptions; asked: () => number } & Disposable> {
@@ -45,12 +47,12 @@ async function statusOf(to: ForwardOptions, pipeBody?: () => Promise<void>): Pro
   const message = await forward(to, pipeBody)
   message.resume()
   await once(message, 'end')
-  // The connection is given back in a later turn.
+  // The connection returns to the agent's pool in a later tick.
   await new Promise((resolve) => setImmediate(resolve))
   return message.statusCode ?? 0
 }
 
-test('a read is sent again if a kept connection is lost just then; a write is not', async () => {
+test('a read is sent again if a kept-alive connection is lost when it is reused, but a write is not', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )
@@ -60,7 +62,7 @@ test('a read is sent again if a kept connection is lost just then; a write is no
   assert.equal(backend.asked(), 4)
 })
 
-test('so is one whose body turned out to be empty', async () => {
+test('a request whose body turns out to be empty is also sent again', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )
@@ -68,12 +70,12 @@ test('so is one whose body turned out to be empty', async () => {
   assert.equal(backend.asked(), 3)
 })
 
-test('a backend that switches protocols unasked has not answered', async () => {
+test('a backend that switches protocols without a request to do so causes an error', async () => {
   using backend = await start((socket) => socket.write(switched))
   await assert.rejects(statusOf(backend.to), /101 Switching Protocols/)
 })
 
-test('a backend that resets a connection before it is joined ends nothing else', async () => {
+test('a connection that the backend resets before the tunnel is joined closes only its client', async () => {
   let far: Socket | undefined
   using backend = await start((socket) => {
     far = socket
@@ -97,7 +99,7 @@ test('a backend that resets a connection before it is joined ends nothing else',
   far?.resetAndDestroy()
   using client = await start(() => undefined)
   const near = await connected(client.to.url)
-  // The error comes while nobody has joined it; then the client is closed with it.
+  // The error occurs before the tunnel is joined. Joining it then closes the client.
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.ok('tunnel' in answer)
   answer.tunnel(near)

@@ -1,6 +1,6 @@
 /**
  * Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are
- * streamed, never complete in memory.
+ * streamed, and are never complete in memory.
  */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
@@ -15,30 +15,32 @@ import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
-/** Time to connect, including TLS, as upstream. There is no limit for the rest. */
+/** Time to connect, including TLS, as in kube-apiserver. The rest of the request has no limit. */
 const CONNECT_MS_MAX = 30_000
 
 export type ForwardOptions = {
   readonly url: URL
-  /** Connected to in place of what the host of the URL may be resolved to by now. */
+  /** The address to connect to. The host of the URL may resolve to another address by now. */
   readonly address?: string
-  /** Replaces the query of the URL, which would be encoded anew. */
+  /** Replaces the query of the URL, which would be encoded again. */
   readonly rawQuery?: string
   readonly method: string
   readonly headers: Headers
   readonly signal: AbortSignal
   /**
-   * Absent: no client certificate is presented, and the certificate of the backend is not verified.
+   * If absent, no client certificate is presented, and the certificate of the backend is not
+   * verified.
    */
   readonly kubelet?: KubeletAccess
-  /** Undefined: it is connected to straight. */
+  /** Opens the connection. If undefined, the server connects directly. */
   readonly dial?: Dial | undefined
 }
 
 /**
- * Resolves with the head of the response, while the request body may still be sent. Fails with the
- * error of the connection. A backend may have closed a kept connection just when it was used again:
- * what may be sent twice is sent again, until it fails on a new one.
+ * Resolves with the head of the response, possibly while the request body is still being sent.
+ * Fails with the error of the connection. A backend may have closed a kept-alive connection just
+ * when it was reused. A request that can be replayed is then sent again, until it fails on a new
+ * connection.
  */
 export async function forward(
   wanted: ForwardOptions,
@@ -56,7 +58,9 @@ export async function forward(
   }
 }
 
-/** `hasBody`: it has, or may have one that has not ended. */
+/**
+ * `hasBody` is set if the request has a body, or may have one because its end has not been read.
+ */
 type OutgoingRequest = { outgoing?: ClientRequest; hasBody: boolean }
 
 function forwardOnce(
@@ -70,7 +74,7 @@ function forwardOnce(
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
     outgoing.on('close', () => reject(new Error('EOF')))
-    // It was not asked for.
+    // No upgrade was requested.
     outgoing.on('upgrade', (_message, socket) => {
       socket.on('error', () => undefined).destroy()
       reject(new Error('malformed HTTP response: 101 Switching Protocols'))
@@ -80,8 +84,8 @@ function forwardOnce(
     let isEmpty = true
     const take = (chunk: Buffer): MaybePromise<void> => {
       isEmpty = false
-      // Node would send the body of a GET or DELETE of unknown length without framing, and the
-      // backend would parse it as a second request.
+      // Otherwise Node would send the body of a GET or DELETE of unknown length without framing,
+      // and the backend would parse it as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
       }
@@ -101,7 +105,7 @@ function forwardOnce(
   })
 }
 
-/** Resolves also when the connection is closed. */
+/** Resolves when the request accepts more data, or when it is closed. */
 function drained(outgoing: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -113,10 +117,10 @@ function drained(outgoing: ClientRequest): Promise<void> {
   })
 }
 
-/** Opens the request; the caller has to end it. */
+/** Opens the request. The caller must end it. */
 export function open(wanted: ForwardOptions): ClientRequest {
   const { url, rawQuery = '', method, headers, signal } = wanted
-  // Loaded on first use: most servers never need it.
+  // The module is loaded on first use, because most servers never need it.
   const { request } = process.getBuiltinModule(
     url.protocol === 'https:' ? 'node:https' : 'node:http',
   )
@@ -129,7 +133,7 @@ export function open(wanted: ForwardOptions): ClientRequest {
     ...connectionOf(wanted),
   })
   outgoing.once('socket', (socket) => {
-    // A kept-alive connection of an earlier request.
+    // The socket is a kept-alive connection of an earlier request.
     if (!socket.connecting) return
     const timer = setTimeout(() => outgoing.destroy(new Error('i/o timeout')), CONNECT_MS_MAX)
     const events = [url.protocol === 'https:' ? 'secureConnect' : 'connect', 'close']
@@ -154,7 +158,7 @@ function connectionOf({ url, address, signal, kubelet, dial }: ForwardOptions): 
   }
 }
 
-/** In place of a resolver. */
+/** Returns a lookup function that always finds this address. */
 const always =
   (address: string): LookupFunction =>
   (_host, { all }, found) => {
@@ -166,8 +170,8 @@ const always =
 type TlsOption = 'rejectUnauthorized' | 'ca' | 'allowPartialTrustChain' | 'cert' | 'key'
 
 /**
- * Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has
- * a CA for it.
+ * Returns the TLS options of a connection. The certificate of a pod may be signed by anyone. The
+ * certificate of a kubelet is verified if the server has a CA for it.
  */
 function tlsOf(kubelet: KubeletAccess | undefined): Pick<ConnectionOptions, TlsOption> {
   const { caPem = null, client = null } = kubelet ?? {}
@@ -192,7 +196,7 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** The path after that of the subresource, percent-encoded. */
+/** Returns the path after that of the subresource, percent-encoded. */
 export function encodedPath(segments: readonly string[]): string {
   return segments.map((segment) => encodeURIComponent(segment)).join('/')
 }

@@ -1,6 +1,7 @@
 /**
  * Handlers of subresources that are neither a read nor a write of their object, and of kinds that
- * are created only to be answered. Each has a file in this folder; all.ts has the table.
+ * are only created to get a response. Each handler has a file in this folder, and all.ts has the
+ * table.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'
@@ -24,26 +25,26 @@ export type SubresourceAccess = {
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
   readonly kubelet: KubeletAccess
-  /** How nodes, pods and Services are connected to; undefined: straight. */
+  /** Connects to nodes, pods and Services. If undefined, the server connects directly. */
   readonly dial?: Dial | undefined
   readonly logMetrics: LogMetrics
   readonly gates: Gates
   readonly findHost: FindHost
-  /** For each direction of a tunnel; 0: unlimited. */
+  /** Maximum rate for each direction of a tunnel; 0 means unlimited. */
   readonly tunnelBytesPerSecondMax: number
-  /** A random number from 0 to below 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
 }
 
 /** How to connect to kubelets. */
 export type KubeletAccess = {
-  /** In order of preference. */
+  /** Types of node addresses, in order of preference. */
   readonly addressTypes: readonly string[]
-  /** The CA of their certificates; null: they are not verified. */
+  /** The CA of the kubelets' certificates. Null if these are not verified. */
   readonly caPem: string | null
-  /** The client certificate that is presented to them; null: none. */
+  /** The client certificate for kubelets. Null if none is presented. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
-  /** The port of those whose nodes do not say theirs. */
+  /** The port of kubelets whose nodes do not state it. */
   readonly port: number
 }
 
@@ -52,7 +53,9 @@ export type SubresourceHandler = (
   access: SubresourceAccess,
 ) => Promise<ApiResponse>
 
-/** `pods/eviction`, `tokenreviews.authentication.k8s.io/`. */
+/**
+ * Returns the key of a handler, such as `pods/eviction` or `tokenreviews.authentication.k8s.io/`.
+ */
 export function handlerKey({
   resource,
   subresource,
@@ -77,8 +80,8 @@ export async function mutate(
 }
 
 /**
- * For an object that is not stored: its managedFields show plugins who sent what. `kind`: that of
- * the object.
+ * Adds managedFields to an object that is not stored. They show plugins which manager sent which
+ * fields. `kind` is that of the object.
  */
 export function withOwners(
   request: ResourceRequest,
@@ -101,8 +104,8 @@ type OwnerContext = {
 type MutationResult = {
   readonly object: KubeObject
   /**
-   * Runs validating admission, which may refuse the request: to be called after the subresource's
-   * own checks of the object.
+   * Runs validating admission, which may refuse the request. Call it after the subresource's own
+   * checks of the object.
    */
   readonly validate: (object: KubeObject) => Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * Counts logs of pods by whether the kubelet's certificate is to be verified, and those that failed
- * by it.
+ * Counts requests for pod logs by whether the kubelet's certificate must be verified, and those
+ * that fail because it cannot be verified.
  */
 import type { Count, Counter, Metrics } from '../../../lib/telemetry/metrics.ts'
 
@@ -13,11 +13,11 @@ export class LogMetrics {
   constructor(metrics: Metrics) {
     this.#asked = metrics.counter({
       name: `${prefix}insecure_backend_total`,
-      help: 'Logs of pods that were asked for, by whether the certificate of the kubelet is to be verified.',
+      help: 'Number of requests for pod logs, by whether the certificate of the kubelet must be verified.',
       labels: ['usage'],
     })
     const help =
-      'Logs of pods that failed since the certificate of the kubelet could not be verified.'
+      'Number of requests for pod logs that failed because the certificate of the kubelet could not be verified.'
     this.unverified = metrics.counter({ name: `${prefix}backend_tls_failure_total`, help }).with()
   }
 

@@ -1,4 +1,4 @@
-/** The options of pods/log. */
+/** Parses the options of pods/log. */
 import { badRequest, invalid } from '../../../api/errors.ts'
 import {
   type FieldFault,
@@ -11,8 +11,8 @@ import { quote } from '../../../api/quote.ts'
 import { parseBoolean, parseExactInteger } from '../options.ts'
 
 /**
- * Fails with a BadRequest for values that cannot be parsed, and with Invalid for those out of
- * range. Returns the query for the kubelet.
+ * Returns the query for the kubelet. Fails with BadRequest for values that cannot be parsed, and
+ * with Invalid for values that are out of range.
  */
 export function parseLogOptions(
   query: URLSearchParams,

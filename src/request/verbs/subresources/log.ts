@@ -1,4 +1,4 @@
-/** pods/log: the log of a container, streamed from the kubelet of its node. */
+/** pods/log: streams the log of a container from the kubelet of its node. */
 import { badRequest, internalError, notFound, unclassified } from '../../../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
@@ -22,14 +22,14 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name, parts.gates)
-  // The client may ask not to verify the kubelet's certificate; the API server still presents its
-  // own.
+  // The client may request not to verify the kubelet's certificate. The API server still presents
+  // its own.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   parts.logMetrics.recordRequest(isUnchecked)
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
-  // The pod is not scheduled, so there is no log.
+  // A pod that is not scheduled has no log.
   if (nodeName === '') return { status: 204, headers: {}, body: Buffer.alloc(0) }
   const address = await addressOf(nodeName, parts.pods.resource, parts)
   const path = `containerLogs/${namespace}/${name}/${container}`
@@ -53,7 +53,7 @@ export async function podOf(
   })
 }
 
-/** How much of an error response of the kubelet is read for the message. */
+/** Maximum length of a kubelet's error response that is read for the message. */
 const REFUSAL_BYTES_MAX = 2048
 
 async function streamLog(asked: ForwardOptions, onUnverified: () => void): Promise<ApiResponse> {

@@ -10,8 +10,8 @@ export type NodeAddress = { readonly host: string; readonly port: number }
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 
 /**
- * `as`: the resource in the NotFound error for a missing node. A request for a pod names the pods
- * there.
+ * Returns the address. If the node is missing, the NotFound error names the resource `as`. A
+ * request for a pod names the pods there.
  */
 export async function addressOf(
   name: string,
@@ -29,7 +29,7 @@ export async function addressOf(
   if (found === undefined) throw noAddress(node)
   const host = textOf(found['address'])
   if (isIP(host) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(host))
-    throw unclassified(`${quote(host)} is no address`)
+    throw unclassified(`${quote(host)} is not an address`)
   const { Port } = fieldsOf(fieldsOf(daemonEndpoints)['kubeletEndpoint'])
   return { host, port: numberOf(Port) === 0 ? kubelet.port : numberOf(Port) }
 }

@@ -20,15 +20,15 @@ import type { KubeletAccess, SubresourceAccess } from './handler.ts'
 type NamedPort = { readonly scheme: string; readonly name: string; readonly port: string }
 
 export type ProxyTarget = {
-  /** The URL begins with it. */
+  /** The beginning of the URL. */
   readonly base: string
-  /** What the host of the URL was resolved to. */
+  /** The address to which the host of the URL was resolved. */
   readonly address?: string
-  /** Only present for a kubelet, which gets the client certificate. */
+  /** Present only for a kubelet, which gets the client certificate. */
   readonly kubelet?: KubeletAccess
 }
 
-/** Fails if there is no target. */
+/** Finds the target. Fails if there is none. */
 export async function proxyTarget(
   request: ResourceRequest,
   parts: SubresourceAccess,
@@ -53,7 +53,10 @@ function split(text: string, what: string): NamedPort {
   throw badRequest(`invalid ${what} request ${quote(text)}`)
 }
 
-/** Only ports of services have names. Any other text would become a part of the URL. */
+/**
+ * Checks that the port is a number. Only ports of services have names, and any other text would
+ * become a part of the URL.
+ */
 function numbered(named: NamedPort, { name }: ResourceRequest, what: string): NamedPort {
   if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port))))
     return named
@@ -65,7 +68,7 @@ async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Pr
   const pod = await podOf(request, parts, name)
   const status = fieldsOf(pod['status'])
   const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
-  // Clients must not reach what listens on the server's own machine.
+  // Clients must not reach services on the server's own machine.
   if (!isGlobalUnicast(ip)) throw badRequest('address not allowed')
   const own = port === '' ? firstPort(pod) : port
   const host = ip.includes(':') ? `[${ip}]` : ip
@@ -84,8 +87,8 @@ const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
 
 /**
- * As upstream, the address comes from Endpoints and must be that of a pod of the namespace:
- * otherwise a service could lead to any address.
+ * Returns the target of a service. As in kube-apiserver, the address comes from Endpoints and must
+ * belong to a pod of the namespace. Otherwise a service could lead to any address.
  */
 async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
   const { scheme, name, port } = split(request.name, 'service')
@@ -107,15 +110,15 @@ async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess)
   throw serviceUnavailable(`no endpoints available for service ${quote(request.name)}`)
 }
 
-/** All items once, beginning with a random one, to spread the clients. */
+/** Returns all items once, beginning with a random one, to spread the load. */
 function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
   const first = Math.floor(random() * items.length)
   return [...items.slice(first), ...items.slice(0, first)]
 }
 
 /**
- * Users who may write Endpoints could write any address into them, so an address is only used if a
- * pod of the namespace has it.
+ * Returns an address that a pod of the namespace has. Users who may write Endpoints could write any
+ * address into them, so no other address is used.
  */
 async function podAddress(
   addresses: readonly Fields[],
@@ -152,12 +155,14 @@ async function nodeTarget(
 ): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const node = await addressOf(name, request.resource, parts)
-  // Users who may write the status of a node could write any address into it.
+  // Users who may write the status of a node could write any address into it, so the address is
+  // checked.
   const address = await parts.findHost(node.host)
   if (port === '' || Number(port) === node.port) {
     return { base: `https://${hostPort(node)}`, address, kubelet: parts.kubelet }
   }
-  // A port other than the kubelet's may belong to anybody.
+  // A port other than the kubelet's may belong to any program, which must not get the client
+  // certificate.
   const target = hostPort({ host: node.host, port: Number(port) })
   return { base: `${scheme === '' ? 'http' : scheme}://${target}`, address }
 }

@@ -39,7 +39,8 @@ export const proxy: SubresourceHandler = async (request, parts) => {
 }
 
 /**
- * Rewrites a redirect to a path of the backend, which would otherwise leave the path of the proxy.
+ * Rewrites a redirect to a path of the backend, which would otherwise lead out of the path of the
+ * proxy.
  */
 function locationBelow(prefix: string, from: URL, location: Headers[string] | undefined): Headers {
   if (typeof location !== 'string' || !URL.canParse(location, from.href)) return {}
@@ -51,8 +52,8 @@ function locationBelow(prefix: string, from: URL, location: Headers[string] | un
 }
 
 /**
- * Redirects to the path with a slash: relative links of the backend would otherwise leave the path
- * of the proxy.
+ * Redirects to the path with a slash at its end. Without it, relative links of the backend would
+ * lead out of the path of the proxy.
  */
 function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
   const location = `${encodeURI(path)}/${rawQuery === '' ? '' : `?${rawQuery}`}`

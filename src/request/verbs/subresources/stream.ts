@@ -1,6 +1,6 @@
 /**
- * pods/exec, pods/attach and pods/portforward: a tunnel to the kubelet, whose protocol this server
- * does not read.
+ * pods/exec, pods/attach and pods/portforward: open a tunnel to the kubelet. The server does not
+ * read its protocol.
  */
 import { badRequest } from '../../../api/errors.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
@@ -14,7 +14,7 @@ import { admitConnect, portForwardOptions, streamOptions } from './connect-optio
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
 import { tunnel } from './tunnel.ts'
 
-/** Options of exec and attach: the names of the API, and those of the kubelet. */
+/** Options of exec and attach, with their names in the API and in requests to the kubelet. */
 const streams: readonly (readonly [string, string])[] = [
   ['stdin', 'input'],
   ['stdout', 'output'],

@@ -1,5 +1,5 @@
 /**
- * A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes
+ * A tunnel is an upgraded connection. Its bytes are copied in both directions until one end closes
  * it.
  */
 import type { IncomingMessage } from 'node:http'
@@ -14,19 +14,20 @@ export type TunnelTo = Pick<
   ForwardOptions,
   'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'
 > & {
-  /** For each direction; 0: unlimited. */
+  /** Maximum rate for each direction; 0 means unlimited. */
   readonly bytesPerSecondMax: number
 }
 
 /**
- * Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response.
+ * Opens a tunnel. Fails with ServiceUnavailable. If the backend refuses the upgrade, the client
+ * gets the backend's response.
  */
 export async function tunnel(
   http: ApiRequest,
   { bytesPerSecondMax, ...to }: TunnelTo,
 ): Promise<ApiResponse> {
-  // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade
-  // would take the next request for the body.
+  // The body is not forwarded, so content-length is dropped. Otherwise a backend that refuses the
+  // upgrade would take the next request for the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
@@ -59,7 +60,7 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<UpgradeResult> {
     const outgoing = open(wanted)
     outgoing.on('response', (message) => resolve({ message, socket: undefined }))
     outgoing.on('upgrade', (message, socket, head) => {
-      // Node has taken its own listener off; until the tunnel is joined, an error must not end the
+      // Node has removed its own listener. Until the tunnel is joined, an error must not end the
       // process.
       socket.on('error', () => undefined)
       if (head.length > 0) socket.unshift(head)

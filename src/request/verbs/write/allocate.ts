@@ -13,7 +13,10 @@ type AllocateOptions = {
   readonly allocation: HeldAllocation | undefined
 }
 
-/** Only a write of the object itself, or through a view, allocates; one of /status does not. */
+/**
+ * Allocates for a write of the object itself, or through a view. A write of /status allocates
+ * nothing.
+ */
 export async function allocate(
   { request, options, allocation }: AllocateOptions,
   object: KubeObject,
@@ -32,8 +35,8 @@ export async function allocate(
 }
 
 /**
- * The allocations of a write. They stay with the object if the write succeeds; those of earlier
- * attempts are released.
+ * The allocations of a write. They stay with the object if the write succeeds. The allocations of
+ * earlier attempts are released.
  */
 export class HeldAllocation {
   readonly #allocator: Allocator
@@ -44,7 +47,7 @@ export class HeldAllocation {
     this.#allocator = allocator
   }
 
-  /** Returns the object with its allocations. Releases those of the call before first. */
+  /** Returns the object with its allocations. First releases those of the previous call. */
   async allocate(wanted: AllocationRequest): Promise<KubeObject> {
     await this.#undo()
     this.withdraw()
@@ -53,27 +56,27 @@ export class HeldAllocation {
   }
 
   /**
-   * The object is about to be stored. Before that, a write that admission makes may fail with an
-   * unknown outcome, which does not concern the object.
+   * Called when the object is about to be stored. An unknown outcome before that is the outcome of
+   * a write by admission, which does not concern the object.
    */
   offer(): void {
     this.#isOffered = true
   }
 
-  /** The object was not stored, because another writer was first. */
+  /** Called when the object was not stored because another writer was first. */
   withdraw(): void {
     this.#isOffered = false
   }
 
-  /** The write succeeded. */
+  /** Called when the write succeeded. */
   async keep(): Promise<void> {
     await this.#allocation?.keep()
     this.#allocation = undefined
   }
 
   /**
-   * The write failed. If its outcome is unknown the allocations are kept: the repair loop releases
-   * those that are unused.
+   * Called when the write failed. If its outcome is unknown, the allocations are kept, and the
+   * repair loop releases those that are unused.
    */
   async giveBack(error: unknown): Promise<void> {
     if (this.#isOffered && mayBeDone(error)) this.#allocation = undefined

@@ -1,4 +1,4 @@
-/** Decides on the state of one object and writes what was decided. */
+/** Decides on the state of one object, and writes the decision. */
 import type { KubeObject } from '../../../api/object.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
@@ -14,7 +14,7 @@ type Commit = {
   readonly key: Key
   readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly isDryRun: boolean
-  /** Begin with the latest state rather than the cached one. */
+  /** Whether to begin with the latest state instead of the cached one. */
   readonly isFresh?: boolean
 }
 
@@ -24,8 +24,8 @@ export type CommitResult = UpdateResult<KubeObject> & {
 }
 
 /**
- * Decides on the current state and writes the decision. A dry run decides on the latest state and
- * writes nothing.
+ * Calls `decide` with the current state, and writes the decision. A dry run decides on the latest
+ * state and writes nothing.
  */
 export async function commit(
   request: ResourceRequest,
@@ -35,7 +35,7 @@ export async function commit(
   const { store, decode, ttlSeconds } = access.storage
   const { resource, context } = request
   const { signal } = context
-  // A cached item knows whether it is outdated, unless a webhook converted it.
+  // A cached item knows whether its stored form is outdated, unless a webhook converted the item.
   const isUnknown =
     resource.versions.conversionWebhook !== undefined &&
     resource.shape.custom?.hasOldVersions === true
@@ -43,10 +43,10 @@ export async function commit(
   if (isDryRun) return dryRun(request, { key, access, mustRead }, decide)
   const item = mustRead ? undefined : await readCached(access, key)
   const cached = item && (await heldCurrent(request, item))
-  // Concurrent callers share one linearizability proof.
+  // The reader lets concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  // A fresh state is that of an object for which the request has reserved memory before.
+  // For a fresh state, the request has already reserved memory.
   let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
@@ -104,7 +104,7 @@ async function readStored(
   return { revision, current: found && object && { ...found, object } }
 }
 
-/** Decodes a stored object, for which memory is reserved first. */
+/** Reserves memory for a stored object, then decodes it. */
 async function decodeHeld(
   request: ResourceRequest,
   decode: StorageAccess['decode'],
@@ -117,8 +117,8 @@ async function decodeHeld(
 }
 
 /**
- * The state of a cached object, for which memory is reserved first. A promise if the object is
- * large.
+ * Reserves memory for a cached object, then returns its state. The result is a promise if the
+ * object is large.
  */
 function heldCurrent(request: ResourceRequest, item: Item): MaybePromise<Current<KubeObject>> {
   request.context.storedBytes = item.length
@@ -135,7 +135,10 @@ async function heldLargeCurrent(
   return request.context.inParts(() => currentOf(item))
 }
 
-/** Undefined: there is none, or what is stored cannot be read, which the store will find, too. */
+/**
+ * Returns the cached item. Undefined if there is none, or if its stored bytes cannot be read, which
+ * the store will also find.
+ */
 export async function readCached(
   { reader }: Pick<WriteAccess, 'reader'>,
   key: Key,
@@ -145,8 +148,9 @@ export async function readCached(
 }
 
 /**
- * The cached state, as a first guess: if it is stale the compare of the transaction fails, and the
- * store reads the latest. The decoded object is not kept, since the write is about to replace it.
+ * Returns the cached state as a first guess. If it is stale, the compare of the transaction fails,
+ * and the store reads the latest state. The decoded object is not kept, because the write is about
+ * to replace it.
  */
 export function currentOf(item: Item): Current<KubeObject> {
   const object = item.peek()

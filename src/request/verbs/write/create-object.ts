@@ -10,10 +10,10 @@ import { complete, mutate } from './steps.ts'
 import { storeNew } from './store-new.ts'
 import type { Write } from './write.ts'
 
-/** Attempts with a generated name, as upstream. */
+/** Maximum number of attempts with a generated name, as in kube-apiserver. */
 const NAME_TRIES = 8
 
-/** Stores a new object; returns it in the shape of the path. */
+/** Stores a new object, and returns it in the shape of the path. */
 export async function createObject(
   request: ResourceRequest,
   decoded: KubeObject,
@@ -23,8 +23,8 @@ export async function createObject(
   const { generateName = '', name = '' } = decoded.metadata
   const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
-  // From before its admission until it is stored, so that a namespace that is deleted meanwhile is
-  // emptied after it.
+  // The create is counted from before its admission until it is stored, so that a namespace that is
+  // deleted meanwhile is emptied afterwards.
   access.effects.creates?.enter(namespace)
   try {
     const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
@@ -49,7 +49,7 @@ export async function createObject(
   }
 }
 
-/** What the server sets, whatever the client sent. */
+/** Removes the fields that only the server sets. */
 function withoutSystemFields(object: KubeObject): KubeObject {
   const { metadata } = object
   return systemFields.some((name) => name in metadata)

@@ -16,7 +16,7 @@ import { isReleased } from '../../../registry/deletion.ts'
 
 export type WriteDecision = { readonly object: KubeObject; readonly decision: Decision }
 
-/** `before`: the stored object; undefined if the object is new. */
+/** Decides on a write. `before` is the stored object, or undefined if the object is new. */
 export function decide(
   resource: Resource,
   object: KubeObject,
@@ -30,7 +30,10 @@ export function decide(
   return decidePut(object, before, resource.shape)
 }
 
-/** A write that changes nothing, or only timestamps in managedFields, is omitted. */
+/**
+ * Decides on an update. A write that changes nothing, or only timestamps in managedFields, is
+ * skipped.
+ */
 function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): WriteDecision {
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
@@ -42,8 +45,8 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
-  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or
-  // fields that the stored version of a custom kind does not have.
+  // Objects that differ may still be stored as the same bytes. Examples are an empty list and an
+  // absent one, or fields that the stored version of a custom kind does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = once('is other object', () =>
     isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),
@@ -65,8 +68,8 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
 }
 
 /**
- * As `isSurelyOther`. Nearly every write changes spec or status, and metadata has managedFields: it
- * is compared last.
+ * Like `isSurelyOther`, but compares metadata last. Nearly every write changes spec or status, and
+ * metadata contains managedFields.
  */
 function isOtherObject(one: Fields, other: Fields): boolean {
   for (const key in one) if (key !== 'metadata' && isSurelyOther(one[key], other[key])) return true

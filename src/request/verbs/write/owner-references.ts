@@ -4,7 +4,10 @@ import { fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
 import { printOrdered } from '../../../objects/codec/json.ts'
 import { eachItem } from '../../../lib/scheduling/parts.ts'
 
-/** `isMutated`: they are checked again after mutating admission, with another message. */
+/**
+ * Returns the object without duplicate owners. They are checked again after mutating admission
+ * (`isMutated`), with another message.
+ */
 export function withoutDuplicateOwners(
   object: KubeObject,
   context: RequestContext,
@@ -37,7 +40,7 @@ type Search = { readonly seen: Set<string>; readonly kept: Json[]; readonly repe
 
 const newSearch = (): Search => ({ seen: new Set(), kept: [], repeated: [] })
 
-/** Equal for references that are equal in all fields. */
+/** Returns a text that is equal for references that are equal in all fields. */
 function formOf(owner: Json): string {
   const fields = fieldsOf(owner)
   return Object.keys(fields)

@@ -26,10 +26,16 @@ import { uintFault } from '../options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Write } from './write.ts'
 
-/** With its random suffix a generated name fits in a label value. */
+/**
+ * Maximum length of the prefix of a generated name. With its random suffix the name fits in a label
+ * value.
+ */
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
-/** `mutated` is in the shape of the path; the result is the object itself. */
+/**
+ * Prepares an object for validation. `mutated` is in the shape of the path, and the result is the
+ * object itself.
+ */
 export const prepare = (
   write: Write,
   mutated: KubeObject,
@@ -83,7 +89,10 @@ function prepareUpdate(
   return withManagedFields(keepSystemFields(prepared, before), shown.metadata['managedFields'])
 }
 
-/** A uid in a view is a precondition. */
+/**
+ * Fails with Conflict if a view contains another uid than the object. A uid in a view is a
+ * precondition.
+ */
 function checkShownUid(
   { resource, subresource, name }: ResourceRequest,
   shown: KubeObject,
@@ -100,7 +109,7 @@ function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): strin
   return resourceVersion === '' ? undefined : uintFault(resourceVersion)
 }
 
-/** A view needs no resourceVersion. */
+/** Checks the resourceVersion of an update. A view needs none. */
 function checkVersion(
   { resource, name }: ResourceRequest,
   given: KubeObject,
@@ -123,7 +132,7 @@ function checkVersion(
 
 /**
  * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not
- * being deleted is left for validation to refuse.
+ * being deleted is kept, so that validation refuses it.
  */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
@@ -136,6 +145,6 @@ function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   return { ...object, metadata: present(metadata) }
 }
 
-/** selfLink is ignored. */
+/** Removes selfLink, which is ignored. */
 const withoutServerFields = (metadata: ObjectMeta): ObjectMeta =>
   'selfLink' in metadata ? omit(metadata, 'selfLink') : metadata

@@ -1,6 +1,6 @@
 /**
- * The step that records which manager owns which fields. It runs before mutating admission: fields
- * that admission changes have no owner.
+ * The step that records which manager owns which fields. It runs before mutating admission, so
+ * fields that admission changes have no owner.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { Differences, type Versions } from '../../../objects/apply/differences.ts'
@@ -39,7 +39,10 @@ import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
 
-/** `given`: in the shape of the path (an object, or a view such as Scale). */
+/**
+ * Records the owners of the fields. `given` is in the shape of the path: an object, or a view such
+ * as Scale.
+ */
 export function recordOwners(
   write: Write,
   given: KubeObject,
@@ -59,8 +62,8 @@ export function recordOwners(
 }
 
 /**
- * managedFields of a new object; undefined: none. Entries that the client sent keep the fields that
- * the writer does not take over.
+ * Returns the managedFields of a new object, or undefined if it has none. Entries that the client
+ * sent keep the fields that the writer does not take over.
  */
 export function ownersAfterCreate(
   request: ResourceRequest,
@@ -82,7 +85,7 @@ export function ownersAfterCreate(
   return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
 }
 
-/** managedFields after an update or a patch. `after`: in the shape of the path. */
+/** Returns managedFields after an update or a patch. `after` is in the shape of the path. */
 async function ownersAfterUpdate(
   request: ResourceRequest,
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
@@ -93,7 +96,7 @@ async function ownersAfterUpdate(
   const begun = context.isLarge ? await context.inParts(begin) : begin()
   if (begun === undefined) return undefined
   const { tracking, owners } = begun
-  // An object without managedFields gets none by an update: the first apply begins them.
+  // An update does not add managedFields to an object without them. Only the first apply does.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
   const objects = { before: () => before, after: () => after }
@@ -117,7 +120,7 @@ async function ownersAfterUpdate(
     }
     return context.isLarge ? await context.inParts(record) : record()
   } catch (error) {
-    // Upstream drops all managedFields where it cannot convert the object to the version of an
+    // kube-apiserver drops all managedFields if it cannot convert the object to the version of an
     // entry.
     if (error instanceof UnknownVersionError) return undefined
     throw error
@@ -126,7 +129,9 @@ async function ownersAfterUpdate(
 
 type OwnersRecording = { readonly tracking: Tracking; readonly owners: Owners }
 
-/** The owners that an update begins with. Undefined: the object gets no managedFields. */
+/**
+ * Returns the owners with which an update begins, or undefined if the object gets no managedFields.
+ */
 function beginUpdate(
   request: ResourceRequest,
   stored: KubeObject,
@@ -144,8 +149,9 @@ function beginUpdate(
 }
 
 /**
- * Fields that the path does not write are never validated, but upstream converts them to a typed
- * object with all the rest; if that fails the object gets no managedFields.
+ * Whether fields that the path does not write fail to fit the schema. Such fields are never
+ * validated, but kube-apiserver converts them to a typed object with all the others. If that fails,
+ * the object gets no managedFields.
  */
 function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
@@ -164,9 +170,10 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
 /**
- * Upstream compares typed objects in each version that has managers. An object that was written, or
- * is stored, in another version may not fit the version of the request, and a converted one may not
- * have an item of a set or a map twice.
+ * Whether the object fails to fit the schema because of other versions. kube-apiserver compares
+ * typed objects in each version that has managers. An object that was written, or is stored, in
+ * another version may not fit the version of the request, and a converted object must not repeat an
+ * item of a set or a map.
  */
 function isUnfitElsewhere(
   { resource }: ResourceRequest,
@@ -186,11 +193,16 @@ function mayBeUntyped(request: ResourceRequest): boolean {
   return request.resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
 }
 
-/** Upstream drops managedFields if it cannot tell the items of a list apart. */
+/**
+ * Whether the items of all lists can be distinguished. If not, kube-apiserver drops managedFields.
+ */
 const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
   !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
 
-/** An update may replace managedFields as a whole; a list that cannot be decoded is ignored. */
+/**
+ * Returns the owners that an update sends, which may replace managedFields as a whole. A list that
+ * cannot be decoded is ignored.
+ */
 function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
   const given = after.metadata['managedFields']
   if (subresource !== '' || given === undefined) return undefined
@@ -200,7 +212,7 @@ function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owner
   return new Map([...owners].map(([identity, owner]) => [identity, { ...owner, entry: undefined }]))
 }
 
-/** An empty list, or one empty entry. */
+/** Whether the list is empty, or has a single empty entry. */
 const isReset = (given: Json): boolean =>
   Array.isArray(given) &&
   (given.length === 0 ||

@@ -1,10 +1,12 @@
 /**
  * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that
  * write: record owners, mutate (admission), check escalation (RBAC), prepare, allocate, validate,
- * authorize, admit (admission). Each is a file of this folder or one call. `current` is the stored
- * object; undefined if the object is new. After a step that took long, as each does with an object
- * of megabytes, the event loop gets a turn. create-object.ts and update-object.ts run the steps and
- * store the result; an update runs all of them again when another writer was first.
+ * authorize, admit (admission). Each step is a file of this folder or a single call. `current` is
+ * the stored object, or undefined if the object is new.
+ *
+ * After a step that took long, as each does with an object of megabytes, the event loop gets to
+ * serve other requests. create-object.ts and update-object.ts run the steps and store the result.
+ * An update runs all of them again if another writer was first.
  */
 import { attributesOf } from '../admission-attributes.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
@@ -22,16 +24,17 @@ import type { Write } from './write.ts'
 import { withVersion } from './written.ts'
 
 /**
- * Well below the time for which a deleted namespace waits for the creates of other replicas
- * (namespace-controller.ts).
+ * A create that takes longer than this checks again that its namespace is not being deleted. The
+ * limit is well below the time for which a deleted namespace waits for the creates of other
+ * replicas (namespace-controller.ts).
  */
 const LONG_MS = 1_000
 
 type CurrentObject = Current<KubeObject> | undefined
 
 /**
- * Records the owners of the given object, and returns it as admission changes it. Both are in the
- * shape of the path.
+ * Records the owners of the given object, and returns the object as mutating admission changes it.
+ * Both are in the shape of the path.
  */
 export async function mutate(
   write: Write,
@@ -41,7 +44,7 @@ export async function mutate(
   const { request, options, access } = write
   request.context.enter('record owners')
   const recording = recordOwners(write, given, current)
-  // To await what is known already costs as much as a short step.
+  // Awaiting a value that is not a promise would cost as much as a short step.
   const object = recording instanceof Promise ? await recording : recording
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const { shown, oldObject } = shownToMutators(write, object, current?.object)
@@ -59,8 +62,8 @@ export async function mutate(
 type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
 /**
- * A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote
- * through it with a time, which is not stored.
+ * Returns the objects that mutating plugins see. A view, such as Scale, shows them the owners of
+ * its own field. New owners have a time there, which is not stored.
  */
 function shownToMutators(
   { request, access }: Write,
@@ -81,7 +84,8 @@ function shownToMutators(
 }
 
 /**
- * A webhook may change any field, but the namespace, and managedFields only to what can be read.
+ * Returns the object as mutating admission left it. A webhook may change any field but the
+ * namespace. Its managedFields are ignored if they cannot be decoded.
  */
 function afterAdmission(
   request: ResourceRequest,
@@ -107,7 +111,7 @@ function invalidOwners(managedFields: Json | undefined): string {
   return `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}`
 }
 
-/** Returns the object to store. These steps run again with each generated name. */
+/** Returns the object to store. These steps run again for each generated name. */
 export async function complete(
   write: Write,
   mutated: KubeObject,
@@ -123,8 +127,8 @@ export async function complete(
     write.allocation === undefined ? prepared : await allocate(write, prepared, current)
   context.enter('validate')
   await validate(write, object, current)
-  // Authorized before any plugin that counts sees the object: a quota would be charged for an
-  // object that the user may not create.
+  // Authorize before any plugin that counts sees the object. Otherwise a quota would be charged for
+  // an object that the user may not create.
   if (current === undefined && request.verb !== 'create')
     await access.permissions.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
@@ -141,7 +145,8 @@ export async function complete(
 }
 
 /**
- * Validating plugins see the resourceVersion that an update is based on, if the client gave none.
+ * Adds the resourceVersion on which an update is based, for validating plugins, if the client gave
+ * none.
  */
 const versioned = (object: KubeObject, { revision }: Current<KubeObject>): KubeObject =>
   (object.metadata.resourceVersion ?? '') === '' ? withVersion(object, revision) : object

@@ -11,8 +11,8 @@ import type { Write } from './write.ts'
 import { answered, readBack, shownLarge } from './written.ts'
 
 /**
- * A dry run only checks whether the name is free. Returns the object, with its JSON if that was
- * printed for the cache.
+ * Stores the object, and returns it, with its JSON if that was printed for the cache. A dry run
+ * only checks whether the name is free.
  */
 export async function storeNew(write: Write, object: KubeObject): Promise<WrittenObject> {
   const { request, options, access } = write
@@ -41,15 +41,15 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
       return await answered(made, key, revision, { request, resource, access, stored })
     } catch (error) {
       if (isCode(error, 'exists')) throw await existing(write, name, key)
-      // An object that is too large for etcd with its managedFields is stored without them.
+      // If the object is too large for etcd with its managedFields, it is stored without them.
       if (!isCode(error, 'too-large') || made.metadata['managedFields'] === undefined) throw error
     }
   }
 }
 
 /**
- * An object that is being deleted still has the name; the error says so. One that cannot be read
- * has it, too.
+ * Returns the error for a name that is taken. It says whether the existing object is being deleted.
+ * An object that cannot be read also takes its name.
  */
 async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
   let isTerminating = false

@@ -22,7 +22,7 @@ type Updating = {
   readonly owners: 'recorded' | 'stated'
 }
 
-/** Changes an object, or a part of it that has a subresource. */
+/** Changes an object or one of its subresources. */
 export async function updateObject(
   request: ResourceRequest,
   change: Change,
@@ -39,8 +39,8 @@ export async function updateObject(
       return await updateOnce(write, change, creation)
     } catch (error) {
       await write.allocation?.giveBack(error)
-      // An object that is too large for etcd with its managedFields is stored without them; an
-      // apply fails.
+      // If the object is too large for etcd with its managedFields, it is stored without them. An
+      // apply fails instead.
       if (write.owners !== 'recorded' || !isCode(error, 'too-large'))
         throw toApiError(context, operation, error)
       write = { ...write, owners: 'dropped' }
@@ -51,7 +51,10 @@ export async function updateObject(
   }
 }
 
-/** `creation`: noted as soon as there is no object that could be updated. */
+/**
+ * Tries to update the object. Sets `creation.hasBegun` as soon as there is no object that could be
+ * updated.
+ */
 async function updateOnce(
   write: Write,
   change: Change,
@@ -74,7 +77,7 @@ async function updateOnce(
       const given = await change(current && shownAt(request, current.object), current?.object)
       const mutated = await mutate(write, given, current)
       const completed = await complete(write, mutated, current)
-      // A webhook gave the object that is created another name than the path has.
+      // A webhook gave the new object another name than the path has.
       if (current === undefined && completed.metadata.name !== request.name) {
         renamed = await storeNew(write, completed)
         return 'unchanged'
@@ -100,7 +103,7 @@ async function updateOnce(
 
 type CommittedUpdate = { readonly decided: WriteDecision; readonly committed: CommitResult }
 
-/** The object for the response. */
+/** Returns the object for the response. */
 async function updatedOf(
   { request, options, access, owners }: Write,
   key: Key,
@@ -127,7 +130,7 @@ async function updatedOf(
   const isNew = previous === undefined
   if (options.isDryRun && isNew)
     return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
-  // A write that removes the last finalizer deletes the object; its response has the previous
+  // A write that removes the last finalizer deletes the object. Its response has the previous
   // resourceVersion.
   const revision =
     outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision

@@ -15,7 +15,7 @@ import type { ValidationAccess } from '../access.ts'
 import { checkWaiting } from '../storage-errors.ts'
 import type { Write } from './write.ts'
 
-/** Fails with Invalid, and names all faults. Warnings go to the context. */
+/** Validates an object. Fails with Invalid, and reports all errors. Warnings go to the context. */
 export async function validate(
   { request, access }: Pick<Write, 'request' | 'access'>,
   object: KubeObject,
@@ -52,7 +52,9 @@ async function namespaceFaults(
   return rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
-/** `refuse` ends the validation of a request that was cancelled. */
+/**
+ * Returns the tools of validation. `refuse` ends the validation of a request that was cancelled.
+ */
 const toolsOf = (
   { context }: ResourceRequest,
   { answerPattern }: ValidationAccess,

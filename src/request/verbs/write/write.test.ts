@@ -24,7 +24,7 @@ const refused = (): never => assert.fail('not asked for here')
 
 const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
 
-/** A write of a LimitRange and what it has to do with; the user may not create. */
+/** A write of a LimitRange, with its request and access. The user may not create. */
 function worldOf(steps: string[]): {
   readonly request: ResourceRequest
   readonly access: WriteAccess
@@ -109,7 +109,7 @@ const countingPlugin = (steps: string[]): Plugin => ({
   },
 })
 
-/** What an update that creates goes through, in its order. */
+/** Returns the steps of an update that creates an object, in order. */
 async function stepsOf(object: KubeObject): Promise<string[]> {
   const steps: string[] = []
   const { request, access } = worldOf(steps)
@@ -127,19 +127,19 @@ const aRange = (fields: object): KubeObject => ({
   ...fields,
 })
 
-test('an update that creates is authorized before any plugin charges for it', async () => {
+test('an update that creates an object is authorized before any plugin charges for it', async () => {
   const steps = await stepsOf(aRange({ spec: { limits: [] } }))
   assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
   assert.match(steps[2] ?? '', /is forbidden: no/)
 })
 
-test('what is wrong with a new object is told before who may create it, as upstream does', async () => {
+test('errors of a new object are reported before the permission to create it is checked, as in kube-apiserver', async () => {
   const steps = await stepsOf(aRange({ spec: { limits: [{ type: 'Bad type' }] } }))
   assert.deepEqual(steps[0], 'mutate')
   assert.match(steps[1] ?? '', /is invalid: spec.limits/)
 })
 
-test('each step of a write of a large object has turns of the event loop of its own', async () => {
+test('each step of a write of a large object runs in its own ticks of the event loop', async () => {
   const labels = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}`, '']))
   const turns = await turnsDuring(async () => {
     const steps = await stepsOf(
@@ -155,8 +155,8 @@ const lost = (): never => {
 }
 
 /**
- * What becomes of what a write took from pools, when there is no answer to a write of admission's,
- * or to its own.
+ * Returns what happens to the allocations of a write if a write by admission, or its own write,
+ * gets no response.
  */
 async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
   const steps: string[] = []
@@ -199,14 +199,14 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
   return steps
 }
 
-test('a write without an answer keeps what it took; one that admission made before it does not', async () => {
+test('a write with an unknown outcome keeps its allocations, but an unknown outcome in admission does not', async () => {
   for (const verb of ['create', 'update'] as const) {
     assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
     assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
   }
 })
 
-test('a large object that is stored keeps its allocations if the client has gone meanwhile', async () => {
+test('a large object that is stored keeps its allocations if the client has disconnected meanwhile', async () => {
   const { request, access } = worldOf([])
   const client = new AbortController()
   const context = new RequestContext({
@@ -249,7 +249,10 @@ test('a large object that is stored keeps its allocations if the client has gone
   assert.equal(outcome, 'kept')
 })
 
-/** Updates a large stored object while only `roomBytes` may be held. Returns what was asked for. */
+/**
+ * Updates a large stored object while only `roomBytes` may be reserved. Returns the sizes that the
+ * update tried to reserve.
+ */
 async function heldByUpdate(roomBytes: number, isDryRun: boolean): Promise<number[]> {
   const { request, access } = worldOf([])
   const { shape } = request.resource

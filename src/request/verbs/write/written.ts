@@ -1,4 +1,4 @@
-/** The written object, for the response and for the cache. */
+/** Produces the written object for the response and for the cache. */
 import type { KubeObject } from '../../../api/object.ts'
 import {
   encodeStored,
@@ -20,9 +20,9 @@ import type { WriteAccess } from '../access.ts'
 import type { WrittenObject } from '../represent/representation.ts'
 
 /**
- * The object for the response to a write. It is made even if nobody waits for it any more: the
- * object is stored, so a write must not fail here and release the addresses and ports that the
- * object has.
+ * Returns the object for the response to a write. It does so even if the client has disconnected:
+ * the object is stored, so the write must not fail here and release the object's addresses and
+ * ports.
  */
 export async function answered(
   object: KubeObject,
@@ -39,8 +39,8 @@ export async function answered(
 }
 
 /**
- * The written object, for the response and for the cache, which then need not decode it from the
- * watch event.
+ * Returns the written object for the response. The cache also gets it, and need not decode it from
+ * the watch event.
  */
 export function written(
   object: KubeObject,
@@ -58,8 +58,8 @@ export function written(
       ? undefined
       : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
-  // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of
-  // fields that are not stored.
+  // The strings of the object are slices of the request's texts, which V8 keeps in memory as a
+  // whole. A body may have megabytes of whitespace, or of fields that are not stored.
   const textBytes = textBytesOf(request)
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
@@ -72,24 +72,28 @@ export function written(
 }
 
 /**
- * The lengths of all texts that the texts of an applied object are parts of: what an apply does not
- * mention stays as it was. A property, since entries of a WeakMap cost the garbage collector more.
- * A copy of the object by a spread has the same texts, and this property with them.
+ * Total length of the texts of which an applied object's strings are slices, including those of
+ * earlier applies: a field that an apply does not mention keeps its strings. This is a property
+ * because entries of a WeakMap cost the garbage collector more. A copy of the object by a spread
+ * has the same strings, and this property with them.
  */
 const textBytesBefore = Symbol('textBytesBefore')
 type AppliedObject = KubeObject & { [textBytesBefore]?: number }
-/** Times the length of the object. Beyond it the object is decoded from what is stored. */
+/**
+ * Maximum length of these texts, as a multiple of the object's length. Beyond it, the cache decodes
+ * the object from the stored bytes.
+ */
 const APPLIED_TEXTS_MAX = 4
 
 /**
- * What an object that is kept may keep of its request beyond its own length. Most requests send
- * less than is stored.
+ * Bytes of its request that a cached object may keep in memory beyond its own length. Most requests
+ * send less than is stored.
  */
 const KEPT_BYTES = 4096
 
 /**
- * Of what the texts of an object may be parts: the body, the path, and what names the manager of
- * its fields.
+ * Returns the length of the texts of which the object's strings may be slices: the body, the path,
+ * and the texts that name the field manager.
  */
 function textBytesOf(request: ResourceRequest | undefined): number {
   if (request === undefined) return 0
@@ -103,8 +107,8 @@ function textBytesOf(request: ResourceRequest | undefined): number {
 }
 
 /**
- * An object for a response, with its JSON if it is large: that is printed in parts. Like
- * `answered`, it does not fail.
+ * Returns an object for a response, with its JSON if it is large, because that is printed in
+ * slices. Like `answered`, it does not fail if the client has disconnected.
  */
 export async function shownLarge(
   request: ResourceRequest,
@@ -118,22 +122,22 @@ export async function shownLarge(
 
 type WrittenOptions = {
   readonly resource: Resource
-  /** Absent: the object has no text of a client. */
+  /** Absent if the object contains no strings of a client. */
   readonly request?: ResourceRequest
-  /** Whose texts the object has, too. */
+  /** The object that this one was applied to. Unchanged fields share its strings. */
   readonly appliedTo?: AppliedObject | undefined
   readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly stored?: Buffer | undefined
   /**
-   * Whether the object may have fields that its schema does not know: a Scale sets the replicas at
-   * the path of the definition.
+   * Whether the object may have fields that its schema does not know. A Scale, for example, sets
+   * the replicas at a path that the definition chooses.
    */
   readonly mayHoldUnknown?: boolean
 }
 
 /**
- * The object that a read returns once it is stored. `stored`: the bytes that were stored, or would
- * be, if they are known.
+ * Returns the object as a read returns it once it is stored. `stored` are the bytes that were
+ * stored, or would be, if they are known.
  */
 export async function readBack(object: KubeObject, writing: WrittenOptions): Promise<KubeObject> {
   const { resource, access, stored, mayHoldUnknown, request } = writing
@@ -153,8 +157,8 @@ type StoredObject = {
 }
 
 /**
- * For a custom kind: fields that the stored version does not know are lost, and dropped fields get
- * their defaults again.
+ * Returns the object as it is read back. For a custom kind, fields that the stored version does not
+ * know are lost, and dropped fields get their defaults again.
  */
 function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): StoredObject {
   const { custom, stored, setDefaults, isDefaultedAgain } = schema

@@ -1,102 +1,102 @@
 /**
- * Descriptions of configuration, storage, nodes and namespaces. ../descriptions.ts explains the
- * format.
+ * Descriptions of configuration, storage, nodes and namespaces, in the format that
+ * ../descriptions.ts explains.
  */
 export const clusterTexts = `
-ConfigMap: Settings for pods to read, by name.
-  data: Values as text. Keys are of letters, digits, -, _ and a dot.
-  binaryData: Values that are not text, in base64. No key is in both.
-  immutable: Whether it can no longer be changed, only deleted.
+ConfigMap: Configuration data for pods.
+  data: The data as text. Keys consist of letters, digits, -, _ and dots.
+  binaryData: Data that is not text, in base64. Keys must not occur in data as well.
+  immutable: Whether the data can no longer be changed. The ConfigMap can still be deleted.
 
-Secret: Small values that not everybody should see: passwords, keys, tokens.
-  data: The values, in base64.
-  stringData: Values as plain text, for writing only: they end up in data.
-  type: What the values are for, for example kubernetes.io/tls. It cannot be changed.
-  immutable: Whether it can no longer be changed, only deleted.
+Secret: A small amount of confidential data, such as passwords, keys or tokens.
+  data: The data, in base64.
+  stringData: Data as plain text. It can only be written, and is merged into data.
+  type: The purpose of the data, for example kubernetes.io/tls. It cannot be changed.
+  immutable: Whether the data can no longer be changed. The Secret can still be deleted.
 
-Namespace: A space for names, to which rights, quotas and policies are tied.
+Namespace: A scope for names, permissions, quotas and policies.
 
-NamespaceSpec: What is wanted of a namespace.
-  finalizers: What must be done before a deleted namespace is removed.
+NamespaceSpec: The desired state of a namespace.
+  finalizers: Tasks that must be completed before a deleted namespace is removed.
 
-NamespaceStatus: What has become of a namespace.
-  phase: Active, or Terminating: everything in it is being deleted.
+NamespaceStatus: The observed state of a namespace.
+  phase: Active, or Terminating while everything in the namespace is being deleted.
 
 Node: A machine that runs pods.
 
-NodeSpec: What is wanted of a node.
-  podCIDR: The range that its pods get their addresses from.
-  podCIDRs: The ranges, one for each family of addresses.
-  providerID: What the cloud provider calls it.
-  unschedulable: Whether no new pods are placed on it. kubectl cordon sets it.
-  taints: What keeps pods away that do not tolerate it.
+NodeSpec: The desired state of a node.
+  podCIDR: The range of IP addresses for pods on the node.
+  podCIDRs: The ranges of IP addresses for pods on the node, one per IP family.
+  providerID: The identifier of the node at its cloud provider.
+  unschedulable: Whether the node accepts no new pods. kubectl cordon sets it.
+  taints: The taints of the node. Pods that do not tolerate them are kept away.
   externalID: No longer used.
   configSource: No longer used.
 
 Taint: Keeps pods away from a node unless they tolerate it.
-  key: Its key.
-  value: Its value.
-  effect: NoSchedule keeps new pods away, PreferNoSchedule where there is another node, NoExecute ends those that run.
-  timeAdded: Since when it is there.
+  key: The key of the taint.
+  value: The value of the taint.
+  effect: NoSchedule rejects new pods, PreferNoSchedule avoids the node if there is another one, and NoExecute also evicts running pods.
+  timeAdded: When the taint was added.
 
-NodeStatus: What has been found out about a node.
-  capacity: What it has, by resource.
-  allocatable: What of it pods can have.
+NodeStatus: The observed state of a node.
+  capacity: The total resources of the node.
+  allocatable: The resources of the node that are available for pods.
   phase: No longer used.
-  addresses: Its addresses and names.
-  daemonEndpoints: Where its kubelet listens.
-  nodeInfo: Its system and versions.
-  images: Images that it has.
-  volumesInUse: Volumes that pods on it use.
-  volumesAttached: Volumes that are attached to it.
-  runtimeHandlers: Ways to run containers that it has.
-  features: What its container runtime can do.
+  addresses: The addresses of the node.
+  daemonEndpoints: The endpoints of daemons on the node, such as the kubelet.
+  nodeInfo: Information about the machine, and versions of its software.
+  images: The container images on the node.
+  volumesInUse: The attachable volumes that pods on the node use.
+  volumesAttached: The volumes that are attached to the node.
+  runtimeHandlers: The runtime handlers that the node supports.
+  features: The features that the container runtime supports.
 
 NodeAddress: An address of a node.
   type: InternalIP, ExternalIP, Hostname, InternalDNS or ExternalDNS.
   address: The address.
 
-NodeSystemInfo: The system and versions of a node.
-  machineID: An identifier of the machine.
-  systemUUID: An identifier of the hardware.
-  bootID: An identifier that each start changes.
+NodeSystemInfo: Information about a node's machine, and versions of its software.
+  machineID: The identifier of the machine.
+  systemUUID: The identifier of the hardware.
+  bootID: An identifier that changes with each boot.
   kernelVersion: The version of the kernel.
-  osImage: The operating system, for people.
-  containerRuntimeVersion: The container runtime and its version.
+  osImage: The name of the operating system, for people.
+  containerRuntimeVersion: The name and version of the container runtime.
   kubeletVersion: The version of the kubelet.
   kubeProxyVersion: No longer used.
   operatingSystem: The operating system, for example linux.
-  architecture: The processor, for example amd64.
-  swap: Its swap space.
+  architecture: The processor architecture, for example amd64.
+  swap: The swap space of the node.
 
-PersistentVolumeClaim: Asks for storage that outlives pods. It is bound to a PersistentVolume.
+PersistentVolumeClaim: A request for storage that outlives pods. It is bound to a PersistentVolume.
 
-PersistentVolumeClaimSpec: The storage that is wanted.
-  accessModes: How it is to be used: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
-  selector: Labels of the volumes that may be taken.
-  resources: How much storage; requests may grow later.
-  volumeName: The volume that it is bound to.
-  storageClassName: The StorageClass that makes the volume; the default one if nothing is said, none if it is empty.
+PersistentVolumeClaimSpec: The desired storage.
+  accessModes: How the volume can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
+  selector: Selects the volumes that may be bound.
+  resources: The amount of storage. The request may be increased later.
+  volumeName: The volume to which the claim is bound.
+  storageClassName: The StorageClass that provisions the volume. If absent, the default class is used; if empty, no class.
   volumeMode: Filesystem (the default) or Block.
-  dataSource: What the volume is filled from: a snapshot or another claim.
-  dataSourceRef: The same for any kind of object.
-  volumeAttributesClassName: The class of attributes that the driver gives the volume.
+  dataSource: The source from which the volume is populated: a snapshot or another claim.
+  dataSourceRef: The source from which the volume is populated, which may be an object of any kind.
+  volumeAttributesClassName: The VolumeAttributesClass that sets attributes of the volume.
 
-PersistentVolumeClaimStatus: What has become of a claim.
-  phase: Pending, Bound, or Lost: its volume is gone.
-  accessModes: How the volume can be used.
-  capacity: How much storage there is.
-  allocatedResources: How much storage was last asked for.
-  allocatedResourceStatuses: How far a change of size has come.
-  currentVolumeAttributesClassName: The class of attributes that the volume has.
-  modifyVolumeStatus: How far a change of attributes has come.
+PersistentVolumeClaimStatus: The observed state of a claim.
+  phase: Pending, Bound, or Lost if the volume no longer exists.
+  accessModes: How the volume can be mounted.
+  capacity: The amount of storage of the volume.
+  allocatedResources: The amount of storage that was last requested.
+  allocatedResourceStatuses: The progress of a resize.
+  currentVolumeAttributesClassName: The VolumeAttributesClass that is in use.
+  modifyVolumeStatus: The progress of a change of attributes.
 
-ServiceAccount: What programs in pods are known as to the server.
-  secrets: Secrets that pods of the account may use. Tokens are no longer kept there.
-  imagePullSecrets: Secrets with credentials for registries, which pods of the account get.
-  automountServiceAccountToken: Whether pods of the account find a token; pods may say otherwise.
+ServiceAccount: An identity for programs in pods.
+  secrets: Secrets that pods of the account may use. Tokens are no longer stored here.
+  imagePullSecrets: Secrets with registry credentials, which are added to pods of the account.
+  automountServiceAccountToken: Whether a token is mounted into pods of the account. Pods can override it.
 
-PersistentVolumeClaimTemplate: A claim that is made for a pod.
-  metadata: Labels and annotations that the claim gets.
-  spec: The storage that is wanted.
+PersistentVolumeClaimTemplate: A template for a claim that is created for a pod.
+  metadata: Labels and annotations of the claim.
+  spec: The desired storage.
 `

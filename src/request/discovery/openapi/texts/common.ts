@@ -1,140 +1,140 @@
 /**
- * Descriptions of types that all kinds share. ../descriptions.ts explains the format. Upstream's
- * conformance tests look for some of the words.
+ * Descriptions of types that all kinds share, in the format that ../descriptions.ts explains.
+ * kube-apiserver's conformance tests look for some of the words.
  */
 export const commonTexts = `
-Any: Whatever it is.
-  apiVersion: APIVersion defines the group and version of the API that the object is written in, for example apps/v1.
-  kind: What kind of object it is, in CamelCase. It cannot be changed.
-  metadata: Standard object's metadata: its name, its labels, and what the server keeps about it.
-  spec: What is wanted. Written by users.
-  status: What has been found to be the case. Written by the system.
-  conditions: What is true of it now, one entry for each question.
-  observedGeneration: The generation of the object that the status was made for.
+Any: An object.
+  apiVersion: APIVersion defines the group and version of the API in which the object is written, for example apps/v1.
+  kind: The kind of the object, in CamelCase. It cannot be changed.
+  metadata: Standard object's metadata: its name, its labels, and what the server records about it.
+  spec: The desired state, written by users.
+  status: The observed state, written by the system.
+  conditions: The latest observations of the object's state, one entry per type.
+  observedGeneration: The generation of the object for which the status was computed.
 
-List: Objects of one kind.
-  metadata: The version of the list and, if it was cut, where it goes on.
+List: A list of objects of one kind.
+  metadata: The version of the list and, if it is incomplete, the token to continue it.
 
-ObjectMeta: What every stored object has beside its content.
-  name: The name, which no other object of this kind has in its namespace. It cannot be changed.
-  generateName: The beginning of a name. The server adds a random end when the object has no name of its own.
-  namespace: The namespace that the object lives in; empty for kinds without namespaces. It cannot be changed.
+ObjectMeta: Metadata that every stored object has.
+  name: The name, which is unique among the objects of this kind in a namespace. It cannot be changed.
+  generateName: A prefix for the name. If the object has no name, the server appends a random suffix to this prefix.
+  namespace: The namespace of the object. It is empty for cluster-scoped kinds, and cannot be changed.
   selfLink: No longer used.
-  uid: An identifier that no other object ever has. Set by the server.
-  resourceVersion: Changes with every write. Send it back with an update to be told if somebody else was faster. Its text means nothing else.
-  generation: Counts the changes of what is wanted. Set by the server.
+  uid: A unique identifier, which is never used for another object. Set by the server.
+  resourceVersion: Changes with every write. If an update contains it, the update fails if the object was modified in the meantime. Treat it as an opaque string.
+  generation: A number that increases with every change of the desired state. Set by the server.
   creationTimestamp: CreationTimestamp is a timestamp that the server sets when the object is created.
-  deletionTimestamp: When the object is to be gone. Set by the server when a delete has to wait for finalizers or a grace period.
-  deletionGracePeriodSeconds: How long the object had to end when its delete was asked for. Set by the server.
-  labels: Names and values by which objects are selected.
-  annotations: Names and values for tools and people. Nothing is selected by them.
-  ownerReferences: The objects that this one belongs to. When all of them are gone, so is this one.
-  finalizers: What must be done before the object is removed. Whoever has done its part takes its own entry away.
-  managedFields: Which fields each writer owns, for server-side apply. Kept by the server.
+  deletionTimestamp: The time after which the object is deleted. Set by the server when a delete has to wait for finalizers or a grace period.
+  deletionGracePeriodSeconds: The grace period of the deletion, in seconds. Set by the server.
+  labels: Keys and values that identify the object. Selectors match them.
+  annotations: Keys and values for tools and people. Selectors cannot match them.
+  ownerReferences: The objects that own this one. It is deleted when all of them are gone.
+  finalizers: Tasks that must be completed before the object is removed. The component that completes a task removes its entry.
+  managedFields: The fields that each manager owns, for server-side apply. Maintained by the server.
 
-OwnerReference: An object that owns this one, in the same namespace or without any.
+OwnerReference: An object that owns this one. It is in the same namespace, or cluster-scoped.
   apiVersion: The group and version of the owner.
   kind: The kind of the owner.
   name: The name of the owner.
-  uid: The identifier of the owner: another object of the same name is not meant.
-  controller: Whether the owner is the one that manages this object.
-  blockOwnerDeletion: Whether an owner that is deleted in the foreground waits for this object.
+  uid: The UID of the owner. Another object with the same name is not the owner.
+  controller: Whether the owner is the controller of this object.
+  blockOwnerDeletion: Whether a foreground deletion of the owner waits until this object is deleted.
 
-ManagedFieldsEntry: The fields that one writer owns.
-  manager: The name of the writer.
-  operation: Apply or Update: how the fields were written.
-  apiVersion: The version of the API in which the fields are told.
-  time: When the writer last changed which fields it owns, or their values.
-  fieldsType: The form of the fields: FieldsV1.
+ManagedFieldsEntry: The fields that one manager owns.
+  manager: The name of the manager.
+  operation: How the manager wrote the fields: Apply or Update.
+  apiVersion: The version of the API in which the fields are listed.
+  time: When the manager last changed these fields, or the set of fields that it owns.
+  fieldsType: The format of the fields, which is FieldsV1.
   fieldsV1: The fields, as a tree of their names.
-  subresource: The subresource that was written through; empty for the object itself.
+  subresource: The subresource through which the manager wrote. Empty for the object itself.
 
-ListMeta: What a list has beside its items.
+ListMeta: Metadata of a list.
   selfLink: No longer used.
-  resourceVersion: The version at which the list was true. A watch may begin here.
-  continue: Where the next part of the list begins; empty at the end.
-  remainingItemCount: About how many objects follow, where that is known.
+  resourceVersion: The version of the list. A watch can start from it.
+  continue: The token to request the next part of the list. Empty in the last part.
+  remainingItemCount: The approximate number of objects in the following parts, if it is known.
 
-LabelSelector: Selects objects by their labels. All requirements must be met; an empty selector takes everything.
+LabelSelector: Selects objects by their labels. All requirements must be met. An empty selector matches all objects.
   matchLabels: Labels that must have exactly these values.
-  matchExpressions: Further requirements.
+  matchExpressions: Requirements on labels.
 
-LabelSelectorRequirement: A requirement of one label.
-  key: The name of the label.
+LabelSelectorRequirement: A requirement on one label.
+  key: The key of the label.
   operator: In, NotIn, Exists or DoesNotExist.
-  values: The values for In and NotIn; none for the others.
+  values: The values for In and NotIn. Must be empty for the other operators.
 
-Condition: What is true of an object, as far as one question goes.
-  type: The question, in CamelCase.
-  status: The answer: True, False or Unknown.
-  observedGeneration: The generation of the object that the answer was found for.
-  lastProbeTime: When it was last looked at.
-  lastHeartbeatTime: When it was last heard of.
-  lastUpdateTime: When the entry was last written.
-  lastTransitionTime: When the answer last changed.
-  reason: Why, in one CamelCase word for programs.
-  message: Why, for people.
+Condition: One aspect of an object's state.
+  type: The type of the condition, in CamelCase.
+  status: The status of the condition: True, False or Unknown.
+  observedGeneration: The generation of the object for which the condition was set.
+  lastProbeTime: When the condition was last checked.
+  lastHeartbeatTime: When the last heartbeat was received.
+  lastUpdateTime: When the condition was last updated.
+  lastTransitionTime: When the status last changed.
+  reason: The reason for the last transition, as one CamelCase word for programs.
+  message: Details about the last transition, for people.
 
-Status: The outcome of a request.
+Status: The result of a request.
   status: Success or Failure.
-  message: What happened, for people.
-  reason: What happened, in one word for programs.
-  details: The object that it was about, and the faults that were found.
-  code: The status code of the HTTP answer.
+  message: A description of the result, for people.
+  reason: The reason for a failure, as one word for programs.
+  details: The affected object, and the causes of the failure.
+  code: The HTTP status code.
 
-StatusDetails: More about an outcome.
-  name: The object that it was about.
-  group: The group of its kind.
-  kind: Its kind or resource.
-  uid: Its identifier, if it has one.
-  causes: Each fault by itself.
-  retryAfterSeconds: How long to wait before asking again.
+StatusDetails: Details about the result of a request.
+  name: The name of the affected object.
+  group: The API group of the affected object.
+  kind: The kind or resource of the affected object.
+  uid: The UID of the affected object, if it has one.
+  causes: The causes of the failure.
+  retryAfterSeconds: The number of seconds to wait before retrying.
 
-StatusCause: One fault.
-  reason: What is wrong, in one word.
-  message: What is wrong, for people.
-  field: The path of the field, for example spec.ports[0].name.
+StatusCause: One cause of a failure.
+  reason: The type of the error, as one word for programs.
+  message: A description of the error, for people.
+  field: The path of the field that caused the error, for example spec.ports[0].name.
 
-DeleteOptions: How a delete is done.
-  gracePeriodSeconds: How long the object may take to end; zero means at once.
-  preconditions: What must be true of the object, or it is not deleted.
-  orphanDependents: Deprecated: propagationPolicy says more.
-  propagationPolicy: What becomes of dependents: Orphan leaves them, Background deletes them later, Foreground first.
-  dryRun: If it has All, everything is done but for storing the result.
+DeleteOptions: Options of a delete.
+  gracePeriodSeconds: The number of seconds that the object has to shut down. Zero deletes it immediately.
+  preconditions: Conditions that the object must meet, or it is not deleted.
+  orphanDependents: Deprecated. Use propagationPolicy.
+  propagationPolicy: What happens to dependents: Orphan keeps them, Background deletes them afterwards, Foreground deletes them first.
+  dryRun: With the value All, the request is processed but nothing is stored.
 
-Preconditions: What must be true of an object that is to be deleted.
-  uid: Its identifier.
-  resourceVersion: Its version.
+Preconditions: Conditions that an object must meet to be deleted.
+  uid: The UID that the object must have.
+  resourceVersion: The resourceVersion that the object must have.
 
-ObjectReference: Points to another object.
-  kind: Its kind.
-  namespace: Its namespace.
-  name: Its name.
-  uid: Its identifier.
-  apiVersion: The group and version of its kind.
-  resourceVersion: The version of it that is meant.
-  fieldPath: The part of it that is meant.
+ObjectReference: A reference to another object.
+  kind: The kind of the object.
+  namespace: The namespace of the object.
+  name: The name of the object.
+  uid: The UID of the object.
+  apiVersion: The group and version of the object's kind.
+  resourceVersion: The version of the object to which the reference refers.
+  fieldPath: The part of the object to which the reference refers.
 
-LocalObjectReference: An object in the same namespace, by its name.
-  name: Its name.
+LocalObjectReference: A reference to an object in the same namespace.
+  name: The name of the object.
 
-TypedLocalObjectReference: An object in the same namespace, of any kind.
-  apiGroup: The group of its kind; empty for the core group.
-  kind: Its kind.
-  name: Its name.
+TypedLocalObjectReference: A reference to an object of any kind in the same namespace.
+  apiGroup: The API group of the object's kind. Empty for the core group.
+  kind: The kind of the object.
+  name: The name of the object.
 
-Time: A time in RFC 3339, in UTC and to the second.
-MicroTime: A time in RFC 3339 with microseconds.
-FieldsV1: A tree of field names. A leaf is a field that is owned.
-Quantity: A number with a unit: 500m, 1.5, 2Gi. Suffixes are m, k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei.
-IntOrString: A whole number, or text such as the name of a port or a percentage.
-RawExtension: Any object.
-Patch: A change to an object, in the form that the Content-Type names.
-Info: The version of the server.
-WatchEvent: A change that a watch tells of.
-  object: The object after the change; before it if it was deleted; a Status if the type is ERROR.
+Time: A time in RFC 3339 format, in UTC, with a resolution of seconds.
+MicroTime: A time in RFC 3339 format, with a resolution of microseconds.
+FieldsV1: A tree of field names, whose leaves are the owned fields.
+Quantity: A number with an optional suffix, such as 500m, 1.5 or 2Gi. Suffixes are m, k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei.
+IntOrString: An integer, or a string such as the name of a port or a percentage.
+RawExtension: An object of any kind.
+Patch: A patch, in the format that the Content-Type header names.
+Info: Version information of the server.
+WatchEvent: A change that a watch reports.
+  object: The object after the change. For a deletion it is the last state of the object, and for the type ERROR a Status.
 JSON: Any JSON value.
-JSONSchemaPropsOrArray: A schema, or several.
-JSONSchemaPropsOrBool: A schema, or whether anything is allowed at all.
-JSONSchemaPropsOrStringArray: A schema, or names of properties.
+JSONSchemaPropsOrArray: A schema, or a list of schemas.
+JSONSchemaPropsOrBool: A schema, or a boolean that allows or forbids any value.
+JSONSchemaPropsOrStringArray: A schema, or a list of property names.
 `

@@ -1,343 +1,343 @@
-/** Descriptions of pods and their parts. ../descriptions.ts explains the format. */
+/** Descriptions of pods and their parts, in the format that ../descriptions.ts explains. */
 export const podTexts = `
-Pod: Containers that run together on one node and share its network and volumes. Usually made by a Deployment, a Job or the like.
+Pod: A group of containers that run on the same node and share its network and volumes. Usually created by a Deployment, a Job or another workload.
 
-PodTemplateSpec: The pods that a workload makes.
-  metadata: Labels and annotations that each pod gets.
-  spec: What each pod is to be.
+PodTemplateSpec: A template for the pods of a workload.
+  metadata: Labels and annotations of each pod.
+  spec: The specification of each pod.
 
-PodSpec: What a pod runs, where, and with what rights.
-  volumes: Storage that its containers can mount.
-  initContainers: Containers that run before the others, one after the other; each must end well. One that always restarts is a sidecar.
-  containers: What the pod runs. There must be one at least, and the list cannot be changed later.
-  ephemeralContainers: Containers added to a running pod to look into it. Only through the subresource of this name.
-  restartPolicy: When containers that have ended are started again: Always (the default), OnFailure or Never.
-  terminationGracePeriodSeconds: How long containers may take to end after they are told to; 30 if nothing is said. Then they are killed.
-  activeDeadlineSeconds: How long the pod may run before it is ended and counted as failed.
-  dnsPolicy: Where names are looked up: ClusterFirst (the default), ClusterFirstWithHostNet, Default (as the node does) or None.
-  nodeSelector: Labels that a node must have for the pod to run there.
-  serviceAccountName: The service account that the pod acts as; default if nothing is said.
-  serviceAccount: The older name of serviceAccountName.
-  automountServiceAccountToken: Whether containers find a token of the service account.
-  nodeName: The node that the pod runs on. Set by the scheduler; who sets it passes the scheduler by.
-  hostNetwork: Whether the pod uses the node's network.
-  hostPID: Whether the pod sees the node's processes.
-  hostIPC: Whether the pod uses the node's inter-process communication.
-  shareProcessNamespace: Whether the containers of the pod see each other's processes.
-  securityContext: Users, groups and other rights for all containers, where they do not say otherwise.
-  imagePullSecrets: Secrets in the pod's namespace with credentials for the registries of its images.
-  hostname: The host name inside of the pod; the pod's name if nothing is said.
-  subdomain: With it, and a headless Service of this name, the pod has a DNS name of its own.
-  affinity: Which nodes, and which pods nearby, the pod likes, needs or avoids.
-  schedulerName: The scheduler that places the pod.
-  tolerations: Taints of nodes that the pod puts up with.
-  hostAliases: Further lines for the pod's hosts file.
-  priorityClassName: The PriorityClass of the pod. Pods of higher priority come first, and may push others out.
-  priority: The number that belongs to the class. Set by the server.
-  dnsConfig: Name servers, search domains and options beside those of dnsPolicy.
-  readinessGates: Further conditions that must be True for the pod to be ready.
-  runtimeClassName: The RuntimeClass that says how its containers are run.
-  enableServiceLinks: Whether containers have environment variables for the Services of the namespace.
-  preemptionPolicy: Whether the pod may push out others of lower priority.
-  overhead: What running the pod costs beside its containers. Set from the RuntimeClass.
-  topologySpreadConstraints: How pods of a kind are spread over zones, nodes and the like.
-  setHostnameAsFQDN: Whether the host name is the full DNS name.
-  os: The operating system that its containers are made for.
-  hostUsers: Whether the pod uses the node's user numbers; false gives it a range of its own.
-  schedulingGates: While there are any, the pod is not scheduled.
-  resourceClaims: Devices and the like that must be allocated for the pod.
-  resources: What all containers of the pod may use together.
+PodSpec: The specification of a pod.
+  volumes: Volumes that containers can mount.
+  initContainers: Containers that run before the other containers, one after the other. Each must succeed. With the restart policy Always it is a sidecar.
+  containers: The containers of the pod. There must be at least one, and the list cannot be changed later.
+  ephemeralContainers: Containers that are added to a running pod for debugging, through the subresource ephemeralcontainers.
+  restartPolicy: When terminated containers are restarted: Always (the default), OnFailure or Never.
+  terminationGracePeriodSeconds: The number of seconds that containers have to shut down before they are killed. Defaults to 30.
+  activeDeadlineSeconds: The number of seconds that the pod may run before it is stopped and counts as failed.
+  dnsPolicy: The DNS policy: ClusterFirst (the default), ClusterFirstWithHostNet, Default (that of the node) or None.
+  nodeSelector: Labels that a node must have to run the pod.
+  serviceAccountName: The service account of the pod. Defaults to the account named default.
+  serviceAccount: Deprecated. Use serviceAccountName.
+  automountServiceAccountToken: Whether a token of the service account is mounted into the containers.
+  nodeName: The node that runs the pod. Set by the scheduler. If it is set on creation, the scheduler is bypassed.
+  hostNetwork: Whether the pod uses the network of the node.
+  hostPID: Whether the pod uses the process namespace of the node.
+  hostIPC: Whether the pod uses the IPC namespace of the node.
+  shareProcessNamespace: Whether the containers of the pod share one process namespace.
+  securityContext: Security settings of all containers. Settings of a container take precedence.
+  imagePullSecrets: Secrets in the pod's namespace with credentials for image registries.
+  hostname: The host name of the pod. Defaults to the name of the pod.
+  subdomain: The subdomain of the pod. If a headless Service has this name, the pod gets its own DNS name.
+  affinity: Scheduling constraints with regard to nodes and other pods.
+  schedulerName: The scheduler that schedules the pod.
+  tolerations: Taints of nodes that the pod tolerates.
+  hostAliases: Additional entries of the pod's hosts file.
+  priorityClassName: The PriorityClass of the pod. Pods of higher priority are scheduled first, and may preempt others.
+  priority: The priority value of the class. Set by the server.
+  dnsConfig: Name servers, search domains and options, in addition to those of dnsPolicy.
+  readinessGates: Additional conditions that must be True for the pod to be ready.
+  runtimeClassName: The RuntimeClass, which selects how containers are run.
+  enableServiceLinks: Whether containers get environment variables for the Services of the namespace.
+  preemptionPolicy: Whether the pod may preempt pods of lower priority.
+  overhead: Resources that the pod needs in addition to those of its containers. Set from the RuntimeClass.
+  topologySpreadConstraints: How a group of pods is spread over zones, nodes or other topology domains.
+  setHostnameAsFQDN: Whether the host name is the fully qualified domain name.
+  os: The operating system of the containers.
+  hostUsers: Whether the pod uses the user namespace of the node. If false, it gets its own.
+  schedulingGates: The pod is not scheduled while it has any of these gates.
+  resourceClaims: ResourceClaims, for example for devices, that must be allocated for the pod.
+  resources: The resources of all containers of the pod together.
 
-Container: One program with its image, and what it needs.
-  name: The name of the container, which no other in the pod has. It cannot be changed.
+Container: A container of a pod.
+  name: The name of the container, which is unique in the pod. It cannot be changed.
   image: The image to run.
-  command: What to run in place of the image's entry point. No shell is involved; $(NAME) is replaced by the variable of that name.
-  args: Arguments in place of those of the image. $(NAME) is replaced by the variable of that name.
-  workingDir: The directory to start in, if not the image's own.
-  ports: Ports that it listens on. This is for information; other ports can be reached too.
-  envFrom: ConfigMaps and Secrets all of whose keys become environment variables.
+  command: The command to run, which replaces the entry point of the image. It is not run in a shell. $(NAME) is replaced by the value of that environment variable.
+  args: The arguments, which replace those of the image. $(NAME) is replaced by the value of that environment variable.
+  workingDir: The working directory. Defaults to that of the image.
+  ports: Ports on which the container listens. This is informational, and other ports are also reachable.
+  envFrom: ConfigMaps and Secrets whose keys all become environment variables.
   env: Environment variables.
-  resources: How much CPU, memory and the like it needs, and may use.
-  resizePolicy: Whether it must be restarted when its resources are changed.
-  restartPolicy: Of an init container only: Always makes it a sidecar that runs as long as the pod.
-  volumeMounts: Where volumes of the pod appear in its file system.
-  volumeDevices: Where volumes appear as block devices.
-  livenessProbe: How to see that it still works. It is restarted when it does not.
-  readinessProbe: How to see that it can take requests. Services leave it out while it cannot.
-  startupProbe: How to see that it has started. The other probes wait for it.
-  lifecycle: What to do right after it has started, and before it is ended.
-  terminationMessagePath: The file from which its last words are read when it ends.
-  terminationMessagePolicy: Where its last words come from: File, or FallbackToLogsOnError.
-  imagePullPolicy: When the image is fetched: Always, IfNotPresent or Never. Always is the default for the tag latest.
-  securityContext: Its user, capabilities and other rights. They win over those of the pod.
-  stdin: Whether it has a standard input that can be attached to.
-  stdinOnce: Whether standard input is closed after the first who attached has left.
-  tty: Whether it has a terminal.
+  resources: The resources that the container requests, and its limits.
+  resizePolicy: Whether the container must be restarted when its resources are changed.
+  restartPolicy: Always makes an init container a sidecar, which runs as long as the pod. Other containers must not set it.
+  volumeMounts: Volumes of the pod to mount into the container.
+  volumeDevices: Volumes of the pod to use as block devices.
+  livenessProbe: Checks whether the container still works. If not, it is restarted.
+  readinessProbe: Checks whether the container can serve requests. If not, Services do not send requests to the pod.
+  startupProbe: Checks whether the container has started. The other probes wait for it.
+  lifecycle: Actions after the start of the container, and before its termination.
+  terminationMessagePath: The file from which the termination message is read.
+  terminationMessagePolicy: The source of the termination message: File, or FallbackToLogsOnError.
+  imagePullPolicy: When the image is pulled: Always, IfNotPresent or Never. Defaults to Always for the tag latest.
+  securityContext: Security settings of the container, which take precedence over those of the pod.
+  stdin: Whether the container has a standard input, to which clients can attach.
+  stdinOnce: Whether standard input is closed when the first attached client disconnects.
+  tty: Whether the container has a terminal.
 
-EphemeralContainer like Container: A container added to a running pod to look into it. It is never restarted and has no claim to resources.
-  targetContainerName: The container whose processes it sees.
+EphemeralContainer like Container: A container that is added to a running pod for debugging. It is never restarted, and has no guaranteed resources.
+  targetContainerName: The container whose processes are visible to this one.
 
-ContainerPort: A port that a container listens on.
-  name: A name for the port, by which Services and probes can refer to it.
-  containerPort: The number of the port, 1 to 65535.
+ContainerPort: A port on which a container listens.
+  name: The name of the port, to which Services and probes can refer.
+  containerPort: The number of the port, from 1 to 65535.
   protocol: TCP (the default), UDP or SCTP.
-  hostPort: A port of the node that leads here. Few pods need one.
-  hostIP: The address of the node that hostPort is bound to.
+  hostPort: A port of the node that is forwarded to this port. Most pods do not need it.
+  hostIP: The address of the node to which hostPort is bound.
 
 EnvVar: An environment variable.
-  name: Its name.
-  value: Its value. $(NAME) is replaced by an earlier variable of that name; $$(NAME) stays as $(NAME).
-  valueFrom: Where its value comes from, in place of value.
+  name: The name of the variable.
+  value: The value. $(NAME) is replaced by the value of an earlier variable, and $$(NAME) by the text $(NAME).
+  valueFrom: The source of the value. Must not be set together with value.
 
-EnvVarSource: Where a value comes from; one of these.
-  fieldRef: A field of the pod itself.
-  resourceFieldRef: A limit or request of a container.
+EnvVarSource: The source of a value. Exactly one field is set.
+  fieldRef: A field of the pod.
+  resourceFieldRef: A request or limit of a container.
   configMapKeyRef: A key of a ConfigMap.
   secretKeyRef: A key of a Secret.
 
 EnvFromSource: A ConfigMap or Secret whose keys become environment variables.
-  prefix: What is put before each name.
+  prefix: A prefix for the names of the variables.
   configMapRef: The ConfigMap.
   secretRef: The Secret.
 
 ConfigMapKeySelector: A key of a ConfigMap in the same namespace.
-  name: The ConfigMap.
+  name: The name of the ConfigMap.
   key: The key.
-  optional: Whether it may be missing.
+  optional: Whether the ConfigMap or the key may be missing.
 
 SecretKeySelector: A key of a Secret in the same namespace.
-  name: The Secret.
+  name: The name of the Secret.
   key: The key.
-  optional: Whether it may be missing.
+  optional: Whether the Secret or the key may be missing.
 
 ObjectFieldSelector: A field of an object.
   fieldPath: The path of the field, for example metadata.name.
-  apiVersion: The version of the API that the path is of; v1 if nothing is said.
+  apiVersion: The version of the API to which the path refers. Defaults to v1.
 
-Probe: A check of a container, done again and again. It has one of exec, httpGet, tcpSocket and grpc.
-  exec: A command in the container that must end with 0.
-  httpGet: A request that must be answered with a code from 200 to 399.
-  tcpSocket: A port that must take a connection.
-  grpc: A port that must answer the gRPC health check.
-  initialDelaySeconds: How long to wait after the start before the first check.
-  timeoutSeconds: How long one check may take; 1 if nothing is said.
-  periodSeconds: How often to check; every 10 seconds if nothing is said.
-  successThreshold: How many checks in a row must pass after a failure. For liveness and startup it is 1.
-  failureThreshold: How many checks in a row must fail; 3 if nothing is said.
-  terminationGracePeriodSeconds: How long the container may take to end when the check has failed, in place of the pod's own time.
+Probe: A periodic check of a container. Exactly one of exec, httpGet, tcpSocket and grpc is set.
+  exec: A command in the container that must exit with code 0.
+  httpGet: A request whose response must have a status code from 200 to 399.
+  tcpSocket: A port that must accept a connection.
+  grpc: A port that must respond to the gRPC health check.
+  initialDelaySeconds: The number of seconds between the start of the container and the first check.
+  timeoutSeconds: The number of seconds that a check may take. Defaults to 1.
+  periodSeconds: The number of seconds between checks. Defaults to 10.
+  successThreshold: The number of consecutive successes after a failure for the probe to succeed. Must be 1 for liveness and startup probes.
+  failureThreshold: The number of consecutive failures for the probe to fail. Defaults to 3.
+  terminationGracePeriodSeconds: The number of seconds that the container has to shut down when the probe fails. Replaces the grace period of the pod.
 
 ExecAction: A command to run in a container.
-  command: The command and its arguments; no shell is involved.
+  command: The command and its arguments. It is not run in a shell.
 
-HTTPGetAction: An HTTP request.
+HTTPGetAction: An HTTP GET request.
   path: The path of the URL.
-  port: The port, by number or by name.
-  host: The host to connect to, if not the pod itself.
+  port: The port, as a number or a name.
+  host: The host to connect to. Defaults to the pod.
   scheme: HTTP (the default) or HTTPS. Certificates are not verified.
-  httpHeaders: Headers to send.
+  httpHeaders: Additional headers of the request.
 
-TCPSocketAction: A connection.
-  port: The port, by number or by name.
-  host: The host to connect to, if not the pod itself.
+TCPSocketAction: A TCP connection.
+  port: The port, as a number or a name.
+  host: The host to connect to. Defaults to the pod.
 
-Lifecycle: What is done at the start and the end of a container.
-  postStart: Done right after the start. If it fails the container is ended.
-  preStop: Done before the container is told to end; its time counts against the grace period.
-  stopSignal: The signal that tells the container to end.
+Lifecycle: Actions at the start and the end of a container.
+  postStart: The action after the start. If it fails, the container is terminated.
+  preStop: The action before the container is asked to shut down. Its duration counts against the grace period.
+  stopSignal: The signal that asks the container to shut down.
 
-ResourceRequirements: What something needs, and may use.
-  limits: The most it may use, by resource: cpu, memory, ephemeral-storage and others.
-  requests: What is set aside for it. The scheduler looks for a node with that much left. The limits if nothing is said.
-  claims: The names of the pod's resource claims that it uses.
+ResourceRequirements: The resources that a container or pod requests, and its limits.
+  limits: The maximum amounts of resources, such as cpu, memory and ephemeral-storage.
+  requests: The amounts of resources that are reserved. The scheduler chooses a node with at least these amounts left. Defaults to the limits.
+  claims: The ResourceClaims of the pod that are used.
 
-VolumeResourceRequirements: How much storage is wanted.
-  limits: The most there may be.
-  requests: The least there must be, as storage.
+VolumeResourceRequirements: The amount of storage.
+  limits: The maximum amount.
+  requests: The minimum amount, under the key storage.
 
-SecurityContext: The rights of a container.
-  capabilities: Capabilities of Linux to add or to take away.
-  privileged: Whether it is as good as root on the node. Avoid it.
-  seLinuxOptions: Its SELinux context.
-  windowsOptions: What applies on Windows.
-  runAsUser: The number of the user to run as, if not the image's own.
-  runAsGroup: The number of the primary group.
-  runAsNonRoot: Whether it is refused if it would run as root.
-  readOnlyRootFilesystem: Whether its own file system cannot be written.
-  allowPrivilegeEscalation: Whether a process can gain more rights than its parent has.
-  procMount: How much of /proc it sees.
-  seccompProfile: Which system calls it may make.
-  appArmorProfile: The AppArmor profile it runs under.
+SecurityContext: Security settings of a container.
+  capabilities: Linux capabilities to add or drop.
+  privileged: Whether the container is privileged, which is equivalent to root on the node. Avoid it.
+  seLinuxOptions: The SELinux context of the container.
+  windowsOptions: Settings that are specific to Windows.
+  runAsUser: The user ID of the process. Defaults to that of the image.
+  runAsGroup: The primary group ID of the process.
+  runAsNonRoot: Whether the container must not run as root. If it would, it is not started.
+  readOnlyRootFilesystem: Whether the root file system of the container is read-only.
+  allowPrivilegeEscalation: Whether a process can gain more privileges than its parent process.
+  procMount: How much of /proc is visible to the container.
+  seccompProfile: The seccomp profile, which restricts system calls.
+  appArmorProfile: The AppArmor profile of the container.
 
-PodSecurityContext like SecurityContext: Rights of all containers of a pod, where they do not say otherwise.
-  supplementalGroups: Further groups that processes are in.
-  supplementalGroupsPolicy: Whether groups of the image count too.
-  fsGroup: The group that volumes belong to, so that containers can write to them.
-  fsGroupChangePolicy: Whether files of a volume get the group each time, or only when the top directory does not have it.
+PodSecurityContext like SecurityContext: Security settings of all containers of a pod. Settings of a container take precedence.
+  supplementalGroups: Additional group IDs of processes.
+  supplementalGroupsPolicy: Whether groups in the image are also added.
+  fsGroup: The group that owns the volumes, so that containers can write to them.
+  fsGroupChangePolicy: When the group of files in a volume is changed: on each mount, or only if the root directory of the volume has another one.
   sysctls: Kernel parameters of the pod.
   seLinuxChangePolicy: How volumes get the SELinux label of the pod.
 
-Capabilities: Capabilities of Linux, without CAP_.
-  add: Those to add.
-  drop: Those to take away; ALL takes all.
+Capabilities: Linux capabilities, without the prefix CAP_.
+  add: Capabilities to add.
+  drop: Capabilities to drop. ALL drops all of them.
 
-Volume: Storage of a pod, which its containers mount. Beside a name it has one source.
-  name: The name by which containers mount it.
-  hostPath: A file or directory of the node. Few pods should have one.
-  emptyDir: An empty directory that lasts as long as the pod.
-  secret: The values of a Secret as files.
-  configMap: The values of a ConfigMap as files.
+Volume: A volume that containers of the pod can mount. In addition to its name it has exactly one source.
+  name: The name by which containers refer to the volume.
+  hostPath: A file or directory of the node. Most pods should not use it.
+  emptyDir: An initially empty directory that exists as long as the pod.
+  secret: The data of a Secret as files.
+  configMap: The data of a ConfigMap as files.
   downwardAPI: Fields of the pod as files.
-  projected: Several of secret, configMap, downwardAPI and tokens in one directory.
-  persistentVolumeClaim: The volume that a PersistentVolumeClaim is bound to.
-  ephemeral: A volume made for this pod by a claim of its own.
-  csi: A volume of a CSI driver that lasts as long as the pod.
+  projected: Several secret, configMap, downwardAPI and token sources in one directory.
+  persistentVolumeClaim: The volume of a PersistentVolumeClaim.
+  ephemeral: A volume with a claim that is created for this pod.
+  csi: A volume of a CSI driver that exists as long as the pod.
   nfs: A directory of an NFS server.
-  iscsi: A disk over iSCSI.
-  fc: A disk over Fibre Channel.
-  image: The content of an image, for reading.
+  iscsi: A disk that is attached over iSCSI.
+  fc: A disk that is attached over Fibre Channel.
+  image: The content of an image, read-only.
 
-VolumeMount: Where a volume appears in a container.
-  name: The volume.
+VolumeMount: A mount of a volume in a container.
+  name: The name of the volume.
   mountPath: The path in the container.
-  readOnly: Whether it cannot be written there.
-  recursiveReadOnly: Whether what is mounted below it cannot be written either.
-  subPath: A path in the volume to mount in place of its root.
-  subPathExpr: As subPath, with $(NAME) replaced by the container's variables.
-  mountPropagation: Whether mounts made later inside or outside are seen on the other side.
+  readOnly: Whether the mount is read-only.
+  recursiveReadOnly: Whether mounts below it are also read-only.
+  subPath: The path in the volume to mount, instead of its root.
+  subPathExpr: Like subPath, but $(NAME) is replaced by the value of that environment variable.
+  mountPropagation: Whether later mounts on the node become visible in the container, and vice versa.
 
-EmptyDirVolumeSource: An empty directory.
-  medium: Memory keeps it in memory; otherwise it is on the node's disk.
-  sizeLimit: The most that may be in it.
+EmptyDirVolumeSource: An initially empty directory.
+  medium: Memory stores the files in memory. By default they are on the node's disk.
+  sizeLimit: The maximum size of the files.
 
-HostPathVolumeSource: A path of the node.
-  path: The path.
-  type: What must be there, or is to be made: Directory, DirectoryOrCreate, File and others.
+HostPathVolumeSource: A file or directory of the node.
+  path: The path on the node.
+  type: The type that must exist or is created: Directory, DirectoryOrCreate, File and others.
 
-ConfigMapVolumeSource: The values of a ConfigMap as files.
-  name: The ConfigMap.
-  items: Which keys, and the paths of their files; all if nothing is said.
-  defaultMode: The mode of files, 0644 if nothing is said.
+ConfigMapVolumeSource: The data of a ConfigMap as files.
+  name: The name of the ConfigMap.
+  items: The keys to include, with the paths of their files. If absent, all keys are included.
+  defaultMode: The mode of files. Defaults to 0644.
   optional: Whether the ConfigMap may be missing.
 
-SecretVolumeSource: The values of a Secret as files.
-  secretName: The Secret.
-  items: Which keys, and the paths of their files; all if nothing is said.
-  defaultMode: The mode of files, 0644 if nothing is said.
+SecretVolumeSource: The data of a Secret as files.
+  secretName: The name of the Secret.
+  items: The keys to include, with the paths of their files. If absent, all keys are included.
+  defaultMode: The mode of files. Defaults to 0644.
   optional: Whether the Secret may be missing.
 
-KeyToPath: A key and the file it becomes.
+KeyToPath: A key, with the path of its file.
   key: The key.
-  path: The path of the file, below the mount.
+  path: The path of the file, relative to the mount.
   mode: The mode of the file.
 
 PersistentVolumeClaimVolumeSource: A claim in the same namespace.
-  claimName: Its name.
-  readOnly: Whether the volume cannot be written by this pod.
+  claimName: The name of the claim.
+  readOnly: Whether the pod can only read the volume.
 
-Toleration: A taint that a pod puts up with. It matches by key, value and effect.
-  key: The key of the taint; empty matches all, with the operator Exists.
-  operator: Equal (the default) compares values, Exists does not.
+Toleration: Tolerates taints that match its key, value and effect.
+  key: The key of the taint. If empty, the operator must be Exists, and all keys match.
+  operator: Equal (the default) compares the value, and Exists does not.
   value: The value of the taint.
-  effect: The effect that is meant; empty means all.
-  tolerationSeconds: How long the pod stays after a NoExecute taint appeared; for ever if nothing is said.
+  effect: The effect of the taint. If empty, all effects match.
+  tolerationSeconds: The number of seconds that the pod stays on a node after a NoExecute taint was added. If absent, it is never evicted.
 
-Affinity: Where a pod likes or needs to run.
-  nodeAffinity: By labels of nodes.
-  podAffinity: Near to other pods.
-  podAntiAffinity: Away from other pods.
+Affinity: Scheduling constraints of a pod.
+  nodeAffinity: Constraints on the labels of nodes.
+  podAffinity: Places the pod near other pods.
+  podAntiAffinity: Keeps the pod away from other pods.
 
-NodeAffinity: Which nodes a pod may run on, by their labels.
-  requiredDuringSchedulingIgnoredDuringExecution: What a node must have. Once the pod runs, it is not looked at again.
-  preferredDuringSchedulingIgnoredDuringExecution: What is better to have; weights are added up.
+NodeAffinity: Constraints on the labels of nodes.
+  requiredDuringSchedulingIgnoredDuringExecution: Requirements on the node. They are not checked again once the pod runs.
+  preferredDuringSchedulingIgnoredDuringExecution: Preferences for nodes. The weights of matching preferences are added up.
 
-PodAffinity: Which pods this one is placed near to.
+PodAffinity: Places a pod near other pods.
   requiredDuringSchedulingIgnoredDuringExecution: Pods that must be near.
-  preferredDuringSchedulingIgnoredDuringExecution: Pods that had better be near; weights are added up.
+  preferredDuringSchedulingIgnoredDuringExecution: Pods that should be near. The weights of matching preferences are added up.
 
-PodAntiAffinity: Which pods this one is kept away from.
+PodAntiAffinity: Keeps a pod away from other pods.
   requiredDuringSchedulingIgnoredDuringExecution: Pods that must not be near.
-  preferredDuringSchedulingIgnoredDuringExecution: Pods that had better not be near; weights are added up.
+  preferredDuringSchedulingIgnoredDuringExecution: Pods that should not be near. The weights of matching preferences are added up.
 
-PodAffinityTerm: Pods, and what near to them means.
-  labelSelector: The pods.
-  namespaces: Their namespaces; the pod's own if nothing is said.
-  namespaceSelector: Their namespaces, by label.
-  topologyKey: The label of nodes whose value must be the same to be near.
-  matchLabelKeys: Labels of this pod whose values the others must share.
-  mismatchLabelKeys: Labels of this pod whose values the others must not share.
+PodAffinityTerm: A group of pods, and the topology domain in which they count as near.
+  labelSelector: Selects the pods.
+  namespaces: The namespaces of the pods. Defaults to the namespace of this pod.
+  namespaceSelector: Selects the namespaces of the pods.
+  topologyKey: A label of nodes. Nodes with the same value are near each other.
+  matchLabelKeys: Labels of this pod whose values the other pods must have.
+  mismatchLabelKeys: Labels of this pod whose values the other pods must not have.
 
-TopologySpreadConstraint: How pods are spread.
-  maxSkew: By how many pods places may differ.
-  topologyKey: The label of nodes whose values are the places.
-  whenUnsatisfiable: DoNotSchedule, or ScheduleAnyway.
-  labelSelector: The pods that are counted.
-  minDomains: How many places there must be at least.
-  nodeAffinityPolicy: Whether nodes that the pod's affinity excludes count.
-  nodeTaintsPolicy: Whether nodes with taints count.
-  matchLabelKeys: Labels of this pod whose values the counted ones must share.
+TopologySpreadConstraint: How a group of pods is spread over topology domains.
+  maxSkew: The maximum difference between the numbers of pods in two domains.
+  topologyKey: A label of nodes. Nodes with the same value are one domain.
+  whenUnsatisfiable: What to do if the constraint cannot be met: DoNotSchedule, or ScheduleAnyway.
+  labelSelector: Selects the pods that are counted.
+  minDomains: The minimum number of domains.
+  nodeAffinityPolicy: Whether nodes that do not match the pod's node affinity are counted.
+  nodeTaintsPolicy: Whether nodes with taints that the pod does not tolerate are counted.
+  matchLabelKeys: Labels of this pod whose values the counted pods must have.
 
-NodeSelector: Nodes by their labels; one of the terms must be met.
+NodeSelector: Selects nodes. At least one term must match.
   nodeSelectorTerms: The terms.
 
 NodeSelectorTerm: Requirements that must all be met.
-  matchExpressions: Of the labels of a node.
-  matchFields: Of the fields of a node; metadata.name is the only one.
+  matchExpressions: Requirements on the labels of a node.
+  matchFields: Requirements on the fields of a node. Only metadata.name is supported.
 
-NodeSelectorRequirement: A requirement of one label or field.
-  key: Its name.
+NodeSelectorRequirement: A requirement on one label or field.
+  key: The name of the label or field.
   operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.
   values: The values to compare with.
 
-PodStatus: What has become of a pod.
-  phase: Pending, Running, Succeeded, Failed or Unknown: where the pod is in its life.
-  message: Why it is so, for people.
-  reason: Why it is so, in one word.
-  nominatedNodeName: The node on which room is being made for the pod.
-  hostIP: The address of its node.
-  hostIPs: All addresses of its node.
-  podIP: The address of the pod.
-  podIPs: All addresses of the pod.
-  startTime: When the kubelet took it up.
-  initContainerStatuses: How each init container does.
-  containerStatuses: How each container does.
-  ephemeralContainerStatuses: How each ephemeral container does.
-  qosClass: Guaranteed, Burstable or BestEffort: who has to go last when a node runs out of memory.
-  resize: How far a change of resources has come.
-  resourceClaimStatuses: The claims that were made for the pod.
+PodStatus: The observed state of a pod.
+  phase: The phase in the life of the pod: Pending, Running, Succeeded, Failed or Unknown.
+  message: Why the pod is in this state, for people.
+  reason: Why the pod is in this state, as one word for programs.
+  nominatedNodeName: The node on which other pods are preempted to make room for this pod.
+  hostIP: The primary IP address of the node.
+  hostIPs: The IP addresses of the node.
+  podIP: The primary IP address of the pod.
+  podIPs: The IP addresses of the pod.
+  startTime: When the kubelet accepted the pod.
+  initContainerStatuses: The states of the init containers.
+  containerStatuses: The states of the containers.
+  ephemeralContainerStatuses: The states of the ephemeral containers.
+  qosClass: Guaranteed, Burstable or BestEffort. It determines which pods are evicted first when a node runs out of resources.
+  resize: The progress of a change of resources.
+  resourceClaimStatuses: The ResourceClaims that were created for the pod.
 
-ContainerStatus: How a container does.
-  name: The container.
-  state: What it does now: waiting, running or terminated.
-  lastState: How it ended the last time.
-  ready: Whether it can take requests.
-  restartCount: How often it was restarted.
-  image: The image that it runs.
-  imageID: The very image, by its digest.
-  containerID: Its name in the container runtime.
-  started: Whether it has started, as its startup probe sees it.
-  allocatedResources: What the node has set aside for it.
-  resources: What it may use now.
+ContainerStatus: The observed state of a container.
+  name: The name of the container.
+  state: The current state: waiting, running or terminated.
+  lastState: The previous terminated state.
+  ready: Whether the container can serve requests.
+  restartCount: The number of restarts.
+  image: The image of the container.
+  imageID: The exact image, identified by its digest.
+  containerID: The identifier of the container in the container runtime.
+  started: Whether the container has started and passed its startup probe.
+  allocatedResources: The resources that the node has reserved for the container.
+  resources: The requests and limits that are in effect.
 
-ContainerState: What a container does; one of these.
-  waiting: It waits to be started.
-  running: It runs.
-  terminated: It has ended.
+ContainerState: The state of a container. Exactly one field is set.
+  waiting: The container has not started yet.
+  running: The container is running.
+  terminated: The container has terminated.
 
-ContainerStateWaiting: Why a container waits.
-  reason: In one word.
-  message: For people.
+ContainerStateWaiting: A container that has not started yet.
+  reason: Why it is waiting, as one word for programs.
+  message: Why it is waiting, for people.
 
-ContainerStateRunning: A container that runs.
-  startedAt: Since when.
-
-ContainerStateTerminated: How a container ended.
-  exitCode: Its exit code.
-  signal: The signal that ended it.
-  reason: Why, in one word.
-  message: Its last words.
+ContainerStateRunning: A running container.
   startedAt: When it was started.
-  finishedAt: When it ended.
-  containerID: Its name in the container runtime.
 
-PodCondition like Condition: What is true of a pod: PodScheduled, Initialized, ContainersReady, Ready and others.
+ContainerStateTerminated: A terminated container.
+  exitCode: The exit code.
+  signal: The signal that terminated it.
+  reason: Why it terminated, as one word for programs.
+  message: The termination message.
+  startedAt: When it was started.
+  finishedAt: When it terminated.
+  containerID: The identifier of the container in the container runtime.
+
+PodCondition like Condition: A condition of a pod, such as PodScheduled, Initialized, ContainersReady or Ready.
 `

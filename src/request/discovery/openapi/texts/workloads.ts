@@ -1,291 +1,291 @@
 /**
- * Descriptions of workloads, autoscaling, services and networking. ../descriptions.ts explains the
- * format.
+ * Descriptions of workloads, autoscaling, services and networking, in the format that
+ * ../descriptions.ts explains.
  */
 export const workloadTexts = `
-Deployment: Keeps a number of equal pods running and replaces them step by step when their template changes. It works through ReplicaSets.
+Deployment: Keeps a number of identical pods running, and replaces them gradually when their template changes. It manages ReplicaSets.
 
-DeploymentSpec: The pods that are wanted.
-  replicas: How many pods; 1 if nothing is said.
-  selector: The labels by which the Deployment knows its pods. The template must have them; it cannot be changed.
-  template: The pods to make. A change of it begins a rollout.
-  strategy: How old pods are replaced by new ones.
-  minReadySeconds: How long a new pod must be ready before it counts as available.
-  revisionHistoryLimit: How many old ReplicaSets are kept to go back to; 10 if nothing is said.
-  paused: Whether changes of the template wait.
-  progressDeadlineSeconds: After how long without progress a rollout counts as failed; 600 if nothing is said.
+DeploymentSpec: The desired pods.
+  replicas: The desired number of pods. Defaults to 1.
+  selector: Selects the pods of the Deployment. It must match the labels of the template, and cannot be changed.
+  template: The template for new pods. A change of the template starts a rollout.
+  strategy: How existing pods are replaced by new ones.
+  minReadySeconds: The number of seconds for which a new pod must be ready before it counts as available.
+  revisionHistoryLimit: The number of old ReplicaSets that are kept for rollbacks. Defaults to 10.
+  paused: Whether changes of the template do not start a rollout.
+  progressDeadlineSeconds: The number of seconds without progress after which a rollout counts as failed. Defaults to 600.
 
 DeploymentStrategy: How pods are replaced.
-  type: RollingUpdate (the default), or Recreate: first all old ones end.
-  rollingUpdate: How many at a time.
+  type: RollingUpdate (the default), or Recreate, which stops all existing pods first.
+  rollingUpdate: The settings of a rolling update.
 
-RollingUpdateDeployment: How many pods are replaced at a time.
-  maxUnavailable: How many may be missing, as a number or a percentage; 25% if nothing is said.
-  maxSurge: How many may be there beyond those wanted, as a number or a percentage; 25% if nothing is said.
+RollingUpdateDeployment: The settings of a rolling update.
+  maxUnavailable: The maximum number of pods that may be unavailable, as a number or a percentage. Defaults to 25%.
+  maxSurge: The maximum number of pods beyond the desired number, as a number or a percentage. Defaults to 25%.
 
-DeploymentStatus: How far it has come.
-  replicas: How many pods there are.
-  updatedReplicas: How many of them are of the current template.
-  readyReplicas: How many are ready.
-  availableReplicas: How many have been ready for long enough.
-  unavailableReplicas: How many are still missing.
-  terminatingReplicas: How many are about to end.
-  collisionCount: How often a name for a ReplicaSet was taken already.
+DeploymentStatus: The observed state of a Deployment.
+  replicas: The number of pods.
+  updatedReplicas: The number of pods with the current template.
+  readyReplicas: The number of ready pods.
+  availableReplicas: The number of pods that have been ready for at least minReadySeconds.
+  unavailableReplicas: The number of pods that are still missing.
+  terminatingReplicas: The number of terminating pods.
+  collisionCount: The number of times that the name of a new ReplicaSet was already taken.
 
-ReplicaSet: Keeps a number of equal pods running. Usually made by a Deployment.
+ReplicaSet: Keeps a number of identical pods running. Usually created by a Deployment.
 
-ReplicaSetSpec: The pods that are wanted.
-  replicas: How many pods; 1 if nothing is said.
-  minReadySeconds: How long a pod must be ready before it counts as available.
-  selector: The labels by which it knows its pods. The template must have them; it cannot be changed.
-  template: The pods to make. Those that are there stay as they are.
+ReplicaSetSpec: The desired pods.
+  replicas: The desired number of pods. Defaults to 1.
+  minReadySeconds: The number of seconds for which a pod must be ready before it counts as available.
+  selector: Selects the pods of the ReplicaSet. It must match the labels of the template, and cannot be changed.
+  template: The template for new pods. A change of the template does not affect existing pods.
 
-ReplicaSetStatus: How far it has come.
-  replicas: How many pods there are.
-  fullyLabeledReplicas: How many have all labels of the template.
-  readyReplicas: How many are ready.
-  availableReplicas: How many have been ready for long enough.
-  terminatingReplicas: How many are about to end.
+ReplicaSetStatus: The observed state of a ReplicaSet.
+  replicas: The number of pods.
+  fullyLabeledReplicas: The number of pods that have all labels of the template.
+  readyReplicas: The number of ready pods.
+  availableReplicas: The number of pods that have been ready for at least minReadySeconds.
+  terminatingReplicas: The number of terminating pods.
 
-StatefulSet: Keeps pods with names and storage of their own: web-0, web-1 and so on. A pod that is replaced gets both again.
+StatefulSet: Keeps pods with stable names and storage running: web-0, web-1 and so on. A replaced pod keeps both.
 
-StatefulSetSpec: The pods that are wanted.
-  replicas: How many pods; 1 if nothing is said.
-  selector: The labels by which it knows its pods. The template must have them; it cannot be changed.
-  template: The pods to make.
-  volumeClaimTemplates: Claims that are made for each pod; a pod finds its volumes by their names.
-  serviceName: The headless Service that gives pods their DNS names.
-  podManagementPolicy: OrderedReady (the default) makes one pod after the other, Parallel all at once.
+StatefulSetSpec: The desired pods.
+  replicas: The desired number of pods. Defaults to 1.
+  selector: Selects the pods of the StatefulSet. It must match the labels of the template, and cannot be changed.
+  template: The template for new pods.
+  volumeClaimTemplates: Templates for the claims of each pod. A pod mounts the volumes by the names of the templates.
+  serviceName: The headless Service that gives the pods their DNS names.
+  podManagementPolicy: OrderedReady (the default) creates one pod after the other, and Parallel creates all at once.
   updateStrategy: How pods are replaced when the template changes.
-  revisionHistoryLimit: How many old templates are kept; 10 if nothing is said.
-  minReadySeconds: How long a pod must be ready before it counts as available.
-  persistentVolumeClaimRetentionPolicy: Whether claims go with the set or with pods that are too many.
-  ordinals: Where counting begins.
+  revisionHistoryLimit: The number of old revisions of the template that are kept. Defaults to 10.
+  minReadySeconds: The number of seconds for which a pod must be ready before it counts as available.
+  persistentVolumeClaimRetentionPolicy: Whether claims are deleted with the StatefulSet, or when it is scaled down.
+  ordinals: The numbering of the pods.
 
 StatefulSetUpdateStrategy: How pods are replaced.
-  type: RollingUpdate (the default), or OnDelete: when somebody deletes them.
-  rollingUpdate: From where, and how many at a time.
+  type: RollingUpdate (the default), or OnDelete, which replaces pods only when they are deleted by other means.
+  rollingUpdate: The settings of a rolling update.
 
-RollingUpdateStatefulSetStrategy: How far an update goes.
-  partition: Pods with a lower number keep the old template.
-  maxUnavailable: How many may be missing at a time.
+RollingUpdateStatefulSetStrategy: The settings of a rolling update.
+  partition: Pods with a lower ordinal keep the old template.
+  maxUnavailable: The maximum number of pods that may be unavailable.
 
-StatefulSetStatus: How far it has come.
-  replicas: How many pods there are.
-  readyReplicas: How many are ready.
-  currentReplicas: How many are of the template before.
-  updatedReplicas: How many are of the template after.
-  currentRevision: The template before.
-  updateRevision: The template after.
-  availableReplicas: How many have been ready for long enough.
-  collisionCount: How often a name for a revision was taken already.
+StatefulSetStatus: The observed state of a StatefulSet.
+  replicas: The number of pods.
+  readyReplicas: The number of ready pods.
+  currentReplicas: The number of pods with the revision currentRevision.
+  updatedReplicas: The number of pods with the revision updateRevision.
+  currentRevision: The revision of the template before the update.
+  updateRevision: The revision of the template after the update.
+  availableReplicas: The number of pods that have been ready for at least minReadySeconds.
+  collisionCount: The number of times that the name of a new revision was already taken.
 
-DaemonSet: Runs one pod on each node, or on those that are selected.
+DaemonSet: Runs one pod on each node, or on selected nodes.
 
-DaemonSetSpec: The pods that are wanted.
-  selector: The labels by which it knows its pods. The template must have them; it cannot be changed.
-  template: The pods to make. They run on nodes that fit its node selector and affinity.
+DaemonSetSpec: The desired pods.
+  selector: Selects the pods of the DaemonSet. It must match the labels of the template, and cannot be changed.
+  template: The template for new pods. They run on nodes that match its node selector and affinity.
   updateStrategy: How pods are replaced when the template changes.
-  minReadySeconds: How long a pod must be ready before it counts as available.
-  revisionHistoryLimit: How many old templates are kept; 10 if nothing is said.
+  minReadySeconds: The number of seconds for which a pod must be ready before it counts as available.
+  revisionHistoryLimit: The number of old revisions of the template that are kept. Defaults to 10.
 
 DaemonSetUpdateStrategy: How pods are replaced.
-  type: RollingUpdate (the default), or OnDelete: when somebody deletes them.
-  rollingUpdate: How many at a time.
+  type: RollingUpdate (the default), or OnDelete, which replaces pods only when they are deleted by other means.
+  rollingUpdate: The settings of a rolling update.
 
-RollingUpdateDaemonSet: How many pods are replaced at a time.
-  maxUnavailable: How many nodes may be without a pod; 1 if nothing is said.
-  maxSurge: How many nodes may have two.
+RollingUpdateDaemonSet: The settings of a rolling update.
+  maxUnavailable: The maximum number of nodes that may be without a pod. Defaults to 1.
+  maxSurge: The maximum number of nodes that may run two pods.
 
-DaemonSetStatus: How far it has come.
-  currentNumberScheduled: On how many nodes a pod runs that should.
-  numberMisscheduled: On how many nodes a pod runs that should not.
-  desiredNumberScheduled: On how many nodes a pod should run.
-  numberReady: On how many nodes it is ready.
-  updatedNumberScheduled: On how many nodes it is of the current template.
-  numberAvailable: On how many nodes it has been ready for long enough.
-  numberUnavailable: On how many nodes it has not.
-  collisionCount: How often a name for a revision was taken already.
+DaemonSetStatus: The observed state of a DaemonSet.
+  currentNumberScheduled: The number of nodes that run a pod and should.
+  numberMisscheduled: The number of nodes that run a pod but should not.
+  desiredNumberScheduled: The number of nodes that should run a pod.
+  numberReady: The number of nodes with a ready pod.
+  updatedNumberScheduled: The number of nodes with a pod of the current template.
+  numberAvailable: The number of nodes with a pod that has been ready for at least minReadySeconds.
+  numberUnavailable: The number of nodes that should have such a pod but do not.
+  collisionCount: The number of times that the name of a new revision was already taken.
 
-Job: Runs pods until so many of them have ended well.
+Job: Runs pods until a number of them have succeeded.
 
-JobTemplateSpec: The Jobs that a CronJob makes.
-  metadata: Labels and annotations that each Job gets.
-  spec: What each Job is to be.
+JobTemplateSpec: A template for the Jobs of a CronJob.
+  metadata: Labels and annotations of each Job.
+  spec: The specification of each Job.
 
 JobSpec: The work to do.
-  parallelism: How many pods run at a time; 1 if nothing is said.
-  completions: How many pods must end well.
-  activeDeadlineSeconds: How long the Job may run before it is ended and counted as failed.
-  podFailurePolicy: What is done when a pod fails in a certain way.
-  successPolicy: When the Job counts as done though not all is done.
-  backoffLimit: How often pods may fail before the Job does; 6 if nothing is said.
-  backoffLimitPerIndex: The same for each index by itself.
-  maxFailedIndexes: How many indexes may fail before the Job does.
-  selector: The labels by which the Job knows its pods. Set by the server.
-  manualSelector: Whether the selector is yours. You must then see to it that it matches no other pods.
-  template: The pods to make. Their restart policy is OnFailure or Never.
-  ttlSecondsAfterFinished: How long a finished Job is kept; for ever if nothing is said.
-  completionMode: NonIndexed (the default), or Indexed: each pod has a number of its own.
-  suspend: Whether the Job waits. Pods that run are ended.
-  podReplacementPolicy: Whether a pod is replaced when it begins to end, or when it has.
-  managedBy: Who works on the Job, if not the built-in controller.
+  parallelism: The maximum number of pods that run concurrently. Defaults to 1.
+  completions: The number of pods that must succeed.
+  activeDeadlineSeconds: The number of seconds that the Job may run before it is stopped and counts as failed.
+  podFailurePolicy: What to do when a pod fails in a certain way.
+  successPolicy: When the Job counts as successful although not all pods have succeeded.
+  backoffLimit: The number of failed pods after which the Job fails. Defaults to 6.
+  backoffLimitPerIndex: The number of failed pods of one index after which that index fails.
+  maxFailedIndexes: The number of failed indexes after which the Job fails.
+  selector: Selects the pods of the Job. Set by the server.
+  manualSelector: Whether the user sets the selector. The user must then ensure that it matches no other pods.
+  template: The template for new pods. Their restart policy must be OnFailure or Never.
+  ttlSecondsAfterFinished: The number of seconds for which a finished Job is kept. If absent, it is never deleted automatically.
+  completionMode: NonIndexed (the default), or Indexed, which gives each pod a number.
+  suspend: Whether the Job is suspended. Running pods are stopped.
+  podReplacementPolicy: Whether a pod is replaced when it starts to terminate, or when it has failed.
+  managedBy: The controller that manages the Job, if it is not the built-in one.
 
-JobStatus: How far it has come.
-  startTime: When it was begun.
-  completionTime: When it was done.
-  active: How many pods run or are about to.
-  ready: How many of them are ready.
-  terminating: How many are about to end.
-  succeeded: How many have ended well.
-  failed: How many have failed.
-  completedIndexes: Which indexes are done, for example 0,3-5.
-  failedIndexes: Which indexes have failed.
-  uncountedTerminatedPods: Pods that have ended and are yet to be counted.
+JobStatus: The observed state of a Job.
+  startTime: When the Job was started.
+  completionTime: When the Job was completed.
+  active: The number of pending and running pods.
+  ready: The number of ready pods.
+  terminating: The number of terminating pods.
+  succeeded: The number of pods that have succeeded.
+  failed: The number of pods that have failed.
+  completedIndexes: The completed indexes, for example 0,3-5.
+  failedIndexes: The failed indexes.
+  uncountedTerminatedPods: Pods that have terminated but are not counted yet.
 
-CronJob: Makes a Job again and again, by a schedule.
+CronJob: Creates Jobs on a schedule.
 
-CronJobSpec: When, and which Jobs.
-  schedule: When, as in crontab: minute, hour, day of the month, month, day of the week.
-  timeZone: The time zone of the schedule, for example Europe/Berlin; that of the controller manager if nothing is said.
-  startingDeadlineSeconds: How late a Job may begin that missed its time. Later it is left out.
-  concurrencyPolicy: What is done when the last Job still runs: Allow (the default), Forbid or Replace.
-  suspend: Whether no further Jobs are made.
-  jobTemplate: The Jobs to make.
-  successfulJobsHistoryLimit: How many Jobs that went well are kept; 3 if nothing is said.
-  failedJobsHistoryLimit: How many Jobs that failed are kept; 1 if nothing is said.
+CronJobSpec: The schedule, and the Jobs to create.
+  schedule: The schedule in cron format: minute, hour, day of the month, month, day of the week.
+  timeZone: The time zone of the schedule, for example Europe/Berlin. Defaults to that of the controller manager.
+  startingDeadlineSeconds: How many seconds late a Job may start if it missed its time. After that it is skipped.
+  concurrencyPolicy: What to do if the previous Job is still running: Allow (the default), Forbid or Replace.
+  suspend: Whether no further Jobs are created.
+  jobTemplate: The template for new Jobs.
+  successfulJobsHistoryLimit: The number of successful Jobs that are kept. Defaults to 3.
+  failedJobsHistoryLimit: The number of failed Jobs that are kept. Defaults to 1.
 
-CronJobStatus: How far it has come.
-  active: Jobs that run now.
-  lastScheduleTime: When the last Job was due.
-  lastSuccessfulTime: When the last Job went well.
+CronJobStatus: The observed state of a CronJob.
+  active: The Jobs that are running.
+  lastScheduleTime: When a Job was last scheduled.
+  lastSuccessfulTime: When a Job last succeeded.
 
-Service: One name and address for pods that come and go.
+Service: A stable name and address for a set of pods.
 
-ServiceSpec: Which pods, and how they are reached.
+ServiceSpec: Which pods the Service selects, and how they are reached.
   ports: The ports of the Service.
-  selector: Labels of the pods that get the traffic. Without it somebody else writes the endpoints.
-  clusterIP: The address inside of the cluster. Set by the server; None makes the Service headless: DNS then has the pods' own addresses.
-  clusterIPs: All addresses inside of the cluster, one for each family. The first is clusterIP.
-  type: ClusterIP (the default) is for inside of the cluster, NodePort adds a port of each node, LoadBalancer a load balancer; ExternalName is only a name.
-  externalIPs: Addresses of nodes, beside its own, at which the Service is reached. Nobody in the cluster manages them.
-  sessionAffinity: None (the default), or ClientIP: a client stays with its pod.
-  sessionAffinityConfig: For how long.
-  loadBalancerIP: Deprecated: the address that the load balancer should have.
-  loadBalancerSourceRanges: From where the load balancer may be used.
-  loadBalancerClass: Who makes the load balancer, if not the default one.
-  allocateLoadBalancerNodePorts: Whether a load balancer gets node ports; true if nothing is said.
-  externalName: The DNS name that an ExternalName Service stands for.
-  externalTrafficPolicy: Where traffic from outside goes: Cluster (all pods) or Local (those on the node, which see the client's address).
-  internalTrafficPolicy: The same for traffic from inside.
-  trafficDistribution: A wish for how traffic is spread: PreferClose stays in the zone.
-  healthCheckNodePort: The node port at which load balancers see whether a node has pods.
-  publishNotReadyAddresses: Whether pods that are not ready are told too.
+  selector: Selects the pods that receive the traffic. Without a selector, the endpoints must be managed by other means.
+  clusterIP: The IP address inside the cluster. Set by the server. None makes the Service headless, so that DNS returns the addresses of the pods.
+  clusterIPs: All IP addresses inside the cluster, one per IP family. The first one is clusterIP.
+  type: ClusterIP (the default) is reachable inside the cluster, NodePort also on a port of each node, and LoadBalancer also through a load balancer. ExternalName is only a DNS alias.
+  externalIPs: Additional addresses of nodes at which the Service is reached. Kubernetes does not manage them.
+  sessionAffinity: None (the default), or ClientIP, which sends all requests of a client to the same pod.
+  sessionAffinityConfig: The settings of the session affinity.
+  loadBalancerIP: Deprecated. The desired address of the load balancer.
+  loadBalancerSourceRanges: The client addresses that may use the load balancer.
+  loadBalancerClass: The load balancer implementation, if it is not the default one.
+  allocateLoadBalancerNodePorts: Whether node ports are allocated for a load balancer. Defaults to true.
+  externalName: The DNS name to which an ExternalName Service refers.
+  externalTrafficPolicy: Which pods receive traffic from outside the cluster: Cluster (all pods), or Local (pods on the same node, which preserves the client address).
+  internalTrafficPolicy: Which pods receive traffic from inside the cluster: Cluster or Local.
+  trafficDistribution: A preference for the distribution of traffic. PreferClose keeps it in the same zone.
+  healthCheckNodePort: The node port at which a load balancer checks whether a node has pods of the Service.
+  publishNotReadyAddresses: Whether pods that are not ready are also published as endpoints.
   ipFamilies: IPv4, IPv6 or both.
   ipFamilyPolicy: SingleStack, PreferDualStack or RequireDualStack.
 
 ServicePort: A port of a Service.
-  name: Its name. Needed when there is more than one.
+  name: The name of the port. Required if the Service has several ports.
   protocol: TCP (the default), UDP or SCTP.
-  appProtocol: What is spoken on it.
-  port: Its number.
-  targetPort: The port of the pods, by number or by name; the same number if nothing is said.
-  nodePort: The port of each node that leads here. Set by the server unless you choose it.
+  appProtocol: The application protocol of the port.
+  port: The number of the port.
+  targetPort: The port of the pods, as a number or a name. Defaults to the number of the Service port.
+  nodePort: The port on each node. The server allocates it unless it is set.
 
-ServiceStatus: What has been found out.
-  loadBalancer: Where the load balancer is reached.
+ServiceStatus: The observed state of a Service.
+  loadBalancer: The addresses of the load balancer.
 
-Ingress: Leads HTTP from outside to Services, by host and path.
+Ingress: Routes HTTP traffic from outside the cluster to Services, by host and path.
 
-IngressSpec: The rules.
-  ingressClassName: The IngressClass, and so the controller, that is to do it.
-  defaultBackend: Where everything goes that no rule is for.
-  tls: Hosts for which TLS is ended here.
-  rules: Hosts and paths, and where they lead.
+IngressSpec: The rules of an Ingress.
+  ingressClassName: The IngressClass, which selects the controller of the Ingress.
+  defaultBackend: The backend for requests that match no rule.
+  tls: The hosts whose TLS connections end at the Ingress.
+  rules: The hosts and paths, with their backends.
 
-IngressRule: One host.
-  host: The name of the host; *.example.com stands for one further label. All hosts if nothing is said.
+IngressRule: The rules of one host.
+  host: The host name. *.example.com matches one additional label. If absent, all hosts match.
   http: The paths of the host.
 
-HTTPIngressRuleValue: Paths of a host.
-  paths: The paths.
+HTTPIngressRuleValue: The paths of a host.
+  paths: The paths, with their backends.
 
-HTTPIngressPath: One path.
-  path: The path. It begins with a slash.
-  pathType: Exact, Prefix (by whole elements) or ImplementationSpecific.
-  backend: Where it leads.
+HTTPIngressPath: A path, with its backend.
+  path: The path, which begins with a slash.
+  pathType: Exact, Prefix (by path elements) or ImplementationSpecific.
+  backend: The backend for requests that match the path.
 
-IngressBackend: Where traffic goes; one of these.
+IngressBackend: The destination of requests. Exactly one field is set.
   service: A Service.
-  resource: Another object, which the controller must know.
+  resource: An object of another kind, which the controller must support.
 
 IngressServiceBackend: A Service in the namespace of the Ingress.
-  name: Its name.
-  port: Its port.
+  name: The name of the Service.
+  port: The port of the Service.
 
-ServiceBackendPort: A port of a Service, one of these.
-  name: By name.
-  number: By number.
+ServiceBackendPort: A port of a Service. Exactly one field is set.
+  name: The name of the port.
+  number: The number of the port.
 
 IngressTLS: Hosts that share a certificate.
-  hosts: The hosts.
+  hosts: The hosts in the certificate.
   secretName: The Secret with tls.crt and tls.key.
 
-IngressStatus: What has been found out.
-  loadBalancer: Where the Ingress is reached.
+IngressStatus: The observed state of an Ingress.
+  loadBalancer: The addresses of the load balancer.
 
-HorizontalPodAutoscaler: Changes the number of pods of a workload as its load changes.
+HorizontalPodAutoscaler: Adjusts the number of pods of a workload to its load.
 
-HorizontalPodAutoscalerSpec: What to scale, and by what.
-  scaleTargetRef: The workload. It must have the subresource scale.
-  minReplicas: The least number of pods; 1 if nothing is said.
-  maxReplicas: The greatest number of pods.
-  metrics: What the load is measured by. The one that asks for most pods counts.
+HorizontalPodAutoscalerSpec: What to scale, and by which metrics.
+  scaleTargetRef: The workload to scale. It must have the scale subresource.
+  minReplicas: The minimum number of pods. Defaults to 1.
+  maxReplicas: The maximum number of pods.
+  metrics: The metrics that determine the number of pods. The metric that requires the most pods is used.
   behavior: How fast to scale up and down.
-  targetCPUUtilizationPercentage: How much of its requested CPU a pod should use on average.
+  targetCPUUtilizationPercentage: The desired average CPU utilization, as a percentage of the requested CPU.
 
-HorizontalPodAutoscalerStatus: How it does.
-  lastScaleTime: When the number last changed.
-  currentReplicas: How many pods there were when it last looked.
-  desiredReplicas: How many there should be.
-  currentMetrics: What was measured.
-  currentCPUUtilizationPercentage: How much of its requested CPU a pod uses on average.
+HorizontalPodAutoscalerStatus: The observed state of an autoscaler.
+  lastScaleTime: When the number of pods was last changed.
+  currentReplicas: The last observed number of pods.
+  desiredReplicas: The number of pods that the autoscaler last computed.
+  currentMetrics: The last observed values of the metrics.
+  currentCPUUtilizationPercentage: The current average CPU utilization, as a percentage of the requested CPU.
 
-CrossVersionObjectReference: An object, whatever the version of its API.
-  apiVersion: The group and version.
-  kind: Its kind.
-  name: Its name.
+CrossVersionObjectReference: A reference to an object by group, kind and name.
+  apiVersion: The group and version of the object's kind.
+  kind: The kind of the object.
+  name: The name of the object.
 
-MetricSpec: One thing that is measured.
-  type: Resource, ContainerResource, Pods, Object or External; the field of that name has the rest.
+MetricSpec: A metric, with its target.
+  type: Resource, ContainerResource, Pods, Object or External. The field of that name has the details.
   resource: CPU or memory of the pods.
   containerResource: CPU or memory of one container of the pods.
-  pods: A number that each pod has.
-  object: A number that another object has.
-  external: A number from outside of the cluster.
+  pods: A metric that each pod has.
+  object: A metric of another object.
+  external: A metric from outside the cluster.
 
 ResourceMetricSource: CPU or memory of pods.
   name: cpu or memory.
-  target: What it should be.
+  target: The target of the metric.
 
-MetricTarget: What a number should be.
+MetricTarget: The target of a metric.
   type: Utilization, Value or AverageValue.
-  value: The number itself.
-  averageValue: The number for each pod.
-  averageUtilization: In percent of what pods request.
+  value: The target value.
+  averageValue: The target for the average value per pod.
+  averageUtilization: The target for the average utilization, as a percentage of the requested resources.
 
 HorizontalPodAutoscalerBehavior: How fast to scale.
-  scaleUp: Towards more pods.
-  scaleDown: Towards fewer.
+  scaleUp: The rules for scaling up.
+  scaleDown: The rules for scaling down.
 
 HPAScalingRules: How fast to scale in one direction.
-  stabilizationWindowSeconds: How far to look back, so that the number does not jump about.
-  selectPolicy: Max (the default), Min or Disabled: which of the policies counts.
-  policies: How much may change in which time.
-  tolerance: Which difference from the target is small enough to do nothing.
+  stabilizationWindowSeconds: The number of seconds for which past recommendations are considered, to avoid frequent changes.
+  selectPolicy: Which of the policies applies: Max (the default), Min or Disabled.
+  policies: The maximum changes in a period.
+  tolerance: The difference from the target up to which the number of pods stays the same.
 
-HPAScalingPolicy: How much may change in a time.
+HPAScalingPolicy: The maximum change in a period.
   type: Pods or Percent.
-  value: How many.
-  periodSeconds: The time.
+  value: The maximum change.
+  periodSeconds: The length of the period, in seconds.
 `
