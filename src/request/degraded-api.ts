@@ -1,9 +1,9 @@
 /**
- * What a server answers that listens before it knows its roles, policies, webhooks and definitions:
- * those are encrypted, too, and their KMS plugin is away. Health is told, and reads of built-in
- * resources are answered as upstream does: to who may read without a role. All else is refused for
- * now: a policy that is not known would not be kept, and a kind that is not known would seem to be
- * gone.
+ * Serves a degraded API while the server cannot read its roles, policies, webhooks and definitions.
+ * They may be encrypted by a KMS plugin that is down. Health checks are served. Reads of built-in
+ * resources are authorized as usual, but only users who need no role can pass. Everything else is
+ * refused: a policy that is not loaded would not be enforced, and a custom kind that is not loaded
+ * would seem to be deleted.
  */
 import { serviceUnavailable } from '../api/errors.ts'
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
@@ -14,12 +14,12 @@ import { requestInfo } from './filters/request-info.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
 const MESSAGE =
-  'the server cannot read its roles, policies, webhooks and definitions yet: /readyz tells whether a KMS plugin is away'
+  'the server cannot read its roles, policies, webhooks and definitions yet: check /readyz for a KMS plugin that is unavailable'
 
 const openPaths = /^\/(livez|readyz|healthz|version|metrics)(\/|$)/
 
 export type DegradedApiOptions = {
-  /** That of a server that knows everything. */
+  /** Handler of the complete API. */
   readonly handle: Handler
   readonly isServed: (info: ResourceInfo) => boolean
   readonly newAuditId: () => string
@@ -46,7 +46,7 @@ export class DegradedApi {
     })
   }
 
-  /** From now on everything is answered. */
+  /** Serves the complete API from now on. */
   open(): void {
     this.#isReady = true
   }
@@ -60,7 +60,7 @@ export class DegradedApi {
   }
 }
 
-/** Undefined: the path is none. */
+/** Returns undefined if the path is invalid. */
 function infoOf(request: ApiRequest): RequestInfo | undefined {
   try {
     return requestInfo(request)

@@ -1,6 +1,6 @@
 /**
- * Which function answers a request for a resource: a verb, or the handler of a subresource or of a
- * kind that is not stored.
+ * Selects the function that serves a request for a resource: a verb, or the handler of a
+ * subresource or of a kind that is not stored.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
@@ -26,7 +26,7 @@ export type Dispatch = (request: ResourceRequest) => Promise<ApiResponse>
 export type DispatchOptions = {
   readonly access: ResourceAccess
   readonly cache: Cache
-  /** Checks the components of the cluster, and returns ComponentStatuses. */
+  /** Checks the components of the cluster and returns their ComponentStatus objects. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   readonly handlers: Handlers
   readonly subresourceAccess: (request: ResourceRequest) => SubresourceAccess
@@ -39,7 +39,10 @@ export function createDispatch({
   handlers,
   subresourceAccess,
 }: DispatchOptions): Dispatch {
-  /** ComponentStatuses are made for each request; all other objects are stored. */
+  /**
+   * Returns the access for `get` and `list`. ComponentStatuses are computed for each request; all
+   * other objects are stored.
+   */
   const readAccess = (resource: Resource): ReadAccess => {
     const own = access.of(resource)
     if (resource.group !== '' || resource.kind !== 'ComponentStatus') return own

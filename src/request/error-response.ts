@@ -1,4 +1,4 @@
-/** The answer that an error becomes: a Status, or a line of text. */
+/** Turns an error into a response: a Status, or a line of text. */
 import { ApiError, internalError, TextError, toStatus } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { printError, printUntyped } from './discovery/print.ts'
@@ -15,7 +15,7 @@ export function errorResponse(
 ): ApiResponse {
   if (error instanceof TextError) return textResponse(error)
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
-  // An unexpected error: the client gets an ID to ask about, the log has the details.
+  // The error is unexpected: the client gets an ID to report, and the log has the details.
   log('error', 'a request failed', {
     auditId,
     method: request.method,
@@ -38,7 +38,10 @@ export function textResponse({ code, message, retryAfterSeconds }: TextError): A
   return { status: code, headers, body: Buffer.from(message) }
 }
 
-/** In the representation that the client accepts; JSON if it accepts none of ours. */
+/**
+ * Returns a Status in the media type that the client accepts, or in JSON if the server supports
+ * none of those.
+ */
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
   const status = toStatus(error)
@@ -48,10 +51,11 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // kube-apiserver sends it only with a 403 of its authorization filter.
+    // kube-apiserver sends this header only with a 403 of its authorization filter.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
-  // Upstream does not record a Status that it had to send in a form that was not asked for.
+  // kube-apiserver does not audit a Status that it had to send in a media type that the client does
+  // not accept.
   return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
 }
 

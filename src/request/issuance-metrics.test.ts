@@ -5,7 +5,7 @@ import { IssuanceMetrics } from './issuance-metrics.ts'
 import { Metrics } from '../lib/telemetry/metrics.ts'
 import { createAuthority } from '../lib/x509/certificates.ts'
 
-/** Valid for ten years and two days or three. */
+/** A certificate that is valid for ten years and two or three days. */
 const certificate = Buffer.from(createAuthority('any', Date.now()).certificatePem).toString(
   'base64',
 )
@@ -34,7 +34,7 @@ function countedOf(spec: Fields, { before = '', after = certificate } = {}): str
   ].map(([, what, signer]) => `${what} ${signer}`)
 }
 
-test('a certificate counts once, where a duration was requested', () => {
+test('a certificate is counted once, and only if its request specifies a duration', () => {
   const spec = { signerName: 'example.com/s', expirationSeconds: TEN_YEARS_SECONDS }
   assert.deepEqual(countedOf(spec), ['honored other', 'requested other'])
   assert.deepEqual(countedOf({ ...spec, signerName: 'kubernetes.io/s' }), [
@@ -46,7 +46,7 @@ test('a certificate counts once, where a duration was requested', () => {
   assert.deepEqual(countedOf({ signerName: 'example.com/s' }), [])
 })
 
-test('a duration is honored if it differs by less than a twentieth and five minutes', () => {
+test('a duration is honored if it differs by less than a twentieth plus five minutes', () => {
   assert.deepEqual(
     countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length,
     2,

@@ -1,13 +1,16 @@
 /**
- * Counts issued certificates whose requests asked for a duration, and those whose signer kept to
- * it.
+ * Counts the certificates that were issued for requests with a duration, and those whose signer
+ * honored that duration.
  */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Counter, Metrics } from '../lib/telemetry/metrics.ts'
 import { decodePem } from '../lib/x509/pem.ts'
 
-/** A signer may date a certificate back by this, and round by a twentieth of what was asked for. */
+/**
+ * A signer may backdate a certificate by this much, and may also miss the requested duration by a
+ * twentieth.
+ */
 const BACKDATED_SECONDS_MAX = 300
 const ROUNDED_SHARE_MAX = 1 / 20
 
@@ -19,14 +22,16 @@ export class IssuanceMetrics {
 
   constructor(metrics: Metrics) {
     this.#requested = metrics.counter(
-      about('requested', 'Certificates issued for requests with a duration'),
+      about('requested', 'Certificates issued for requests that specify a duration'),
     )
     this.#honored = metrics.counter(
-      about('honored', 'Certificates issued for the duration that was requested'),
+      about('honored', 'Certificates issued with the duration that was requested'),
     )
   }
 
-  /** To be called with each CertificateSigningRequest that was stored, and what it was before. */
+  /**
+   * Counts a CertificateSigningRequest that was stored. `previous` is the object before the write.
+   */
   count(request: KubeObject, previous: KubeObject): void {
     const { expirationSeconds, signerName } = fieldsOf(previous['spec'])
     const issued = certificateOf(request)
@@ -41,13 +46,16 @@ export class IssuanceMetrics {
 
 const about = (what: string, help: string) => ({
   name: `apiserver_certificates_registry_csr_${what}_duration_total`,
-  help: `${help}, by signer; those outside of kubernetes.io count as other.`,
+  help: `${help}, by signer. Signers outside of kubernetes.io are counted as other.`,
   labels: ['signerName'],
 })
 
 const certificateOf = ({ status }: KubeObject): string => textOf(fieldsOf(status)['certificate'])
 
-/** Of the first certificate, which is the one that was issued. Validation has read it. */
+/**
+ * Returns for how long the first certificate is valid, which is the one that was issued. Validation
+ * has already parsed it.
+ */
 function validSeconds(base64: string): number {
   const [first] = decodePem(Buffer.from(base64, 'base64').toString('latin1'))
   if (first === undefined) return 0

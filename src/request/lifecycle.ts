@@ -1,4 +1,7 @@
-/** What the stages of the pipeline know about one request. Each stage adds to it for later ones. */
+/**
+ * State of one request that the stages of the pipeline share. Each stage adds to it for later
+ * stages.
+ */
 import type { RequestContext, RequestInfo } from '../api/context.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import type { Span } from '../api/span.ts'
@@ -13,9 +16,9 @@ import type { RoutedRequest } from './routed-request.ts'
 type LifecycleOptions = {
   readonly request: ApiRequest
   readonly auditId: string
-  /** When the request came, on the monotonic clock. */
+  /** When the request arrived, on the monotonic clock. */
   readonly startMs: number
-  /** The user of one of the server's own requests, which have no credentials. */
+  /** User of a request that the server sends to itself. Such a request has no credentials. */
   readonly ownUser: User | undefined
 }
 
@@ -24,24 +27,24 @@ export class RequestLifecycle {
   readonly auditId: string
   readonly startMs: number
   readonly ownUser: User | undefined
-  /** The last time that a stage read from the monotonic clock. Stages that do not wait use it. */
+  /** When a stage last read the monotonic clock. Stages that do not wait reuse this time. */
   nowMs: number
-  /** Headers for a browser that sends the request for a page of another origin. */
+  /** CORS headers for a browser that sends the request on behalf of a page from another origin. */
   corsHeaders: Headers | undefined
-  /** Undefined: the path is not parsed yet, or cannot be parsed. */
+  /** Undefined until the path is parsed, and if it cannot be parsed. */
   info: RequestInfo | undefined
   isLongRunning = false
-  /** Of the authenticator, about the credentials. */
+  /** Warnings of the authenticator about the credentials. */
   warnings: readonly string[] | undefined
-  /** Undefined: the request is not traced. */
+  /** Undefined if the request is not traced. */
   span: Span | undefined
-  /** Undefined: no audit event has been started. */
+  /** Undefined if no audit event has been started. */
   audited: AuditedRequest | undefined
-  /** Undefined: the request is in no flow. */
+  /** Undefined if the request does not belong to a flow. */
   flow: Flow | undefined
-  /** What the request occupies of the limits of its priority level, or of requests in flight. */
+  /** Seats of the request in its priority level, or its slot among the requests in flight. */
   seat: RequestSlot | undefined
-  /** Undefined: the request was refused before it was served. */
+  /** Undefined if the request was refused before it was served. */
   measured: MeasuredRequest | undefined
   /** A response that ends the request before it is measured and audited. */
   earlyResponse: ApiResponse | undefined
@@ -70,7 +73,7 @@ export class RequestLifecycle {
     this.#context = context
   }
 
-  /** Undefined: the request was refused before it had one. */
+  /** Undefined if the request was refused before its context was created. */
   get contextIfAny(): RequestContext | undefined {
     return this.#context
   }
@@ -86,7 +89,7 @@ export class RequestLifecycle {
 }
 
 /**
- * One stage of the pipeline. It throws, or its promise rejects, to refuse the request. It returns a
- * promise only if the request has to wait.
+ * One stage of the pipeline. It refuses a request by throwing an error or rejecting its promise. It
+ * returns a promise only if the request has to wait.
  */
 export type Stage = (life: RequestLifecycle) => Promise<void> | void

@@ -1,6 +1,6 @@
 /**
- * Inputs within the limits of a request that once took time in proportion to their square, or
- * worse.
+ * Inputs within the limits of a request whose processing once took quadratic time or worse. Each of
+ * them must be processed in linear time.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,8 +37,8 @@ import { matchesFormat } from '../objects/schema/structural/formats.ts'
 const HEADER_CHARACTERS = 1_000_000
 const BODY_CHARACTERS = 3_000_000
 /**
- * Of CPU, of a machine that does other things too. A second pass over all of it is fine, one for
- * each character is not.
+ * Limit of CPU time. It is generous, because the machine also does other things. A second pass over
+ * the whole input is fine, but one pass per character is not.
  */
 const CPU_MS_MAX = 3_000
 
@@ -46,7 +46,7 @@ const attempt = (run: () => unknown) => (): void => {
   try {
     run()
   } catch {
-    // To be refused is fine.
+    // The input may be rejected: only the time matters.
   }
 }
 
@@ -60,7 +60,7 @@ const entries = Array.from(
 const faultsOf = (issuer: Fields): unknown =>
   issuerFaults(readIssuer({ url: 'https://a', ...issuer }), { path: 'issuer', disallowed: [] })
 
-/** As an answer of a webhook may be. */
+/** A nested list as a webhook may return it, with much space between the brackets. */
 const nestedLists = `${`[${' '.repeat(16_384)}`.repeat(990)}1${']'.repeat(990)}`
 
 const inputs: readonly (readonly [string, () => unknown])[] = [
@@ -73,35 +73,44 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
   ],
   ['parameters of Accept', () => negotiateError(accept('a;'.repeat(HEADER_CHARACTERS / 2)))],
   [
-    'blanks of Authorization',
+    'spaces in Authorization',
     () => tokenInHeader({ authorization: `bearer${' '.repeat(HEADER_CHARACTERS)}x` }),
   ],
   [
-    'blanks in Content-Type',
+    'spaces in Content-Type',
     () =>
       bodyForm({
         headers: { 'content-type': `application/json;a=${' '.repeat(HEADER_CHARACTERS)},` },
       }),
   ],
-  ['pairs of a query without values', () => parseQuery('a&'.repeat(HEADER_CHARACTERS / 2))],
-  ['pairs of escapes', () => parseQuery(`${'%ff'.repeat(33)}&`.repeat(9_999))],
-  ['blanks of a query', () => parseQuery(`${'+'.repeat(99)}&`.repeat(9_999))],
-  ['requirements of labels', () => parseLabelSelector('a=b,'.repeat(HEADER_CHARACTERS / 4))],
-  ['values of a label', () => parseLabelSelector(`a in (${','.repeat(HEADER_CHARACTERS)})`)],
-  ['terms of fields', () => parseFieldSelector('=,'.repeat(HEADER_CHARACTERS / 2))],
-  ['escapes of a field', () => parseFieldSelector(`a=${'\\,'.repeat(HEADER_CHARACTERS / 2)}`)],
+  ['query parameters without values', () => parseQuery('a&'.repeat(HEADER_CHARACTERS / 2))],
+  ['query parameters made of escapes', () => parseQuery(`${'%ff'.repeat(33)}&`.repeat(9_999))],
+  ['spaces in a query', () => parseQuery(`${'+'.repeat(99)}&`.repeat(9_999))],
   [
-    'a continue token',
+    'requirements of a label selector',
+    () => parseLabelSelector('a=b,'.repeat(HEADER_CHARACTERS / 4)),
+  ],
+  [
+    'values of a label requirement',
+    () => parseLabelSelector(`a in (${','.repeat(HEADER_CHARACTERS)})`),
+  ],
+  ['terms of a field selector', () => parseFieldSelector('=,'.repeat(HEADER_CHARACTERS / 2))],
+  [
+    'escapes in a field selector',
+    () => parseFieldSelector(`a=${'\\,'.repeat(HEADER_CHARACTERS / 2)}`),
+  ],
+  [
+    'a long continue token',
     () => decodeContinue('/registry/pods/', 'YWFh'.repeat(HEADER_CHARACTERS / 4)),
   ],
-  ['ends of lines before a document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
-  ['repeats in merged maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
+  ['line ends before a YAML document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
+  ['repeated keys in merged YAML maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
   [
-    'repeats below a long key',
+    'duplicate fields below a long key',
     () => duplicateFields(`{"${'k'.repeat(1_000_000)}":{${'"a":1,'.repeat(300_000)}"a":1}}`),
   ],
   [
-    'repeats below a long key, in each operation of a patch',
+    'duplicate fields below a long key in each operation of a patch',
     () => {
       const value = `{"${'k'.repeat(30_000)}":{${'"a":1,'.repeat(100)}"a":1}}`
       const operation = `{"op":"add","path":"/a","value":${value}}`
@@ -111,7 +120,7 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     },
   ],
   [
-    'numbers below a long key, where there should be texts',
+    'numbers below a long key where strings are expected',
     () => {
       const type = {
         form: 'map',
@@ -125,7 +134,7 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     },
   ],
   [
-    'owned items in no order',
+    'owned list items in random order',
     () => {
       const elements = Array.from(
         { length: 80_000 },
@@ -143,31 +152,37 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
       )
     },
   ],
-  ['lists in each other, far apart', () => readAny(new JsonScanner(nestedLists))],
-  ['beginnings of PEM blocks', () => decodePem('-----BEGIN A-----\n'.repeat(150_000))],
   [
-    'beginnings of PEM blocks, and one end',
+    'nested lists with much space between the brackets',
+    () => readAny(new JsonScanner(nestedLists)),
+  ],
+  ['PEM blocks without an end', () => decodePem('-----BEGIN A-----\n'.repeat(150_000))],
+  [
+    'PEM blocks of which only one has an end',
     () => decodePem(`${'-----BEGIN A-----\n'.repeat(150_000)}-----END A-----\n`),
   ],
   [
-    'beginnings of certificates',
+    'certificates without an end',
     () => certificateBlocks('-----BEGIN CERTIFICATE-----\n'.repeat(150_000)),
   ],
-  ['beginnings of keys', () => readVerifyingKeys('-----BEGIN PUBLIC KEY-----\n'.repeat(150_000))],
   [
-    'slashes in the middle of an issuer',
+    'public keys without an end',
+    () => readVerifyingKeys('-----BEGIN PUBLIC KEY-----\n'.repeat(150_000)),
+  ],
+  [
+    'slashes in the discovery URL of an issuer',
     () => faultsOf({ discoveryURL: `https://a${'/'.repeat(BODY_CHARACTERS)}b` }),
   ],
   [
     'audiences of an issuer',
     () => faultsOf({ audiences: Array.from({ length: 200_000 }, (_, at) => `${at}`) }),
   ],
-  ['blanks of an email', () => matchesFormat(`${' '.repeat(BODY_CHARACTERS)}(`, 'email')],
-  ['zeros of an address', () => matchesFormat(`${'0'.repeat(BODY_CHARACTERS)}x.`, 'ipv4')],
+  ['spaces in an email address', () => matchesFormat(`${' '.repeat(BODY_CHARACTERS)}(`, 'email')],
+  ['zeros in an IP address', () => matchesFormat(`${'0'.repeat(BODY_CHARACTERS)}x.`, 'ipv4')],
   ['digits of a double', () => toDouble(`${'1'.repeat(BODY_CHARACTERS)}x`)],
-  ['bytes of a literal', () => readBytes(`b'${'é'.repeat(200_000)}'`)],
+  ['characters of a bytes literal', () => readBytes(`b'${'é'.repeat(200_000)}'`)],
   [
-    'the same item again and again',
+    'a list that repeats one item',
     () =>
       itemsByElement(
         Array.from({ length: 500_000 }, () => 'a'),
@@ -175,11 +190,11 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
       ),
   ],
   ['entries of managedFields', () => isSameButTimes(entries, entries.toReversed())],
-  ['a time', () => goTime('T'.repeat(BODY_CHARACTERS))],
+  ['a long timestamp', () => goTime('T'.repeat(BODY_CHARACTERS))],
 ]
 
 for (const [what, run] of inputs) {
-  test(what, () => {
+  test(`processing ${what} takes linear time`, () => {
     const { user } = process.cpuUsage()
     attempt(run)()
     assert.ok((process.cpuUsage().user - user) / 1000 < CPU_MS_MAX)

@@ -29,7 +29,7 @@ type PipelineFixture = { readonly handle: Handler; readonly seen: string[] }
 type Options = {
   readonly verdict?: AccessDecision['verdict']
   readonly isLeaving?: boolean
-  /** Authenticators and authorizers answer later. */
+  /** Whether the authenticator and the authorizer respond asynchronously. */
   readonly isSlow?: boolean
   readonly serve?: () => Promise<ApiResponse>
 }
@@ -112,7 +112,7 @@ test('a request waits for its authenticator and its authorizer', async () => {
   assert.deepEqual(other.seen, ['context', 'authenticate', 'authorize alice', 'decided'])
 })
 
-test('a server that stops refuses requests before it looks at them', async () => {
+test('a server that is shutting down refuses requests before any other stage runs', async () => {
   const one = world({ isLeaving: true })
   const { status, endsConnection } = await get(one)
   assert.equal(status, 429)
@@ -120,8 +120,8 @@ test('a server that stops refuses requests before it looks at them', async () =>
   assert.deepEqual(one.seen, [])
 })
 
-test('an unexpected error becomes a Status, and leaves its seat to the next request', async () => {
+test('an unexpected error becomes a Status and releases the seat for the next request', async () => {
   const one = world({ serve: () => Promise.reject(new Error('broken')) })
   assert.equal((await get(one)).status, 500)
-  assert.equal((await get(one)).status, 500, 'not 429: one request may be in flight')
+  assert.equal((await get(one)).status, 500, 'not 429: the only seat is free again')
 })

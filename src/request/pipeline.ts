@@ -1,6 +1,6 @@
 /**
- * The way of a request through the server: one list of stages, in order, like kube-apiserver's
- * handler chain. An error of any stage becomes the response: a Status, or a line of text.
+ * The handler chain: the ordered list of stages that every request passes, like kube-apiserver's
+ * filters. An error that a stage throws becomes the response: a Status, or a line of text.
  */
 import type { Authenticate } from '../access/authentication/authenticate.ts'
 import type { Authorize } from '../access/authorization/authorizer.ts'
@@ -40,11 +40,11 @@ export type PipelineOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly newAuditId: () => string
-  /** Whether the server stops and refuses new requests. */
+  /** Whether the server is shutting down and refuses new requests. */
   readonly isLeaving: () => boolean
-  /** Undefined: no other origins are allowed. */
+  /** Undefined if no other origins are allowed. */
   readonly cors: Cors | undefined
-  /** Headers of every response, except for refusals while the server stops. */
+  /** Headers of every response, except for refusals during shutdown. */
   readonly constantHeaders: Headers
   readonly context: Omit<ReceiveOptions, 'monotonicMs'>
   readonly authenticate: Authenticate
@@ -64,8 +64,8 @@ export function createPipeline(options: PipelineOptions): Handler {
   const { clock, log, authorize, observers, limits } = options
   const { monotonicMs } = clock
   const headers = new ResponseHeaders(options.constantHeaders)
-  // A stage that refuses requests of known users belongs after `beginAudit`: before it, refusals
-  // are not audited.
+  // A stage that refuses requests of known users belongs after `beginAudit`, because refusals
+  // before it are not audited.
   const stages: readonly Stage[] = [
     refuseWhileLeaving(options.isLeaving),
     allowOrigins(options.cors, headers.withoutFlow),
@@ -103,12 +103,15 @@ export function createPipeline(options: PipelineOptions): Handler {
       const isRefusal = life.measured === undefined
       response = respond(life, errorResponse(error, auditId, { request, log, isRefusal }), error)
     }
-    // To return a promise takes two turns more than to await it.
+    // Returning the promise itself would cost two extra microtasks.
     return response instanceof Promise ? await response : response
   }
 }
 
-/** Waits only if a stage does: to await a value costs more than most stages. */
+/**
+ * Runs the stages in order. Returns a promise only if a stage does, because awaiting a plain value
+ * costs more than most stages.
+ */
 function run(
   stages: readonly Stage[],
   life: RequestLifecycle,
@@ -128,6 +131,9 @@ function responseOf({ response }: RequestLifecycle): ApiResponse {
   return response
 }
 
-/** Node joins several headers of one name by a comma and a space; the first one counts. */
+/**
+ * Returns the audit ID that the client sent, or an empty string. Node joins repeated headers with a
+ * comma and a space; only the first value counts.
+ */
 const givenAuditId = ({ headers }: ApiRequest): string =>
   firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''

@@ -1,4 +1,7 @@
-/** Access to the objects of each resource: created on first use, and released with the resource. */
+/**
+ * Access to the objects of each resource. It is created on first use and released with the
+ * resource.
+ */
 import type { Admission } from '../admission/admission.ts'
 import { isEvents } from '../api/events.ts'
 import type { Labels } from '../api/label-selector.ts'
@@ -53,11 +56,14 @@ export type ResourceAccessOptions = {
   readonly config: Config
   readonly registry: Registry
   readonly storage: {
-    /** That of custom resources, and of what is made of cached objects. */
+    /**
+     * Cache of the main database, which has all custom resources. Items derived from cached
+     * objects, such as converted ones, are also kept in it.
+     */
     readonly cache: Cache
-    /** The cache of the database that has the objects of a resource. */
+    /** Returns the cache of the database that stores a resource. */
     readonly cacheOf: (resource: Resource) => Cache
-    /** Where the objects of a resource are written. */
+    /** Returns the store to which the objects of a resource are written. */
     readonly storeOf: (resource: Resource) => ObjectStore
   }
   readonly metrics: RequestMetrics
@@ -74,11 +80,11 @@ export type ResourceAccessOptions = {
   }
   readonly yaml: YamlConverter
   readonly patterns: PatternThread
-  /** For calls of conversion webhooks. */
+  /** Options for calls to conversion webhooks. */
   readonly calls: WebhookClientOptions
   readonly clock: Clock
   readonly ids: Ids
-  /** Returns a number from 0 to below 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number
 }
 
@@ -92,10 +98,10 @@ export class ResourceAccess {
   readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
   readonly #heldSelectors = new HeldSelectors()
-  /** Weak, since custom resources come and go. */
+  /** Access by resource. Weak, because custom resources come and go. */
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
-  /** By prefix, since all versions of a definition are retired together. */
+  /** Converters by key prefix, because all versions of a definition are retired together. */
   readonly #converters = new Map<Key, Converter[]>()
 
   constructor(options: ResourceAccessOptions) {
@@ -118,14 +124,14 @@ export class ResourceAccess {
   }
 
   /**
-   * What is worth loading into the cache when the server starts: built-in resources, each in the
-   * newest version that is served. Custom resources may be thousands, most of which are not
-   * requested; events are many, and upstream does not cache them either.
+   * Returns the resources worth loading into the cache at startup: built-in resources, each in its
+   * newest served version. There may be thousands of custom resources, most of which are never
+   * requested. Events are numerous, and kube-apiserver does not cache them either.
    */
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
     for (const resource of this.#options.registry.all()) {
-      // Objects of another database are not counted with the others.
+      // The fill counts the objects of the main database, so it skips resources of other databases.
       if (
         resource.isCustom ||
         !resource.isStored ||
@@ -150,7 +156,10 @@ export class ResourceAccess {
     return cacheOf(resource) === cache
   }
 
-  /** Also encodes the objects as protobuf, which controllers request. */
+  /**
+   * Loads a resource into the cache, and encodes its objects as protobuf, which controllers
+   * request.
+   */
   #fill(resource: Resource, prefix: Key): Promise<void> {
     const { cache } = this.#options.storage
     const { forms } = this.of(resource)
@@ -160,8 +169,8 @@ export class ResourceAccess {
   }
 
   /**
-   * Access to objects in the versions that they are stored in. Without a conversion webhook that is
-   * the ordinary access.
+   * Returns access to objects in the versions in which they are stored. Without a conversion
+   * webhook, this is the ordinary access.
    */
   ofStored(resource: Resource): Access {
     return resource.versions.conversionWebhook === undefined
@@ -169,14 +178,14 @@ export class ResourceAccess {
       : this.#make(resource)
   }
 
-  /** Creates nothing that would have to be kept. */
+  /** Returns the keys of a resource. Unlike `of`, it creates nothing that has to be released. */
   keysOf(resource: Resource): ResourceKeys {
     return new ResourceKeys(this.#root, resourcePrefix(resource), resource.isNamespaced)
   }
 
   /**
-   * For a resource of a definition that has changed. A request may still use it, and must not bring
-   * it back into the cache.
+   * Releases a resource whose definition has changed. A request that still uses the resource must
+   * not bring it back into the cache.
    */
   retire(resource: Resource): void {
     const { prefix } = this.keysOf(resource)
@@ -257,7 +266,7 @@ export class ResourceAccess {
       ids,
       now: this.#now,
       random,
-      // Upstream's storage names keys without what all of them begin with.
+      // kube-apiserver's storage reports keys without their common prefix.
       corruptKey: authorizeUnsafeDelete && ((key: Key) => toText(key.slice(this.#root.length - 1))),
       convertYaml: (bytes) => yaml.convert(bytes),
       allowsWatchList: config.featureGates.isOn('WatchList'),
@@ -271,8 +280,8 @@ export class ResourceAccess {
     const kind = {
       kind: resource.kind,
       apiVersion: apiVersionOf(resource),
-      // Read with the first object: most kinds have none, and those of a cluster's types take
-      // milliseconds and megabytes.
+      // Read with the first object: most kinds have no objects, and reading the schemas of all
+      // kinds would take milliseconds and megabytes.
       get schema() {
         return resource.shape
       },
@@ -305,8 +314,8 @@ export class ResourceAccess {
 }
 
 /**
- * Metrics are kept for good, and most resources are never watched: so the metric is created with
- * the first event.
+ * Defers `make` until the first value. Most resources are never watched, and a metric is kept once
+ * it is created.
  */
 function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   let made: ((value: T) => void) | undefined
@@ -316,7 +325,10 @@ function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   }
 }
 
-/** `*core.Secret`. Upstream has a Go package for each group, and one type for all custom kinds. */
+/**
+ * Returns the Go type of a kind, such as `*core.Secret`. kube-apiserver has one Go package per
+ * group, and one type for all custom kinds.
+ */
 const goKindOf = ({ isCustom, group, kind }: Resource): string =>
   isCustom ? '*unstructured.Unstructured' : `*${group.split('.')[0] || 'core'}.${kind}`
 

@@ -7,11 +7,11 @@ import type { Resource, Verb } from '../registry/resource.ts'
 export type ResourceRequest = {
   readonly verb: Verb
   readonly resource: Resource
-  /** Empty: all namespaces, or a cluster-scoped resource. */
+  /** Empty for all namespaces, and for cluster-scoped resources. */
   readonly namespace: string
-  /** Empty for collections; a watch through the deprecated path may have one. */
+  /** Empty for collections, except on the deprecated watch path, which may have a name. */
   readonly name: string
-  /** Empty: the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string
   readonly user: User
   readonly context: RequestContext

@@ -1,6 +1,6 @@
 /**
- * Completes the response of a request: headers and seats, and the end of its metrics, traces, log
- * lines and audit event.
+ * Completes a response: sets its headers, releases the seats of the request, and ends its metrics,
+ * traces, log lines and audit event.
  */
 import type { ResourceInfo } from '../api/context.ts'
 import { ApiError, RemoteUnavailable, TextError } from '../api/errors.ts'
@@ -25,7 +25,7 @@ export type RespondOptions = {
   readonly headers: ResponseHeaders
   readonly flowControl: FlowControl | undefined
   readonly metrics: RequestMetrics
-  /** Whether there is such a resource, with such a subresource. */
+  /** Whether the resource and its subresource exist. */
   readonly isServed: (info: ResourceInfo) => boolean
   readonly audit: Audit | undefined
   readonly traces: Traces | undefined
@@ -36,7 +36,7 @@ export type RespondOptions = {
   readonly logsRequests: () => boolean
 }
 
-/** `error`: why the request failed, if it did. */
+/** Completes a response. `error` is why the request failed, if it failed. */
 type Respond = (
   life: RequestLifecycle,
   answered: ApiResponse,
@@ -47,7 +47,8 @@ export const createRespond =
   (options: RespondOptions): Respond =>
   (life, answered, error) => {
     const { audit, clock, headers, flowControl } = options
-    // Reading the clock costs as much as some stages, so it is read once for all that ends here.
+    // Reading the clock costs as much as some stages, so one timestamp serves everything that ends
+    // here.
     const nowMs = clock.monotonicMs()
     const counted = countWatch(life, life.measured?.answer(answered) ?? answered, flowControl)
     life.contextIfAny?.end()
@@ -84,7 +85,7 @@ function endSpan(
   if (span !== undefined && context !== undefined) traces?.end(span, { context, startMs, response })
 }
 
-/** Most requests are neither refused nor terminated. */
+/** Counts a request that was refused or terminated. Most requests are neither. */
 function countRefusal(
   { request, info, measured }: RequestLifecycle,
   { status }: ApiResponse,
@@ -105,8 +106,8 @@ function countRefusal(
 const TOO_MANY_REQUESTS = 429
 
 /**
- * A watch has its seats until it has sent what exists. Writes cost more for as long as the watch
- * lasts.
+ * Counts an open watch, because writes need more seats while there are watchers. Releases the seats
+ * of the watch once it has sent the objects that already exist.
  */
 function countWatch(
   { info, request, seat }: RequestLifecycle,
@@ -137,7 +138,10 @@ function countWatch(
   }
 }
 
-/** A long response keeps its seats until it is written; others leave theirs now. */
+/**
+ * Returns the slot that a watch or a long response keeps while it is written. Releases the seats of
+ * every other request now.
+ */
 function placeOf(
   life: RequestLifecycle,
   response: ApiResponse,
@@ -146,7 +150,7 @@ function placeOf(
   const { seat, measured, isOwn, contextIfAny } = life
   life.seat = undefined
   if ('frames' in response && !isOwn && seat !== undefined) {
-    // Seats of a watch are left when all that existed has been sent.
+    // The seats of a watch are released when it has sent all existing objects.
     measured?.end()
     return { leave: () => seat.leave(), stall: () => seat.stall?.() }
   }
@@ -166,9 +170,9 @@ function placeOf(
 }
 
 /**
- * kube-apiserver's handler ends when it has written a short response, whether or not the client
- * reads it. A longer one, which may be a whole list in memory, counts as in flight for as long as
- * its client takes to read it.
+ * Whether a response counts as in flight until its client has read it. kube-apiserver's handler
+ * ends when it has written a short response, whether or not the client reads it. A longer response
+ * may keep a whole list in memory.
  */
 function isLong(response: ApiResponse): boolean {
   if (!('body' in response)) return false
@@ -177,13 +181,16 @@ function isLong(response: ApiResponse): boolean {
   return body.reduce((bytes, { length }) => bytes + length, 0) > SHORT_BODY_BYTES_MAX
 }
 
-/** A caller that impersonates the anonymous user is authenticated all the same. */
+/**
+ * Whether the caller is unauthenticated. A caller that impersonates the anonymous user is still
+ * authenticated.
+ */
 function isUnauthenticated({ contextIfAny }: RequestLifecycle): boolean {
   const caller = contextIfAny?.caller
   return caller === undefined || caller.name === anonymousUser.name
 }
 
-/** Logs neither the query nor any header: both may contain secrets. */
+/** Logs a request without its query and headers, which may contain secrets. */
 function logRequest(
   { request, auditId, contextIfAny }: RequestLifecycle,
   status: number,
@@ -205,7 +212,10 @@ function logRequest(
   })
 }
 
-/** Returns the response, which waits for its event in the blocking modes. */
+/**
+ * Ends the audit event and returns the response. In the blocking modes, the promise waits until the
+ * event is recorded.
+ */
 function endAudit(
   life: RequestLifecycle,
   response: ApiResponse,
@@ -213,7 +223,8 @@ function endAudit(
 ): MaybePromise<ApiResponse> {
   const { audited, info, contextIfAny } = life
   if (audited !== undefined) return audited.answered(response, outcome)
-  // A request that the policy leaves out is not recorded, nor is one whose path cannot be parsed.
+  // If the caller is known, the audit policy has excluded the request. A request whose path cannot
+  // be parsed is not audited.
   if (contextIfAny?.caller !== undefined || info === undefined) return response
   const begun = audit.begin(arrivalOf(life, info, outcome.nowMs), undefined)
   return begun?.refused(response, outcome) ?? response

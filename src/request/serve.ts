@@ -1,4 +1,6 @@
-/** The stage that serves a request: a document, an aggregated server, or a verb of a resource. */
+/**
+ * The stage that serves a request: with a document, an aggregated server, or a verb of a resource.
+ */
 import { requestTimedOut } from '../api/errors.ts'
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
@@ -15,10 +17,10 @@ import type { Traces } from './tracing/tracing.ts'
 export type ServeOptions = {
   readonly dispatch: Dispatch
   readonly documents: Documents
-  /** Passes a request on to the aggregated API server that has what is at its path. */
+  /** Forwards a request to the aggregated API server that serves its path. */
   readonly proxy: Proxy
   readonly metrics: RequestMetrics
-  /** Undefined: nothing is traced. */
+  /** Undefined if tracing is off. */
   readonly traces: Traces | undefined
   readonly monotonicMs: () => number
 }
@@ -73,7 +75,10 @@ function answerOf(
   }
 }
 
-/** As in kube-apiserver, the audit log has documents about the API in JSON, like objects. */
+/**
+ * Serves a document. As in kube-apiserver, the audit log records discovery documents as JSON, like
+ * objects, whatever media type the client accepts.
+ */
 async function document(
   { request, context, audited }: RequestLifecycle,
   documents: Documents,
@@ -88,7 +93,7 @@ async function document(
   return response
 }
 
-/** The same request, from a client that accepts `type`. */
+/** Returns a copy of the request whose only header accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {
   const { method, path, query, signal, remoteAddress, hasBody } = request
   return {
@@ -105,7 +110,9 @@ function accepting(request: ApiRequest, type: string): ApiRequest {
   }
 }
 
-/** The signal of the context aborts what still runs. */
+/**
+ * Fails with a timeout error, and aborts the signal of the context so that unfinished work stops.
+ */
 function timeOut(context: RequestContext): never {
   context.timeOut()
   throw requestTimedOut()

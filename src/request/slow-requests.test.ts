@@ -16,7 +16,7 @@ const request: ApiRequest = {
   peerCertificate: () => undefined,
 }
 
-test('what took half a second is told, ten times a second, and how many were not', () => {
+test('requests of half a second or more are logged at most ten times per second, with the number of omitted ones', () => {
   const lines: Record<string, unknown>[] = []
   const slow = new SlowRequests((_level, _message, fields = {}) => lines.push(fields))
   slow.record({ request, context: undefined, status: 200, ms: 499 }, 100)

@@ -1,14 +1,14 @@
 /**
- * One log line for each slow request, with where its time went; not more of them than somebody can
- * read.
+ * Logs one line for each slow request, with where its time went. The rate of lines is limited, so
+ * that people can read them.
  */
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
-/** As upstream's traces in its log. */
+/** Threshold of kube-apiserver's traces, which it also logs. */
 const SLOW_MS = 500
-/** In an overload all requests are slow. */
+/** Maximum number of lines per second, because all requests are slow in an overload. */
 const LINES_PER_SECOND_MAX = 10
 
 export type EndedRequest = {
@@ -28,7 +28,7 @@ export class SlowRequests {
     this.#log = log
   }
 
-  /** `nowMs`: on the monotonic clock. */
+  /** Logs the request if it was slow. `nowMs` is on the monotonic clock. */
   record(ended: EndedRequest, nowMs: number): void {
     if (ended.ms < SLOW_MS) return
     const second = Math.floor(nowMs / 1000)
@@ -43,7 +43,7 @@ export class SlowRequests {
     this.#report(ended)
   }
 
-  /** Neither the query nor any header: both may contain secrets. */
+  /** Logs neither the query nor the headers, because both may contain secrets. */
   #report({ request: { method, path }, context, status, ms }: EndedRequest): void {
     const left = this.#left
     this.#left = 0
@@ -61,8 +61,8 @@ export class SlowRequests {
 }
 
 /**
- * What took a millisecond and more; the rest is the work of the server itself and what it waited
- * for together with other requests.
+ * Returns the steps that took at least a millisecond. The rest is the server's own work, and waits
+ * that the request shared with other requests.
  */
 function partsOf({ spent }: RequestContext, ms: number): Record<string, number> {
   const named = {

@@ -1,25 +1,25 @@
 /**
- * The body of a remote server's answer, on its way to whoever pulls it. It holds what came since
- * the last pull, copied into blocks that are used again: a long answer leaves no garbage, and one
- * that comes byte by byte takes no more than its bytes. How much may come before it is pulled is
- * decided by its origin (the window of a stream), or it pauses that.
+ * The body of a remote server's response, on its way to the client. It holds what arrived since the
+ * last pull, copied into blocks that are reused. So a long response creates no garbage, and one
+ * that arrives byte by byte takes no more than its bytes. How much arrives before it is pulled is
+ * limited by the origin, such as by the window of a stream. An origin without a limit is paused.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
 
-/** What is held before an origin that can be paused is paused. */
+/** Number of held bytes at which the origin is paused, if that is possible. */
 const HELD_BYTES_MAX = 64 * 1024
-/** A shorter first part gets memory of its own: most answers have no other. */
+/** Maximum size of a first part that gets memory of its own. Most responses have only one part. */
 const SHORT_BYTES_MAX = 8 * 1024
 
-/** What the body comes from. */
+/** Where the body comes from. */
 export type BodyOrigin = {
-  /** Absent: it sends no more than it is given back. */
+  /** Absent if the origin sends no more than it gets back. */
   readonly pause?: () => void
   readonly resume?: () => void
-  /** So many bytes have been sent on. */
+  /** Called when this many bytes have been sent on. */
   readonly giveBack?: (bytes: number) => void
-  /** Nobody wants the rest. */
+  /** Called when the rest is not needed. */
   readonly cancel: () => void
 }
 
@@ -28,7 +28,7 @@ export class AnswerBody {
   readonly #blocks: Blocks
   #held: Buffer[] = []
   #heldBytes = 0
-  /** The block that is being filled, and up to where. */
+  /** The block that is being filled, and how far it is filled. */
   #block: Buffer | undefined
   #filled = 0
   /** Blocks of what is held, and of what was pulled last, which is being sent. */
@@ -38,7 +38,7 @@ export class AnswerBody {
   #isPaused = false
   #hasEnded = false
   #failure: Error | undefined
-  /** Bytes that are still to come; Infinity: nobody said how many there are. */
+  /** Number of bytes that are still to come. Infinity if it is unknown. */
   #left = Infinity
   #onReady: (() => void) | undefined
   #willNotify = false
@@ -50,20 +50,20 @@ export class AnswerBody {
   }
 
   /**
-   * The length that was announced. A body that is longer, or shorter, fails: another answer must
-   * not begin where this one should have ended.
+   * Sets the length that was announced. A longer or shorter body fails, because another response
+   * must not begin where this one should have ended.
    */
   expect(length: string | readonly string[] | undefined): void {
     if (length !== undefined)
       this.#left = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
   }
 
-  /** The memory of the chunk may be reused. */
+  /** Adds a chunk. Its memory may be reused. */
   push(chunk: Buffer): void {
     if (this.#hasEnded) return
     if (chunk.length > this.#left) {
       this.#origin.cancel()
-      return this.fail(new Error('the answer is longer than its length'))
+      return this.fail(new Error('the response is longer than its length'))
     }
     this.#left -= chunk.length
     this.#heldBytes += chunk.length
@@ -84,25 +84,28 @@ export class AnswerBody {
     this.#setEnded()
   }
 
-  /** Called once nothing more can come; at once if that is so. */
+  /** Calls back once nothing more can arrive, immediately if that is already so. */
   onEnd(ended: () => void): void {
     if (this.#hasEnded) ended()
     else this.#onEnd = ended
   }
 
-  /** The rest will not come: `take` fails when it has returned what did. */
+  /** Ends the body early. `take` fails after it has returned what arrived. */
   fail(error: Error): void {
     if (this.#hasEnded) return
     this.#failure = error
     this.#setEnded()
   }
 
-  /** The whole body, if all of it is here: most answers are short. It is taken then, for good. */
+  /**
+   * Returns the whole body, if all of it has arrived: most responses are short. The memory then
+   * belongs to the caller.
+   */
   takeWhole(): readonly Buffer[] | undefined {
     return this.#hasEnded && this.#failure === undefined ? (this.takeForGood() ?? []) : undefined
   }
 
-  /** As `take`, and the memory is the caller's. */
+  /** Like `take`, but the memory then belongs to the caller. */
   takeForGood(): readonly Buffer[] | undefined {
     const taken = this.take()
     this.#blocks.drop(this.#sentBlocks.length)
@@ -111,8 +114,8 @@ export class AnswerBody {
   }
 
   /**
-   * Its memory is reused by the next call. Fails if the remote server ended the answer before its
-   * end.
+   * Returns what has arrived, or undefined at the end. The memory is reused by the next call. Fails
+   * if the remote server ended the response early.
    */
   take(): readonly Buffer[] | undefined {
     for (const block of this.#sentBlocks) this.#blocks.give(block)
@@ -140,7 +143,7 @@ export class AnswerBody {
     else this.#onReady = ready
   }
 
-  /** What was pulled last may still be read: its blocks are not used again. */
+  /** Drops the body. The bytes pulled last may still be read, so their blocks are not reused. */
   close(): void {
     this.#blocks.drop(this.#sentBlocks.length)
     for (const block of this.#heldBlocks) this.#blocks.give(block)
@@ -181,7 +184,10 @@ export class AnswerBody {
     this.#notify()
   }
 
-  /** TLS hands over its records one by one: those that came together are told together. */
+  /**
+   * Notifies the reader later, once for all chunks that arrive together: TLS delivers its records
+   * one by one.
+   */
   #notifySoon(): void {
     if (this.#onReady === undefined || this.#willNotify) return
     this.#willNotify = true

@@ -1,4 +1,4 @@
-/** What an APIService says: which group and version it is for, and which server has them. */
+/** Reads an APIService: its group and version, and which server has them. */
 import {
   type Fields,
   fieldsOf,
@@ -11,20 +11,20 @@ import {
 import type { ServiceReference } from '../../net/outbound/service-address.ts'
 
 export type ApiService = {
-  /** `<version>.<group>`; `v1.` is the legacy group. */
+  /** Has the form `<version>.<group>`. `v1.` is the legacy group. */
   readonly name: string
   readonly resourceVersion: string
   readonly group: string
   readonly version: string
   readonly groupPriorityMinimum: number
   readonly versionPriority: number
-  /** Undefined: this server has them. */
+  /** Undefined if this server has the group and version. */
   readonly remote: RemoteSpec | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
-  /** That condition; undefined: it has none. */
+  /** The condition Available. Undefined if it is missing. */
   readonly condition: Condition | undefined
-  /** Whether this server creates and deletes it, for what it serves itself. */
+  /** Whether this server creates and deletes the APIService, for what it serves itself. */
   readonly isManaged: boolean
 }
 
@@ -36,9 +36,9 @@ export type Condition = {
 
 export type RemoteSpec = {
   readonly service: ServiceReference
-  /** PEM; empty: the CAs of the system. */
+  /** CA certificates in PEM. Empty for the CAs of the system. */
   readonly caPem: string
-  /** The certificate of the server is not verified. */
+  /** Whether the server's certificate is not verified. */
   readonly isInsecure: boolean
 }
 

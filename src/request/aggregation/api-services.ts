@@ -1,7 +1,7 @@
 /**
- * The APIServices, kept current by a watch of the cache, and the remote servers that they lead to.
- * A request is for a remote server if the APIService of its group and version names a Service;
- * without one, or without an APIService, this server answers.
+ * Keeps the APIServices current by watching them in the cache, with the remote servers that they
+ * lead to. A request is for a remote server if the APIService of its group and version names a
+ * Service. Without a Service or an APIService, this server serves the request.
  */
 import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
 import type { Informer } from '../../storage/cache/informer.ts'
@@ -14,24 +14,25 @@ import { RemoteMemory } from './remote-pool.ts'
 import { Remote, type RemoteOptions } from './remote.ts'
 
 export type ApiServicesInformerOptions = {
-  /** Undefined: APIServices are not served, and nothing is remote. */
+  /** Undefined if APIServices are not served. Nothing is remote then. */
   readonly access: () => InformerAccess | undefined
   readonly remotes: RemoteOptions
   readonly log: Log
 }
 
-/** `remote`: the server that has its group and version; undefined: this one. */
+/**
+ * An APIService. `remote` is the server that has its group and version, or undefined for this
+ * server.
+ */
 export type RegisteredApiService = {
   readonly service: ApiService
   readonly remote: Remote | undefined
 }
 
-/** `known`: undefined: the APIService was deleted. */
+/** Called with each change. `known` is undefined if the APIService was deleted. */
 export type OnApiService = (name: string, known: RegisteredApiService | undefined) => void
 
-/**
- * Whether a request is for the legacy group. Its APIService stands for all of /api, as upstream.
- */
+/** Name of the APIService of the legacy group. It stands for all of /api, as in kube-apiserver. */
 const legacyName = 'v1.'
 
 export class ApiServicesInformer implements AsyncDisposable {
@@ -47,7 +48,8 @@ export class ApiServicesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all APIServices are known. To be awaited before the first request is accepted.
+   * Resolves when all APIServices have been loaded. It must be awaited before the first request is
+   * accepted.
    */
   async start(): Promise<void> {
     const [followed] = informByName<KubeObject>(
@@ -66,7 +68,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     await followed?.start()
   }
 
-  /** All, of this server and of others. */
+  /** Returns all APIServices, of this server and of remote servers. */
   all(): Iterable<RegisteredApiService> {
     return this.#known.values()
   }
@@ -75,7 +77,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     return this.#known.get(name)
   }
 
-  /** The remote server that has this group and version. */
+  /** Returns the remote server that has this group and version. */
   remoteOf(
     group: string,
     version: string,
@@ -84,7 +86,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     return this.#remote.get(group === '' ? legacyName : `${version}.${group}`)
   }
 
-  /** The remote server that has this path: below /apis/<group>/<version>, or /api. */
+  /** Returns the remote server that has this path: below /apis/<group>/<version>, or /api. */
   remoteAt(path: string): (RegisteredApiService & { readonly remote: Remote }) | undefined {
     if (this.#remote.size === 0) return undefined
     const [, root = '', group = '', version = ''] = path.split('/', 4)
@@ -95,8 +97,8 @@ export class ApiServicesInformer implements AsyncDisposable {
   }
 
   /**
-   * Called with every change, also of a condition, and first with all that are known. Returns how
-   * to end that.
+   * Calls the listener with every known APIService, and then with every change, including changes
+   * of a condition. Returns a function that ends this.
    */
   onChange(listener: OnApiService): () => void {
     this.#listeners.add(listener)
@@ -104,7 +106,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     return () => this.#listeners.delete(listener)
   }
 
-  /** A store whose writes return when they are in force. */
+  /** Returns a store whose writes return once they have taken effect here. */
   informedStore(store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#informer)
   }
@@ -117,8 +119,8 @@ export class ApiServicesInformer implements AsyncDisposable {
   #set(name: string, object: KubeObject | undefined): void {
     const before = this.#known.get(name)?.remote
     const service = object && readApiService(object)
-    // APIServices themselves are always served here, as upstream: else nobody could take back what
-    // leads them elsewhere.
+    // As in kube-apiserver, APIServices themselves are always served here. Otherwise an APIService
+    // that leads them elsewhere could not be removed.
     const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
     const remote = isKept

@@ -1,7 +1,8 @@
 /**
- * Keeps the condition Available of APIServices current. That of a remote server is looked at when
- * the APIService, its Service or its endpoints change, and every half minute: what is between the
- * servers may fail without a change. One of this server is always available.
+ * Keeps the condition Available of APIServices current. A remote server is checked when the
+ * APIService, its Service or its endpoints change. It is also checked every half minute, because
+ * the network between the servers may fail without such a change. An APIService of this server is
+ * always available.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'
@@ -22,15 +23,15 @@ import type { AvailabilityMetrics } from './metrics.ts'
 import { Prober } from './probe.ts'
 import type { Remote, RemoteOptions } from './remote.ts'
 
-/** As upstream. */
+/** How often a remote server is checked, as in kube-apiserver. */
 const CHECK_MS = 30_000
 /**
- * The wait before a condition that somebody else wrote is looked at; each one within the time after
- * it doubles that.
+ * Wait before a check of a condition that another server wrote. Each further one within `CALM_MS`
+ * doubles the wait.
  */
 const CONTESTED_MS = 1_000
 const CALM_MS = 120_000
-/** How many are looked at concurrently, as upstream. */
+/** Maximum number of concurrent checks, as in kube-apiserver. */
 const WORKERS_MAX = 5
 
 export type AvailabilityOptions = Pick<
@@ -39,7 +40,7 @@ export type AvailabilityOptions = Pick<
 > & {
   readonly apiServices: ApiServicesInformer
   readonly getEndpoints: GetService
-  /** Of services and endpoints. Undefined: the resource is not served. */
+  /** Returns access to services or endpoints. Undefined if the resource is not served. */
   readonly accessOf: (plural: string) => InformerAccess | undefined
   readonly handle: Handler
   readonly metrics: AvailabilityMetrics
@@ -55,22 +56,22 @@ export class Availability implements AsyncDisposable {
   /** Names of APIServices, by the Service that they lead to. */
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
-  /** By name: what was decided last. */
+  /** The last decision, by name of the APIService. */
   readonly #decided = new Map<
     string,
     { readonly remote: Remote | undefined; readonly condition: Condition }
   >()
   /**
-   * By name: when somebody else's condition is looked at next, and for how long such are waited
-   * with.
+   * When a condition of another server is checked next, and how long such checks wait, by name of
+   * the APIService.
    */
   readonly #contested = new Map<
     string,
     { readonly timer: NodeJS.Timeout | undefined; readonly ms: number; readonly atMs: number }
   >()
-  /** By name: the version of the object that was written last. */
+  /** The resourceVersion that was written last, by name of the APIService. */
   readonly #written = new Map<string, string>()
-  /** Of Services and endpoints, once there is something remote. */
+  /** Informers of Services and endpoints, once there is a remote server. */
   #informer: readonly Informer<true>[] = []
   #forget: (() => void) | undefined
 
@@ -104,7 +105,7 @@ export class Availability implements AsyncDisposable {
   #changed(name: string, known: RegisteredApiService | undefined): void {
     this.#index(name, known?.service.remote?.service)
     if (known?.remote !== undefined && this.#informer.length === 0) this.#follow()
-    // What comes back is what was just written.
+    // This is the event of the last write.
     if (known !== undefined && this.#written.get(name) === known.service.resourceVersion) return
     const decided = this.#decided.get(name)
     const isContested =
@@ -116,7 +117,10 @@ export class Availability implements AsyncDisposable {
     else this.#queue.add(name)
   }
 
-  /** Servers that see different things would otherwise write against each other without pause. */
+  /**
+   * Checks an APIService after a delay. Otherwise, servers that see different conditions would
+   * overwrite each other without pause.
+   */
   #checkLater(name: string): void {
     const before = this.#contested.get(name)
     if (before?.timer !== undefined) return
@@ -168,7 +172,7 @@ export class Availability implements AsyncDisposable {
         }),
       ]
     })
-    // They never fail: what cannot be followed is logged, and tried again.
+    // Informers never fail: they log errors and retry.
     for (const one of this.#informer) void one.start()
   }
 
@@ -205,7 +209,7 @@ export class Availability implements AsyncDisposable {
       : { status: 'False', reason: 'FailedDiscoveryCheck', message: why }
   }
 
-  /** Fails if it cannot be written: it is tried again. */
+  /** Writes the condition. Fails if it cannot be written; the check is then retried. */
   async #write({ name }: ApiService, condition: Condition): Promise<void> {
     const { handle, clock, log, metrics } = this.#options
     const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`

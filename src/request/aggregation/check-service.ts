@@ -1,11 +1,11 @@
-/** Whether the Service of a remote server can lead to it, by what the cluster says of it. */
+/** Checks by the objects in the cluster whether the Service of a remote server can lead to it. */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { ServiceReference } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 
-/** `endpoints` is called where they matter. Undefined: nothing speaks against it. */
+/** Returns undefined if the objects show no problem. `endpoints` is called only if they matter. */
 export async function serviceFault(
   { namespace, name, port }: ServiceReference,
   service: KubeObject | undefined,

@@ -1,6 +1,6 @@
 /**
- * What this server shows to remote ones, so that they believe it who a user is. Its files may be
- * renewed while the server runs.
+ * The certificate that this server presents to remote servers, so that they trust its headers about
+ * users. Its files may be renewed while the server runs.
  */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -14,7 +14,8 @@ export class ClientCertificate {
   #current: RemoteTls['client']
 
   /**
-   * `files`: null: there is none. If they cannot be used yet, which is logged, it shows nothing.
+   * `files` is null if there is no certificate. If the files cannot be used yet, this is logged,
+   * and no certificate is presented.
    */
   constructor(files: Files | null, log: Log) {
     if (files === null) return
@@ -25,18 +26,18 @@ export class ClientCertificate {
       const how = { certificatePath, keyPath, error: messageOf(error) }
       log(
         'error',
-        'the certificate for aggregated API servers cannot be used: none is shown to them',
+        'the client certificate for aggregated API servers cannot be used: requests are sent to them without it',
         how,
       )
     }
   }
 
-  /** The same object until it is renewed. Undefined: there is none. */
+  /** The certificate, as the same object until it is renewed. Undefined if there is none. */
   get current(): RemoteTls['client'] {
     return this.#current
   }
 
-  /** Fails if they cannot be used together. */
+  /** Replaces the certificate. Fails if certificate and key cannot be used together. */
   set(certificatePem: string, keyPem: string): void {
     createSecureContext({ cert: certificatePem, key: keyPem })
     this.#current = { certificatePem, keyPem }

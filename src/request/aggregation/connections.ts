@@ -1,7 +1,7 @@
 /**
- * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees,
- * else HTTP/1.1. They are kept open between requests. A request has its own stream or connection
- * until its answer has ended; upgrades have a connection of their own.
+ * The connections to one remote server, with one TLS configuration: HTTP/2 if the server agrees,
+ * otherwise HTTP/1.1. They are kept open between requests. Each request has its own stream or
+ * connection until its response has ended. Each upgrade has its own connection.
  */
 import { isIP } from 'node:net'
 import {
@@ -20,16 +20,16 @@ import { type ReadingSocket, RemoteMemory, RemotePool } from './remote-pool.ts'
 import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 import { sendUpgrade } from './send-upgrade.ts'
 
-/** Time to connect, without TLS, as upstream. */
+/** Maximum time to connect, without TLS, as in kube-apiserver. */
 const CONNECT_MS_MAX = 30_000
 
 export type RemoteTls = {
-  /** The name that the server's certificate is for. Undefined: the host that is connected to. */
+  /** The name in the server's certificate. Undefined for the host that is connected to. */
   readonly servername: string | undefined
-  /** PEM; empty: the CAs of the system. */
+  /** CA certificates in PEM. Empty for the CAs of the system. */
   readonly caPem: string
   readonly isInsecure: boolean
-  /** What this server shows; undefined: nothing. */
+  /** The certificate that this server presents. Undefined if there is none. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined
 }
 
@@ -55,16 +55,16 @@ export class RemoteConnections {
   }
 
   /**
-   * Resolves with the head of the answer, while the body of the request may still be sent. Fails
-   * with a FailedCall.
+   * Sends a request. Resolves with the head of the response, while the body of the request may
+   * still be sent. Fails with a FailedCall.
    */
   async send(address: Address, request: RemoteRequest): Promise<RemoteAnswer> {
     return this.#poolOf(address).send(request)
   }
 
   /**
-   * Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall, or an
-   * UnansweredUpgrade.
+   * Sends an upgrade request, always over HTTP/1.1 and on a connection of its own. Fails with a
+   * FailedCall or an UnansweredUpgrade.
    */
   async upgrade(
     address: Address,
@@ -74,7 +74,7 @@ export class RemoteConnections {
     return sendUpgrade(request, hostPort(address), socket)
   }
 
-  /** Answers that are under way go on. */
+  /** Closes the connections. Responses in progress continue. */
   close(): void {
     this.#closing.abort()
     for (const pool of this.#pools.values()) pool.close()
@@ -85,7 +85,7 @@ export class RemoteConnections {
     const authority = hostPort(address)
     const known = this.#pools.get(authority)
     if (known !== undefined) return known
-    // Endpoints come and go: the pools of those that are gone hold nothing any more.
+    // Endpoints come and go, so drop the pools that are no longer used.
     for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
     const pool = new RemotePool(authority, this.#memory, {
       open: (protocols, signal) => this.#connect(address, protocols, signal),
@@ -104,7 +104,7 @@ export class RemoteConnections {
     return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
   }
 
-  /** For HTTP/2, read into memory that all such connections share. */
+  /** Connects for HTTP/2, with reads into memory that all such connections share. */
   async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
     const reads = this.#memory.reads.begin()
     const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }

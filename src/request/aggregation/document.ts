@@ -1,4 +1,7 @@
-/** Documents about a remote server, which are small enough to be held: discovery, OpenAPI. */
+/**
+ * Documents about a remote server that are small enough to be held in memory: discovery and
+ * OpenAPI.
+ */
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
@@ -8,21 +11,24 @@ import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 
 export type DocumentOptions = {
   readonly accept: string
-  /** Of what is known: an answer that says it is the same has status 304 and no body. */
+  /**
+   * ETag of the known document. If the document is still the same, the response has status 304 and
+   * no body.
+   */
   readonly etag?: string | undefined
-  /** Who asks. Absent: this server, as a member of system:masters. */
+  /** User of the request. Absent for this server, as a member of system:masters. */
   readonly user?: User | undefined
-  /** How long it may take until all of it is here. */
+  /** Maximum time until the whole document has arrived. */
   readonly timeoutMs: number
   readonly bytesMax: number
-  /** Ends it before that. */
+  /** Ends the request earlier. */
   readonly signal?: AbortSignal | undefined
 }
 
 export type RemoteDocument = {
   readonly status: number
   readonly headers: Headers
-  /** The header; empty: none. */
+  /** The Content-Type header. Empty if it is missing. */
   readonly type: string
   readonly etag: string
   readonly body: Buffer
@@ -33,8 +39,8 @@ export class TooLargeDocument extends Error {
 }
 
 /**
- * Who this server is to remote ones, when it asks for itself. As upstream, any such server lets it
- * read what it serves.
+ * The user that this server is to remote servers for requests of its own. As in kube-apiserver,
+ * every such server lets this user read what it serves.
  */
 export const aggregatorUser: User = {
   name: 'system:kube-aggregator',
@@ -45,8 +51,8 @@ export const aggregatorUser: User = {
 type Send = (request: RemoteRequest) => Promise<RemoteAnswer>
 
 /**
- * Redirects are not followed: they are answers like any other. Fails as `send` does, with an
- * AbortError or a TooLargeDocument.
+ * Fetches a document. Redirects are not followed, but returned like any other response. Fails as
+ * `send` does, with an AbortError, or with a TooLargeDocument.
  */
 export async function fetchDocument(
   send: Send,
@@ -73,7 +79,7 @@ export async function fetchDocument(
     for (const part of parts) collected.append(part)
     if (collected.length > bytesMax) {
       body.close()
-      throw new TooLargeDocument(`${path} has more than ${bytesMax} bytes`)
+      throw new TooLargeDocument(`${path} is larger than ${bytesMax} bytes`)
     }
     if (parts.length === 0) await new Promise<void>((resolve) => body.onReady(resolve))
   }

@@ -1,13 +1,13 @@
 /**
- * How a remote server learns who makes a request: by headers, which count because of the client
- * certificate of this server.
+ * Headers that name the user of a request to a remote server. They are trusted because of the
+ * client certificate of this server.
  */
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 
 /**
- * `hasUid`: the gate RemoteRequestHeaderUID. Fails if the user cannot be named in a header: another
- * name must not get through.
+ * Returns the headers. `hasUid` is the feature gate RemoteRequestHeaderUID. Fails if a header
+ * cannot contain the user's name, because another name must not get through.
  */
 export function identityHeaders(
   { name, uid, groups, extra = {} }: User,
@@ -27,19 +27,20 @@ export function identityHeaders(
 }
 
 /**
- * Headers are written as Latin-1: so their bytes are those of UTF-8, which servers read them as.
+ * Returns the value of a header. Node writes headers as Latin-1, so their bytes are those of UTF-8,
+ * which servers expect.
  */
 function written(header: string, value: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern must match control characters
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value))
     throw new Error(`net/http: invalid header field value for "${header}"`)
-  // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern must match every ASCII character
   return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
 }
 
 /**
- * Bytes that a header's name may not contain, and the percent sign, are percent-encoded; names are
- * compared without case.
+ * Percent-encodes the percent sign, and bytes that the name of a header may not contain. Names of
+ * headers are case-insensitive, so the result is in lower case.
  */
 const escapeKey = (key: string): string =>
   Array.from(Buffer.from(key, 'utf8'), (byte) => {

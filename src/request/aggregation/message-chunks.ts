@@ -1,4 +1,4 @@
-/** The body of an answer over HTTP/1.1, as it comes. */
+/** Yields the body of a response over HTTP/1.1 as it arrives. */
 import type { IncomingMessage } from 'node:http'
 
 export async function* messageChunks(message: IncomingMessage): AsyncGenerator<readonly Buffer[]> {

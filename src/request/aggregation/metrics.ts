@@ -1,11 +1,11 @@
-/** Which APIServices are not available, under upstream's names. */
+/** Metrics of unavailable APIServices, under kube-apiserver's names. */
 import type { Counter, Gauge, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Condition } from './api-service.ts'
 
 export class AvailabilityMetrics {
   readonly #unavailable: Gauge
   readonly #total: Counter
-  /** That there are series of. */
+  /** Reasons for which there are series. */
   readonly #reasons = new Set<string>()
 
   constructor(metrics: Metrics) {
@@ -21,12 +21,12 @@ export class AvailabilityMetrics {
     })
   }
 
-  /** It was looked at. */
+  /** Records the result of a check. */
   seen(name: string, { status }: Condition): void {
     this.#unavailable.with(name).value = status === 'True' ? 0 : 1
   }
 
-  /** It was available, and is no longer. */
+  /** Counts that an APIService is no longer available. */
   lost(name: string, { reason }: Condition): void {
     this.#reasons.add(reason)
     this.#total.with(name, reason).add()

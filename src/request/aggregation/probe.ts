@@ -1,6 +1,6 @@
 /**
- * Asks a remote server for the document about its group and version: whether it answers is whether
- * it is available.
+ * Checks whether a remote server is available, by requesting the document about its group and
+ * version.
  */
 import type { Dial } from '../../lib/net/dial.ts'
 import { quote } from '../../api/quote.ts'
@@ -13,16 +13,16 @@ import { aggregatorUser } from './document.ts'
 import { identityHeaders } from './identity.ts'
 
 /**
- * Sent at once, of which one has to succeed: a Service may lead to servers that are gone, beside
- * others that are not.
+ * Number of concurrent probes, of which one has to succeed. A Service may lead to servers that are
+ * gone in addition to others that are not.
  */
 const PROBES = 5
-/** For a whole answer. */
+/** Timeout of a whole response. */
 const PROBE_MS_MAX = 5_000
 
 /**
- * The connections of probes. As upstream, whose certificate it is does not matter: nothing of the
- * answer is used.
+ * Sends probes. As in kube-apiserver, they accept any certificate, because nothing of the response
+ * is used.
  */
 export class Prober implements Disposable {
   readonly #client: () => RemoteTls['client']
@@ -37,8 +37,8 @@ export class Prober implements Disposable {
   }
 
   /**
-   * Undefined: it answered one of the probes. Else why the last of them failed. `resolve`: fails
-   * with an error that says why.
+   * Returns undefined if a probe succeeded, otherwise why the last one failed. The error with which
+   * `resolve` fails must give the reason.
    */
   async fault(
     service: ApiService,

@@ -1,7 +1,7 @@
 /**
- * Passes a request on to the remote server that has its group and version, and its answer back.
- * Bodies are streamed in both directions, no faster than the other side takes them. The user is
- * told by headers; redirects go no further.
+ * Forwards a request to the remote server that has its group and version, and returns its response.
+ * Bodies are streamed in both directions, no faster than the other side reads them. Headers name
+ * the user. Redirects are not passed on to the client.
  */
 import type { RequestContext } from '../../api/context.ts'
 import {
@@ -32,22 +32,22 @@ import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
 
 /**
- * What an answer holds that its client does not read: what has come of it, in blocks of which one
- * may be hardly used.
+ * Memory held by a response that its client does not read: what has arrived, in blocks of which one
+ * may be nearly empty.
  */
 const WATCH_HELD_BYTES = WATCH_WINDOW_BYTES + BLOCK_BYTES
 const LONG_HELD_BYTES = LONG_WINDOW_BYTES + BLOCK_BYTES
-/** Timers count whole milliseconds. */
+/** Tolerance for timers, which count whole milliseconds. */
 const EARLY_MS_MAX = 5
 /**
- * Of discovery documents, as upstream: clients ask for those of all servers before they do
- * anything.
+ * Timeout of discovery documents, as in kube-apiserver. Clients request those of all servers before
+ * they do anything else.
  */
 const DISCOVERY_MS_MAX = 5_000
 
 export type ProxyOptions = {
   readonly apiServices: ApiServicesInformer
-  /** The gate RemoteRequestHeaderUID. */
+  /** Whether the feature gate RemoteRequestHeaderUID is enabled. */
   readonly hasUid: boolean
   readonly clock: Clock
 }
@@ -55,8 +55,8 @@ export type ProxyOptions = {
 export type ProxiedRequest = { readonly http: ApiRequest; readonly context: RequestContext }
 
 /**
- * The group and version of the request are those of a remote server. `name`: of the APIService
- * whose server is asked, whatever the path.
+ * Forwards a request whose group and version are those of a remote server. `name` is the APIService
+ * whose server is called, whatever the path.
  */
 export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiResponse>
 
@@ -64,7 +64,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
   return async ({ http, context }, name) => {
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
     if (known?.remote === undefined || !known.service.isAvailable) throw new RemoteUnavailable()
-    // Node would send it in upper case, and so something else than was authorized.
+    // Node would send the method in upper case, so it would differ from the method that was
+    // authorized.
     if (http.method !== http.method.toUpperCase()) throw noSuchMethod()
     const { remote } = known
     const address = await resolved(remote)
@@ -94,7 +95,7 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
       ),
     ).catch((error: unknown) => {
       life.end()
-      // The limit of discovery is no limit of the request. A timer may be early by a millisecond.
+      // The timeout of discovery is not that of the request. A timer may be early by a millisecond.
       const isOver = context.deadlineMs - clock.monotonicMs() < EARLY_MS_MAX
       throw life.isLate && isOver ? requestTimedOut() : error
     })
@@ -107,7 +108,8 @@ async function resolved(remote: Remote): Promise<Address> {
   try {
     return await remote.resolve()
   } catch (error) {
-    // Upstream says no more than this, too: the Services of a cluster are not for everyone to see.
+    // kube-apiserver reports no more than this either, because not everyone may see the Services of
+    // a cluster.
     throw error instanceof UnresolvedService ? new RemoteUnavailable(error) : error
   }
 }
@@ -133,7 +135,7 @@ async function reached<T>(send: () => Promise<T>): Promise<T> {
 
 const whyOf = (error: FailedCall): string => reasonOf(error)
 
-/** What is left of the time of the request; less for discovery. Infinity for watches. */
+/** Returns the remaining time of the request, or less for discovery. It is Infinity for watches. */
 function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   const left = deadlineMs - clock.monotonicMs()
   if (info.kind !== 'path') return left
@@ -160,7 +162,7 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   const known = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined
   if (status === NO_CONTENT || status === NOT_MODIFIED || http.method === 'HEAD') {
     body.close()
-    // The length is that of an answer that has its body.
+    // The length is that of the response with its body.
     const all =
       known === undefined || status === NO_CONTENT
         ? shown
@@ -183,7 +185,7 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
       isRelayed: true,
     }
   }
-  // Most answers are short and come in one piece with their head.
+  // Most responses are short, and arrive in one piece with their head.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
   if (known > WATCH_WINDOW_BYTES) answer.widen?.()
@@ -201,7 +203,10 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
 const NO_CONTENT = 204
 const NOT_MODIFIED = 304
 
-/** Its functions are taken from it by whoever counts or closes it. */
+/**
+ * Returns functions that work without their object, because callers detach them to count or close
+ * the frames.
+ */
 const framesOf = (body: AnswerBody): FrameSource => ({
   take: () => body.take(),
   onReady: (ready) => body.onReady(ready),
@@ -214,8 +219,8 @@ const isRedirect = ({ status, headers }: Pick<RemoteAnswer, 'status' | 'headers'
   status >= 300 && status < 400 && headers['location'] !== undefined && headers['location'] !== ''
 
 /**
- * Where this server says something, too, the remote one adds to it, as upstream. What it says of
- * flows is of its own.
+ * Combines the headers that both servers set, as in kube-apiserver. Flow headers of the remote
+ * server are dropped, because they are about its own flows.
  */
 function withOwn(headers: Headers, { auditId }: RequestContext): Headers {
   const {
@@ -253,13 +258,13 @@ type Upgrade = {
   readonly address: Address
   readonly headers: Headers
   readonly context: RequestContext
-  /** Until there is an answer. */
+  /** Lifetime of the request, until there is a response. */
   readonly life: RequestLifetime
 }
 
 /**
- * The body of such a request is not passed on, so it has no length: a server that refuses would
- * take the next request for the body.
+ * Forwards an upgrade request. Its body is not forwarded, so neither is its length: a server that
+ * refuses would take the next request for the body.
  */
 async function upgrade(
   http: ApiRequest,

@@ -23,7 +23,7 @@ type ResourceContent = {
 type VersionContent = {
   readonly group: string
   readonly version: string
-  /** Undefined: its server cannot be asked now. */
+  /** Undefined if the server cannot be reached now. */
   readonly resources: readonly ResourceContent[] | undefined
 }
 
@@ -66,8 +66,8 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   }
 
   /**
-   * Resolves when aggregated discovery has every APIService. To be awaited before the server is
-   * ready.
+   * Resolves when aggregated discovery has every APIService. It must be awaited before the server
+   * is ready.
    */
   async start(): Promise<void> {
     this.openApi.start()
@@ -75,8 +75,8 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   }
 
   /**
-   * For controllers: those of all APIServices that were asked for, the preferred ones of a group
-   * first.
+   * Returns the versions of all APIServices that were fetched, for controllers. The preferred
+   * versions of a group come first.
    */
   versions(): readonly VersionContent[] {
     const versions = [...this.discovery.versions()].toSorted((a, b) =>
@@ -91,7 +91,9 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
     }))
   }
 
-  /** For controllers that look into every resource of a namespace. */
+  /**
+   * Returns the resources in namespaces, for controllers that visit every resource of a namespace.
+   */
   content(): { readonly resources: readonly ResourceContent[]; readonly stale: readonly string[] } {
     const versions = this.versions()
     const stale = versions.filter(({ resources }) => resources === undefined)
@@ -111,7 +113,7 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
 
   #remoteOf(name: string): Remote {
     const remote = this.#apiServices.get(name)?.remote
-    if (remote === undefined) throw new Error(`${name} has no remote server any longer`)
+    if (remote === undefined) throw new Error(`${name} no longer has a remote server`)
     return remote
   }
 

@@ -1,6 +1,7 @@
 /**
- * The connections to one address of a remote server. Requests share those of HTTP/2; one that meets
- * a connection which the server was just closing is sent again, if it may be.
+ * The connections to one address of a remote server. Requests share connections of HTTP/2. If the
+ * server was just closing the connection of a request, the request is sent again, provided that it
+ * may be repeated.
  */
 import type { TLSSocket } from 'node:tls'
 import { isReplayable } from '../../api/proxied-headers.ts'
@@ -19,18 +20,18 @@ import { sendHttp2 } from './send-http2.ts'
 import { SharedReads } from './shared-reads.ts'
 import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
 
-/** Connections to one address, each of which takes some hundred streams. */
+/** Maximum number of connections to one address. Each of them takes some hundred streams. */
 const HTTP2_CONNECTIONS_MAX = 256
-/** How often a request is sent anew that met a connection which the server was just closing. */
+/** How often a request is sent if the server was just closing its connection. */
 const SENDS_MAX = 3
 
-/** Memory that answers go through, shared by all remote servers. */
+/** Memory that responses pass through, shared by all remote servers. */
 export class RemoteMemory {
   readonly blocks = new Blocks()
   readonly reads = new SharedReads()
 }
 
-/** `readTo`: it has no events for what it reads; undefined: it has. */
+/** A socket and how to read it. With `readTo`, the socket has no events for its data. */
 export type ReadingSocket = {
   readonly socket: TLSSocket
   readonly readTo: SessionOptions['readTo']
@@ -38,7 +39,7 @@ export type ReadingSocket = {
 
 type RemoteOpeners = {
   readonly open: Connect
-  /** Undefined: the connection leads through a proxy. */
+  /** Undefined if the connection leads through a proxy. */
   readonly openReading: ((signal: AbortSignal) => Promise<ReadingSocket>) | undefined
 }
 
@@ -49,7 +50,7 @@ export class RemotePool {
   readonly #agent: TlsAgent
   #sessions: readonly Http2Session[] = []
   #opened: Promise<Http2Session | undefined> | undefined
-  /** The server did not agree on HTTP/2. */
+  /** Whether the server did not agree on HTTP/2. */
   #isHttp1 = false
   #isClosed = false
 
@@ -89,7 +90,8 @@ export class RemotePool {
         return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        // A body can be read once. What may have been done must not be done again.
+        // A body can be read only once. A request that may have been executed must not be executed
+        // again.
         const isRepeatable =
           !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
@@ -103,7 +105,9 @@ export class RemotePool {
     this.#agent.retire()
   }
 
-  /** Has a stream for the request. Undefined: it is to be sent over HTTP/1.1. */
+  /**
+   * Returns a session with a stream for the request, or undefined if the request must use HTTP/1.1.
+   */
   async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
     if (this.#isHttp1) return undefined
     for (;;) {
@@ -113,8 +117,8 @@ export class RemotePool {
       // limit: sessions with one server
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
-        throw new Error('too many requests are under way')
-      // It is opened for many requests, each of which may give up.
+        throw new Error('too many requests are in progress')
+      // The session is opened for many requests, each of which may be aborted.
       this.#opened ??= this.#open().finally(() => {
         this.#opened = undefined
       })
@@ -129,7 +133,7 @@ export class RemotePool {
       unread(open(['h2', 'http/1.1'], signal)))
     if (socket.alpnProtocol !== 'h2') {
       this.#isHttp1 = true
-      // Node's client needs its events.
+      // Node's client needs the socket's events.
       if (readTo === undefined && !this.#isClosed) this.#agent.offer(socket)
       else socket.destroy()
       return undefined
@@ -138,7 +142,7 @@ export class RemotePool {
     await session.ready
     if (!session.takesStreams || session.isSpent) {
       session.close()
-      throw new Error('http2: the server takes no streams')
+      throw new Error('http2: the server accepts no streams')
     }
     this.#sessions = [...this.#sessions, session]
     if (this.#isClosed) session.close()

@@ -1,24 +1,24 @@
-/** A request to a remote server, and its answer, whichever version of HTTP they speak. */
+/** A request to a remote server and its response, for every version of HTTP. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, Headers } from '../../api/request.ts'
 import type { AnswerBody } from './answer-body.ts'
 
-/** What comes of an answer before it is pulled: of one that may never end, … */
+/** How much of a response may arrive before it is pulled, if the response may never end. */
 export const WATCH_WINDOW_BYTES = 64 * 1024
 /**
- * … and of one that is to be sent on as fast as it goes: half of it is on its way while the other
- * half is sent.
+ * How much of a response may arrive before it is pulled, if it should be passed on as fast as
+ * possible. Half of it is in transit while the other half is sent.
  */
 export const LONG_WINDOW_BYTES = 512 * 1024
 
 export type RemoteRequest = {
   readonly method: string
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string
-  /** Names are in lower case. Without `host`: that is the address. */
+  /** Headers with names in lower case, without `host`, which is the address. */
   readonly headers: Headers
-  /** Undefined: there is none. */
+  /** Undefined if the request has no body. */
   readonly pipeBody: ApiRequest['pipeBody'] | undefined
   readonly signal: AbortSignal
 }
@@ -28,19 +28,19 @@ export type RemoteAnswer = {
   readonly headers: Headers
   readonly body: AnswerBody
   /**
-   * Lets more of the body come before it is pulled: `LONG_WINDOW_BYTES`. For what is long and has
-   * an end. Absent: that cannot be chosen.
+   * Lets up to `LONG_WINDOW_BYTES` of the body arrive before it is pulled. This is for long bodies
+   * that have an end. Absent if the window cannot be changed.
    */
   readonly widen?: () => void
-  /** Known when the body has ended. */
+  /** Returns the trailers, which are known once the body has ended. */
   readonly trailers: () => Headers | undefined
 }
 
-/** An upgraded connection; without a socket the server refused, and this is its answer. */
+/** Response to an upgrade request. Without a socket, the server refused the upgrade. */
 export type UpgradeAnswer = {
   readonly message: IncomingMessage
   readonly socket: Duplex | undefined
 }
 
-/** Its client has gone, or its time is up. */
+/** Creates the error of a request whose client disconnected or whose time is up. */
 export const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')

@@ -107,14 +107,14 @@ for (const kind of ['http1', 'http2'] as const) {
     assert.equal(started.seen[1]?.headers['x-remote-user'], 'system:kube-aggregator')
   })
 
-  test(`a document that is too large is refused over ${kind}`, async () => {
+  test(`a document that is too large is rejected over ${kind}`, async () => {
     using started = await start(kind, { answer: 'x'.repeat(2000) })
     await assert.rejects(started.remote.fetchDocument('/large', options), {
       name: 'TooLargeDocument',
     })
   })
 
-  test(`a certificate of somebody else is refused over ${kind}`, async () => {
+  test(`a certificate of another server is rejected over ${kind}`, async () => {
     const other = createSelfSigned('other', ['api.ns.svc'], Date.now())
     using started = await start(kind, { caPem: other.certificatePem })
     await assert.rejects(started.remote.fetchDocument('/', options), {
@@ -123,7 +123,7 @@ for (const kind of ['http1', 'http2'] as const) {
   })
 }
 
-test('without the Service there is nothing to connect to', async () => {
+test('a missing Service cannot be resolved', async () => {
   const remote = new Remote(
     { service: { namespace: 'ns', name: 'api', port: 443 }, caPem: '', isInsecure: true },
     {
@@ -136,7 +136,7 @@ test('without the Service there is nothing to connect to', async () => {
   await assert.rejects(remote.fetchDocument('/', options), UnresolvedService)
 })
 
-test('headers with the names of properties of objects are headers', async () => {
+test('headers that are named like properties of objects are kept', async () => {
   const server = createSecureServer({ cert, key })
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => sockets.push(socket))
@@ -158,7 +158,7 @@ test('headers with the names of properties of objects are headers', async () => 
   for (const socket of sockets) socket.destroy()
 })
 
-test('a server that switches protocols unasked has not answered', async () => {
+test('a server that switches protocols without a request for it has not responded', async () => {
   const server = createTlsServer({ cert, key }, (socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () =>
@@ -172,7 +172,7 @@ test('a server that switches protocols unasked has not answered', async () => {
   server.close()
 })
 
-test('one that closes without an answer has not answered either', async () => {
+test('a server that closes the connection without a response has not responded', async () => {
   const server = createTlsServer({ cert, key }, (socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.destroy())
@@ -184,7 +184,7 @@ test('one that closes without an answer has not answered either', async () => {
   server.close()
 })
 
-test('over HTTP/2 only what reads is sent again when its connection is lost', async () => {
+test('over HTTP/2, only reads are sent again when their connection is lost', async () => {
   const asked: string[] = []
   const server = createSecureServer({ cert, key })
   server.on('sessionError', () => undefined)
@@ -209,10 +209,10 @@ test('over HTTP/2 only what reads is sent again when its connection is lost', as
   server.close()
 })
 
-/** Any Dial but that one may lead through a proxy. */
+/** Any Dial other than `dialDirect` may lead through a proxy. */
 const throughProxy: Dial = (host, port, signal) => dialDirect(host, port, signal)
 
-test('a connection whose request was given up is closed with the others, though another address was asked since', async () => {
+test('the connection of an aborted request is closed with the others, even after requests to another address', async () => {
   const sockets: Socket[] = []
   const ports = await Promise.all(
     [1, 2].map(() => {
@@ -234,8 +234,8 @@ test('a connection whose request was given up is closed with the others, though 
   const first = connections.send(given, { ...asked, signal: giving.signal })
   giving.abort()
   await assert.rejects(first, /aborted/)
-  await until(() => sockets.length === 1, 'it is connected to')
-  // The handshake ends after that.
+  await until(() => sockets.length === 1, 'a connection is open')
+  // The handshake ends later.
   await new Promise((resolve) => setTimeout(resolve, 100))
   const { body } = await connections.send(other, { ...asked, signal: new AbortController().signal })
   body.close()
@@ -243,7 +243,7 @@ test('a connection whose request was given up is closed with the others, though 
   await until(() => sockets.every((socket) => socket.destroyed), 'all are closed')
 })
 
-test('a connection that is opened for a pool which is closed meanwhile is closed, too', async () => {
+test('a connection that is being opened while its pool is closed is also closed', async () => {
   const sockets: Socket[] = []
   const server = createServer({ cert, key }).unref()
   server.on('connection', (socket: Socket) => sockets.push(socket))
@@ -264,6 +264,6 @@ test('a connection that is opened for a pool which is closed meanwhile is closed
   giving.abort()
   await assert.rejects(given, /aborted/)
   connections.close()
-  await until(() => sockets.length === 1, 'it is connected to')
-  await until(() => sockets.every((socket) => socket.destroyed), 'it is closed')
+  await until(() => sockets.length === 1, 'a connection is open')
+  await until(() => sockets.every((socket) => socket.destroyed), 'the connection is closed')
 })

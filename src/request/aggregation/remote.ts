@@ -1,5 +1,5 @@
 /**
- * A remote API server: what an APIService with a Service leads to. Its connections are kept for as
+ * A remote API server, which an APIService with a Service leads to. Its connections are kept for as
  * long as the APIService stays the same.
  */
 import { quote } from '../../api/quote.ts'
@@ -14,21 +14,21 @@ import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-reques
 
 export type RemoteOptions = {
   readonly getService: GetService
-  /** Absent: a Service is called at its cluster IP (`--enable-aggregator-routing=false`). */
+  /** Absent if a Service is called at its cluster IP (`--enable-aggregator-routing=false`). */
   readonly routing?: EndpointRouting | undefined
-  /** Where this server listens, which is what the Service default/kubernetes stands for. */
+  /** Address at which this server listens, which the Service default/kubernetes stands for. */
   readonly ownAddress: () => Address | undefined
   /**
-   * What this server shows to remote ones. The same object as long as it is not renewed; undefined:
-   * nothing.
+   * Returns the certificate that this server presents to remote servers. It is the same object
+   * until it is renewed. Undefined if this server has none.
    */
   readonly clientCertificate: () => RemoteTls['client']
   readonly dial: Dial
-  /** Absent: it has its own. */
+  /** Memory that remote servers share. Absent if it is not shared. */
   readonly memory?: RemoteMemory
 }
 
-/** The Service cannot be resolved. */
+/** Thrown if the Service cannot be resolved. */
 export class UnresolvedService extends Error {
   override readonly name = 'UnresolvedService'
 }
@@ -47,8 +47,8 @@ export class Remote {
   }
 
   /**
-   * Where the Service leads to now: another endpoint each time, if endpoints are called. Fails with
-   * an UnresolvedService.
+   * Returns the current address of the Service. If endpoints are called, each call may return
+   * another one. Fails with an UnresolvedService.
    */
   async resolve(): Promise<Address> {
     const { service } = this.spec
@@ -66,13 +66,16 @@ export class Remote {
           })
     if (typeof address === 'string') throw new UnresolvedService(address)
     const own = ownAddress()
-    // A request would come back to be passed on again, without end.
+    // Such a request would come back and be forwarded again, endlessly.
     if (address.port === own?.port && (address.host === own.host || address.host === 'localhost'))
       throw new UnresolvedService(`service ${quote(name)} is this server itself`)
     return address
   }
 
-  /** Resolves with the head of the answer. Fails with an UnresolvedService or a FailedCall. */
+  /**
+   * Sends a request. Resolves with the head of the response. Fails with an UnresolvedService or a
+   * FailedCall.
+   */
   async send(request: RemoteRequest, address?: Address): Promise<RemoteAnswer> {
     return this.connections().send(address ?? (await this.resolve()), request)
   }
@@ -82,20 +85,22 @@ export class Remote {
   }
 
   /**
-   * A document about the server: discovery, OpenAPI. Fails with an UnresolvedService, a FailedCall
-   * or a TooLargeDocument.
+   * Fetches a document about the server: discovery or OpenAPI. Fails with an UnresolvedService, a
+   * FailedCall or a TooLargeDocument.
    */
   fetchDocument(path: string, options: DocumentOptions): Promise<RemoteDocument> {
     return fetchDocument((request) => this.send(request), path, options)
   }
 
-  /** Answers that are under way go on. */
+  /** Closes the connections. Responses in progress continue. */
   close(): void {
     this.#isClosed = true
     this.#connections?.current.close()
   }
 
-  /** Fails if the certificates cannot be used. */
+  /**
+   * Returns the connections with the current certificate. Fails if the certificates cannot be used.
+   */
   connections(): RemoteConnections {
     const client = this.#options.clientCertificate()
     if (this.#connections !== undefined && this.#connections.client === client)

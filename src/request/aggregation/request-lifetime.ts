@@ -1,6 +1,6 @@
 /**
- * How long a remote request may last: until its client goes away, or its time is up, whatever has
- * come of the answer by then.
+ * Limits how long a remote request lasts: until its client disconnects or its time is up, however
+ * much of the response has arrived.
  */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
@@ -23,7 +23,7 @@ export class RequestLifetime {
     }
   }
 
-  /** Its time was up. */
+  /** Whether the time was up. */
   get isLate(): boolean {
     const { reason } = this.signal
     return reason instanceof DOMException && reason.name === 'TimeoutError'
@@ -33,7 +33,7 @@ export class RequestLifetime {
     return this.#controller.signal
   }
 
-  /** The answer has ended. */
+  /** Called when the response has ended. */
   end(): void {
     clearTimeout(this.#timer)
     this.#client.removeEventListener('abort', this.#onGone)

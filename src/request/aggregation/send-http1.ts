@@ -14,7 +14,7 @@ import { LostConnection } from '../../net/outbound/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
-/** Fails with a FailedCall, or a LostConnection if it may be sent again. */
+/** Sends the request. Fails with a FailedCall, or with a LostConnection if it may be sent again. */
 export function sendHttp1(
   request: RemoteRequest,
   authority: string,
@@ -38,7 +38,7 @@ export function sendHttp1(
       const isLost = sent.reusedSocket && !hasAnswer && isLostBy(error)
       reject(isLost ? new LostConnection() : error)
     })
-    // It was not asked for: upgrades have a connection of their own.
+    // The upgrade was not requested, because upgrades have connections of their own.
     sent.on('upgrade', (_answer, socket) => {
       socket.destroy()
       reject(new Error('malformed HTTP response: 101 Switching Protocols'))
@@ -74,7 +74,10 @@ function answerOf(message: IncomingMessage, signal: AbortSignal, blocks: Blocks)
   }
 }
 
-/** Never fails: without the whole body the request is not valid, and its connection is closed. */
+/**
+ * Sends the body. Never fails: without its whole body the request is invalid, and its connection is
+ * closed.
+ */
 async function pipe(
   pipeBody: NonNullable<RemoteRequest['pipeBody']>,
   sent: ClientRequest,
@@ -98,7 +101,7 @@ async function pipe(
   }
 }
 
-/** Resolves also when the connection is closed. */
+/** Resolves when more can be written, or when the connection is closed. */
 function drained(sent: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -118,7 +121,7 @@ export const outgoing = (headers: Headers): OutgoingHttpHeaders =>
     ]),
   )
 
-/** Headers or trailers of an answer. Lines of one header are kept apart. */
+/** Returns the headers or trailers of a response. Several lines of one header stay separate. */
 export const distinctHeaders = (raw: readonly string[]): Headers =>
   Object.fromEntries(
     Array.from(headerLines(raw), ([name, values]): [string, string | string[]] => {

@@ -18,8 +18,8 @@ import { distinctHeaders } from './send-http1.ts'
 const NOT_MODIFIED = 304
 
 /**
- * `session`: has a stream reserved for it. Fails with a FailedCall, or a LostConnection if it may
- * be sent again.
+ * Sends the request. `session` has a stream reserved for it. Fails with a FailedCall, or with a
+ * LostConnection if it may be sent again.
  */
 export function sendHttp2(
   request: RemoteRequest,
@@ -53,7 +53,8 @@ export function sendHttp2(
         hasHead = true
         const status = Number(fields.find(({ name }) => name === ':status')?.value)
         const headers = headersOf(fields)
-        // In answers to HEAD and with 304 it is that of another answer (RFC 9110, section 8.6).
+        // In responses to HEAD and with 304, the length is that of another response (RFC 9110,
+        // section 8.6).
         if (request.method !== 'HEAD' && status !== NOT_MODIFIED)
           body.expect(headers['content-length'])
         resolve({ status, headers, body, trailers: () => trailers, widen })
@@ -67,7 +68,7 @@ export function sendHttp2(
       onClose: (code) => {
         isDone = true
         signal.removeEventListener('abort', onAbort)
-        // A reset may say NO_ERROR, too.
+        // A reset may also have the code NO_ERROR.
         if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true)
           return body.end()
         const error = signal.aborted ? requestAborted() : session.lostBy(code, hasHead)
@@ -83,7 +84,10 @@ export function sendHttp2(
   })
 }
 
-/** Never fails: without the whole body the request is not valid, and its stream is reset. */
+/**
+ * Sends the body. Never fails: without its whole body the request is invalid, and its stream is
+ * reset.
+ */
 async function pipe(
   pipeBody: NonNullable<RemoteRequest['pipeBody']>,
   stream: ClientStream,
@@ -99,8 +103,8 @@ async function pipe(
 }
 
 /**
- * A stream takes one write at a time; who sends a body may have more on the way, up to its own
- * window.
+ * Writes a body to a stream. The stream accepts one write at a time, but the client may send more,
+ * up to its own window.
  */
 class BodyWriter {
   readonly #stream: ClientStream
@@ -112,7 +116,7 @@ class BodyWriter {
     this.#stream = stream
   }
 
-  /** Undefined: all of it has been taken. */
+  /** Undefined if all of it has been accepted. */
   get taken(): Promise<void> | undefined {
     return this.#isWriting ? this.#taken.promise : undefined
   }

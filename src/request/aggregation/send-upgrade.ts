@@ -6,12 +6,12 @@ import type { TLSSocket } from 'node:tls'
 import type { RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 import { outgoing } from './send-http1.ts'
 
-/** The server took the request and closed the connection. */
+/** Thrown if the server closed the connection without a response. */
 export class UnansweredUpgrade extends Error {
   override readonly name = 'UnansweredUpgrade'
 }
 
-/** Fails with an UnansweredUpgrade. */
+/** Sends the request. Fails with an UnansweredUpgrade. */
 export function sendUpgrade(
   { method, path, headers, signal }: Omit<RemoteRequest, 'pipeBody'>,
   authority: string,

@@ -1,29 +1,27 @@
 /**
- * Reading of sockets into one buffer. Node allocates one for every read otherwise: of a long answer
- * that is passed on a fifth of the time went into collecting them. What was read is handed over at
- * once, before anything else is read, so that all sockets can share it.
+ * Reads all sockets into one buffer. Otherwise Node allocates a buffer for every read, which makes
+ * long responses spend much time on garbage collection. Each chunk is passed on before anything
+ * else is read, so the sockets can share the buffer.
  */
 import type { OnReadOpts } from 'node:net'
 
-/** More than a record of TLS. */
+/** Size of the buffer, which exceeds a TLS record. */
 const READ_BYTES = 64 * 1024
 
 export type Reads = {
-  /** Node's option. */
+  /** Option for a socket of Node. */
   readonly onread: OnReadOpts
-  /**
-   * Who gets what is read. Nothing is read before the handshake has ended; then it has to be known.
-   */
+  /** Sets the receiver of the chunks. Chunks that arrived earlier are buffered for it. */
   readonly readTo: (take: (chunk: Buffer) => void) => void
 }
 
 export class SharedReads {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
-  /** For one socket. */
+  /** Returns the reads of one socket. */
   begin(): Reads {
     let take: ((chunk: Buffer) => void) | undefined
-    /** What came before somebody took it: a server may speak first. */
+    /** Chunks that arrived before there was a receiver, because a server may send first. */
     let early: Buffer[] = []
     const callback = (bytes: number, buffer: Uint8Array): boolean => {
       const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, bytes)

@@ -1,7 +1,7 @@
 /**
- * The path and query that a remote server gets. They are written anew from what this server has
- * read, as upstream does it: what was authorized is what the other server reads, whatever it makes
- * of an escape or a semicolon.
+ * Builds the path and query for a remote server. They are encoded again from what this server has
+ * parsed, as in kube-apiserver. So the other server reads what was authorized, however it treats an
+ * escape or a semicolon.
  */
 import type { ApiRequest } from '../../api/request.ts'
 
@@ -10,7 +10,7 @@ export function remoteTarget({ path, query }: Pick<ApiRequest, 'path' | 'query'>
   return query.size === 0 ? encoded : `${encoded}?${encodeQuery(query)}`
 }
 
-/** As Go's url.URL.EscapedPath. */
+/** Encodes a path like Go's url.URL.EscapedPath. */
 export const encodePath = (path: string): string =>
   plainPath.test(path)
     ? path
@@ -20,7 +20,10 @@ export const encodePath = (path: string): string =>
 
 const plainPath = /^[\w.~$&+,/:;=@-]*$/
 
-/** As Go's url.Values.Encode: sorted by key, those of one key in their order. */
+/**
+ * Encodes a query like Go's url.Values.Encode: sorted by key, with the values of a key in their
+ * order.
+ */
 function encodeQuery(query: URLSearchParams): string {
   const pairs = [...query].map(([key, value]): [string, string] => [
     encodeComponent(key),
@@ -33,7 +36,7 @@ function encodeQuery(query: URLSearchParams): string {
   return sorted.map(([key, value]) => `${key}=${value}`).join('&')
 }
 
-/** As Go's url.QueryEscape. */
+/** Encodes a component like Go's url.QueryEscape. */
 const encodeComponent = (text: string): string =>
   plainComponent.test(text)
     ? text

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { IDLE_MS, TlsAgent } from './tls-agent.ts'
 
-test('a first connection that is closed because nobody used it is handed to nobody', async (context) => {
+test('a first connection that was closed because it was unused is not handed out', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const [first, next] = [new TLSSocket(new Socket()), new TLSSocket(new Socket())]
   const agent = new TlsAgent(async () => next)
   agent.offer(first)
   context.mock.timers.tick(IDLE_MS)
   assert.ok(first.destroyed)
-  // Before 'close', which comes in a later turn.
+  // The event `close` follows in a later tick.
   const { promise, resolve } = Promise.withResolvers<unknown>()
   agent.createConnection({}, (_error, stream) => resolve(stream))
   assert.equal(await promise, next)

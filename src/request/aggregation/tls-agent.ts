@@ -1,23 +1,23 @@
-/** Keeps connections of HTTP/1.1 between requests. */
+/** Keeps HTTP/1.1 connections between requests. */
 import { Agent } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 
-/** An unused connection is closed, as by Go's client. */
+/** How long an unused connection is kept open, as in Go's client. */
 export const IDLE_MS = 90_000
 /**
- * Connections to one address, each with one request: a bound on what clients can open, above what a
- * server has in flight.
+ * Maximum number of connections to one address, each with one request. It bounds what clients can
+ * open, and exceeds the number of requests that a server has in flight.
  */
 const CONNECTIONS_MAX = 4096
-/** Kept for the next requests, as by Go's client. */
+/** Number of unused connections that are kept, as in Go's client. */
 const FREE_MAX = 25
 
 export type Connect = (protocols: readonly string[], signal: AbortSignal) => Promise<TLSSocket>
 
 export class TlsAgent extends Agent {
   readonly #connect: Connect
-  /** Opened to learn which protocol the server speaks. */
+  /** The connection that was opened to learn which protocol the server speaks. */
   #first: TLSSocket | undefined
   #idle: NodeJS.Timeout | undefined
 
@@ -36,7 +36,10 @@ export class TlsAgent extends Agent {
     return hasNone && Object.keys(this.freeSockets).length === 0
   }
 
-  /** A connection for the next request; whoever it was opened for may have given up. */
+  /**
+   * Provides a connection for the next request. The request that it was opened for may have been
+   * aborted.
+   */
   offer(socket: TLSSocket): void {
     const forget = (): void => {
       if (this.#first === socket) this.#takeFirst()

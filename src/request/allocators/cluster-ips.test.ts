@@ -18,12 +18,12 @@ const range: KubeObject = {
   spec: { cidrs: ['10.0.0.0/16'] },
 }
 
-test('others have their turns while a full range is looked through', async () => {
+test('other work runs while a full range is searched', async () => {
   let looks = 0
   const ips = new ClusterIps({
     listRanges: async () => [range],
     hasAddress: async () => ++looks > 0,
-    readAddress: () => assert.fail('only whether it is there is asked'),
+    readAddress: () => assert.fail('only the existence of an address is checked'),
     createAddress: () => assert.fail('nothing is free'),
     deleteAddress: async () => undefined,
     records: { take: () => assert.fail('nothing is free'), remove: async () => undefined },
@@ -74,7 +74,7 @@ function ipsWith(records: IpRecords, objects: Map<string, KubeObject>): ClusterI
   })
 }
 
-test('a replica where objects decide and one where records do give nothing twice', async () => {
+test('replicas that allocate by objects and by records do not allocate an address twice', async () => {
   await using engine = new MemoryEngine()
   const objects = new Map<string, KubeObject>()
   const withGate = ipsWith(await recordsOn(engine), objects)
@@ -89,12 +89,12 @@ test('a replica where objects decide and one where records do give nothing twice
   assert.deepEqual(given.toSorted(), ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'])
   await withGate.release('10.0.0.6', parent)
   await without.take('10.0.0.6', parent, wet)
-  // Of a range that has no record only the object tells.
+  // In a range without a record, only the object shows that the address is taken.
   await withGate.take('10.9.0.1', parent, wet)
   await assert.rejects(withGate.take('10.9.0.1', parent, wet), isTaken)
 })
 
-test('where no object is made the record has nothing', async () => {
+test('an address without an object is not left in the record', async () => {
   await using engine = new MemoryEngine()
   const records = await recordsOn(engine)
   const [{ record } = assert.fail()] = records.entries

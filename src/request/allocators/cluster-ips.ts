@@ -1,7 +1,7 @@
 /**
- * Allocates the cluster IPs of Services. An allocated address is an IPAddress object with the
- * address as its name, so that only one server can create it; ServiceCIDR objects say which
- * addresses may be allocated.
+ * Allocates the cluster IPs of Services. An allocated address is an IPAddress object whose name is
+ * the address, so that only one server can create it. ServiceCIDR objects define which addresses
+ * may be allocated.
  */
 import {
   type Cidr,
@@ -17,35 +17,38 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
 /**
- * Requests often name low addresses: the server chooses from the part above them while it has free
- * ones.
+ * Share and size of the low part of a range, which is left to clients because they often request
+ * low addresses. The server chooses from the part above it while that has free addresses.
  */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n
 const NAMED_MAX = 256n
-/** In a range that is too large to try every address, this many are tried from a random start. */
+/**
+ * Maximum number of addresses to try, from a random start. It matters for ranges that are too large
+ * to try every address.
+ */
 const TRIES_MAX = 65_536
 
 /** The Service that has an address. */
 export type Parent = { readonly namespace: string; readonly name: string }
 
 export type ClusterIpsOptions = {
-  /** All ServiceCIDRs. */
+  /** Returns all ServiceCIDRs. */
   readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** According to the cache. */
+  /** Whether the cache has the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** False: the address exists already. Any other failure throws. */
+  /** Returns false if the address already exists. Any other failure throws. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
-  /** Succeeds also if the address does not exist, or has another UID by now. */
+  /** Also succeeds if the address does not exist, or has another UID by now. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
-  /** The records by which servers without IPAddress objects allocate. */
+  /** Records by which servers without IPAddress objects allocate. */
   readonly records: Pick<IpRecords, 'take' | 'remove'>
-  /** Returns a number from 0 to below 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number
 }
 
-/** An address cannot be allocated; the message is upstream's. */
+/** Thrown if an address cannot be allocated. The message is kube-apiserver's. */
 export class IpError extends Error {
   override readonly name = 'IpError'
 }
@@ -109,15 +112,16 @@ export class ClusterIps {
     if (ip === undefined) return
     const address = await this.#options.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
-    // In this order: the next allocation takes the record first, and must not find the object then.
+    // The order matters: the next allocation takes the record first, and must not find the object
+    // then.
     await this.#options.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
     await this.#options.records.remove(ip)
   }
 
-  /** False: the address is taken. */
+  /** Returns false if the address is taken. */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
-    // The record first, since servers without IPAddress objects allocate by it. The repair removes
-    // what a crash leaves there.
+    // The record comes first, because servers without IPAddress objects allocate by it. The repair
+    // removes what a crash leaves there.
     if (!(await this.#options.records.take(ip))) return false
     let isOurs = false
     try {
@@ -128,7 +132,7 @@ export class ClusterIps {
     }
   }
 
-  /** Tries the addresses from a random start, wrapping around. */
+  /** Tries the addresses of a part from a random start, wrapping around. */
   async #takeFrom(
     { first, last }: Part,
     family: IpFamily,
@@ -149,7 +153,7 @@ export class ClusterIps {
     return undefined
   }
 
-  /** The ranges that are ready. One without a Ready condition counts as ready. */
+  /** Returns the ranges that are ready. A range without a Ready condition counts as ready. */
   async #ranges(at: 'any' | 'latest'): Promise<Cidr[]> {
     const objects = await this.#options.listRanges(at)
     return objects
@@ -192,13 +196,13 @@ export const addressOf = (name: string, family: IpFamily, parent: Parent): KubeO
 
 type Part = { readonly first: bigint; readonly last: bigint }
 
-/** All addresses but the network address and, with IPv4, the broadcast address. */
+/** Returns all addresses except the network address and, with IPv4, the broadcast address. */
 const usable = ({ first, last, family }: Cidr): Part => ({
   first: first + 1n,
   last: family === 'IPv4' ? last - 1n : last,
 })
 
-/** The upper part first: see NAMED_SHARE. */
+/** Returns the parts of a range, with the upper one first (see `NAMED_SHARE`). */
 function partsOf(range: Cidr): Part[] {
   const { first, last } = usable(range)
   const share = (range.last - range.first + 1n) / NAMED_SHARE
@@ -210,7 +214,10 @@ function partsOf(range: Cidr): Part[] {
   ]
 }
 
-/** 32 bits of a random number are used; large ranges need more than one. */
+/**
+ * Returns a random number. Each call of `random` yields 32 bits, so large ranges need several
+ * calls.
+ */
 function randomBelow(size: bigint, random: () => number): bigint {
   let value = 0n
   for (let bits = 0; size >> BigInt(bits) > 0n; bits += 32)

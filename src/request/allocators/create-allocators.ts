@@ -1,7 +1,7 @@
 /**
- * Creates the allocators of Services. Addresses are IPAddress objects or, with the gate
- * MultiCIDRServiceAllocator off, a record of the server's own in etcd; node ports are such a
- * record.
+ * Creates the allocators of Services. An allocated address is an IPAddress object or, with the gate
+ * MultiCIDRServiceAllocator off, an entry in a record of the server in etcd. Node ports are entries
+ * in such a record.
  */
 import { unclassified } from '../../api/errors.ts'
 import type { Cidr } from '../../api/ip.ts'
@@ -21,15 +21,17 @@ import { RecordedIps } from './recorded-ips.ts'
 import { Repair } from './repair.ts'
 import { ServiceAllocator } from './service-allocator.ts'
 
-/** How long a request of the server to itself may take. */
+/** Timeout of a request that the server sends to itself. */
 const REQUEST_MS_MAX = 15_000
 
 export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
 
-/** The objects of one resource, from the cache. `get` and `has` are for cluster-scoped ones. */
+/**
+ * The objects of one resource, from the cache. `get` and `has` are for cluster-scoped resources.
+ */
 export type ResourceObjects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** According to the cache; nothing is decoded. */
+  /** Whether the cache has the object. Nothing is decoded. */
   readonly has: (name: string) => Promise<boolean>
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
 }
@@ -42,11 +44,13 @@ export type AllocatorsOptions = {
   readonly addresses: ResourceObjects
   readonly ranges: ResourceObjects
   readonly services: ResourceObjects
-  /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
+  /**
+   * The ranges of cluster IPs, one for each IP family of the cluster. The primary one is the first.
+   */
   readonly cidrs: readonly Cidr[]
   /**
    * Where allocated addresses are kept: in objects, in objects and the records of older servers, or
-   * in those records only.
+   * only in those records.
    */
   readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
@@ -114,7 +118,7 @@ function createNodePorts({
   life,
 }: AllocatorsOptions): RangeRecord {
   const { first, last } = range
-  // If the range was another one, the ports in both ranges stay taken.
+  // After a change of the range, the ports that are in both ranges stay taken.
   const adopt = (text: string, bytes: Buffer): Buffer => {
     const from = Number.parseInt(text, 10)
     return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)

@@ -1,8 +1,8 @@
 /**
- * The addresses of Services in the records by which servers without IPAddress objects allocate:
- * older ones, and this one if the gate MultiCIDRServiceAllocator is off (recorded-ips.ts). If it is
- * on, an address is taken in its record first, so that replicas with and without the gate can run
- * at the same time, and the gate can be turned off again.
+ * Keeps the addresses of Services in the records by which servers without IPAddress objects
+ * allocate: older servers, and this one if the gate MultiCIDRServiceAllocator is off
+ * (recorded-ips.ts). If the gate is on, an address is taken in its record first. So replicas with
+ * and without the gate can run at the same time, and the gate can be turned off again.
  */
 import { type Cidr, contains, formatCidr, type Ip, parseCidr } from '../../api/ip.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -16,11 +16,11 @@ export type IpRecordsOptions = {
   readonly store: Store
   /** The prefix of all keys. */
   readonly root: Key
-  /** The ranges of the flag: the primary one and, in a dual-stack cluster, the secondary. */
+  /** The ranges of the flag: the primary one and, in a dual-stack cluster, the secondary one. */
   readonly ranges: readonly Cidr[]
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
-  /** Returns a number from 0 to below 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number
   readonly log: Log
 }
@@ -40,7 +40,8 @@ export class IpRecords {
         last: lastOf(cidr),
         named: namedOf(Number(cidr.last - cidr.first + 1n), namedAddresses),
       }
-      // Addresses in both ranges stay taken: a Service with one of them may be about to be stored.
+      // Addresses that are in both ranges stay taken, because a Service with one of them may be
+      // about to be stored.
       const adopt = (text: string, bytes: Buffer): Buffer => {
         const was = parseCidr(text)
         if (was?.family !== cidr.family) return Buffer.alloc(0)
@@ -59,8 +60,8 @@ export class IpRecords {
   }
 
   /**
-   * False: the address is taken. True also if no record covers it, or the record is still to be
-   * repaired.
+   * Takes an address. Returns false if it is already taken. Returns true if no record covers the
+   * address, or if the record has yet to be repaired.
    */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)
@@ -78,12 +79,12 @@ export class IpRecords {
     }
   }
 
-  /** Never fails. */
+  /** Takes an address, whether or not it is already taken. Never fails. */
   add(ip: Ip): Promise<void> {
     return this.#change(ip, (set, number) => set.add(number))
   }
 
-  /** Never fails. */
+  /** Releases an address. Never fails. */
   remove(ip: Ip): Promise<void> {
     return this.#change(ip, (set, number) => set.release(number))
   }
@@ -94,9 +95,13 @@ export class IpRecords {
     try {
       await entry.record.change((set) => change(set, offsetOf(entry.cidr, ip)))
     } catch (error) {
-      this.#log('warn', 'the record of service addresses was not written; the repair will do it', {
-        error: String(error),
-      })
+      this.#log(
+        'warn',
+        'the record of cluster IPs could not be written; the repair will write it later',
+        {
+          error: String(error),
+        },
+      )
     }
   }
 
@@ -105,13 +110,16 @@ export class IpRecords {
   }
 }
 
-/** The position of an address in its record. The network address has none. */
+/** Returns the position of an address in its record. The network address has no position. */
 export const offsetOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
 
-/** A record of an IPv6 range has at most so many addresses, as upstream. */
+/** Maximum number of addresses in the record of an IPv6 range, as in kube-apiserver. */
 const IPV6_MAX = 65_536n
 
-/** The last position in a record. The broadcast address, which IPv6 does not have, has none. */
+/**
+ * Returns the last position in a record. The broadcast address, which only IPv4 has, has no
+ * position.
+ */
 export function lastOf({ family, first, last }: Cidr): number {
   const size = last - first + 1n
   if (family === 'IPv4') return Number(size) - 3

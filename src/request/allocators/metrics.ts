@@ -1,10 +1,10 @@
-/** Counts what Services take of their pools, under upstream's names. */
+/** Metrics of the allocation of cluster IPs and node ports, under kube-apiserver's names. */
 import { type Cidr, formatCidr, type IpFamily } from '../../api/ip.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import { IpError } from './cluster-ips.ts'
 
-/** Whether the client named what it wants. */
+/** Whether the client requested a specific address or port. */
 export type Scope = 'static' | 'dynamic'
 
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -35,7 +35,7 @@ export class AllocatorMetrics {
     })
     const seconds = {
       name: `${ofIps}allocation_duration_seconds`,
-      help: 'How long that took.',
+      help: 'How long the allocation of a cluster IP took.',
       labels: ['cidr'],
     }
     this.#ipSeconds = metrics.histogram(seconds, bounds)
@@ -46,7 +46,7 @@ export class AllocatorMetrics {
     })
     this.#portsTaken = metrics.gauge({
       name: `${ofPorts}allocated_ports`,
-      help: 'Node ports that Services have.',
+      help: 'Node ports that are allocated.',
     })
     this.#portsFree = metrics.gauge({
       name: `${ofPorts}available_ports`,
@@ -54,7 +54,7 @@ export class AllocatorMetrics {
     })
   }
 
-  /** `range`: of the configuration, for the family of the address. */
+  /** Measures an allocation. `range` is the configured range for the family of the address. */
   async ip<T>(range: Cidr | undefined, scope: Scope, take: () => Promise<T>): Promise<T> {
     const cidr = range === undefined ? '' : formatCidr(range)
     const startMs = this.#monotonicMs()

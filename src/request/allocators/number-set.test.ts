@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { cpuMsOf } from '../../../test/support/harness/turns.ts'
 import { NumberSet } from './number-set.ts'
 
-/** The addresses of a /12: a record of 128 KB. */
+/** The addresses of a /12, whose record has 128 KB. */
 const large = { first: 0, last: (1 << 20) - 3 }
-/** On a busy machine; an `add` for each would take minutes. */
+/** Generous limit for a busy machine. Quadratic work would take minutes. */
 const MS_MAX = 20_000
 
-test('a set that is made anew has just the numbers that are given', () => {
+test('a set that is reset has exactly the given numbers', () => {
   const set = new NumberSet({ first: 30_000, last: 30_015 }, Buffer.alloc(0), () => 0)
   set.add(30_003)
   set.reset([30_000, 30_009, 30_015, 29_999, 30_016])
@@ -19,7 +19,7 @@ test('a set that is made anew has just the numbers that are given', () => {
   assert.equal(set.stored().length, 0)
 })
 
-test('many numbers of a large range are set, listed and passed over at once', () => {
+test('many numbers of a large range are set, listed and skipped quickly', () => {
   const set = new NumberSet(large, Buffer.alloc(0), () => 0)
   const numbers = Array.from({ length: 20_000 }, (_, at) => at * 50)
   const tookMs = cpuMsOf(() => {
@@ -31,7 +31,7 @@ test('many numbers of a large range are set, listed and passed over at once', ()
   assert.ok(tookMs < MS_MAX, `${tookMs} ms`)
 })
 
-test('what is free is found wherever it is', () => {
+test('a free number is found wherever it is', () => {
   const range = { first: 100, last: 109, named: 2 }
   const set = new NumberSet(range, Buffer.alloc(0), () => 0.5)
   const given = Array.from({ length: 10 }, () => set.takeAny())
@@ -39,7 +39,7 @@ test('what is free is found wherever it is', () => {
   assert.throws(() => set.takeAny(), /range is full/)
 })
 
-test('what was stored is read again, without what is beyond the range', () => {
+test('a stored set is read again, without numbers beyond the range', () => {
   const stored = Buffer.from('ffff8201', 'hex')
   assert.deepEqual(new NumberSet({ first: 0, last: 15 }, stored, () => 0).list(), [0, 9, 15])
   assert.deepEqual(new NumberSet({ first: 0, last: 14 }, stored, () => 0).list(), [0, 9])

@@ -1,25 +1,27 @@
-/** The set of taken numbers of a range, as a bitmap, which is also how it is stored. */
+/** The set of taken numbers of a range, as a bitmap. The bitmap is also what is stored. */
 export type NumberRange = {
   readonly first: number
   readonly last: number
-  /** How many low numbers are left for clients that request one; absent: a share of the range. */
+  /**
+   * How many low numbers are left for clients that request one. Absent for a share of the range.
+   */
   readonly named?: number
 }
 
-/** How many numbers are left for clients: one in each `of` of the range, at most `max`. */
+/** How many numbers are left for clients: one in every `of` numbers of the range, at most `max`. */
 type NamedShare = { readonly of: number; readonly max: number }
 
 const NAMED_MIN = 16
 const namedPorts: NamedShare = { of: 32, max: 128 }
 
 /**
- * Clients often request low numbers: the server chooses above so many low ones while there are free
- * ones.
+ * Returns how many low numbers are left for clients, because they often request low ones. The
+ * server chooses numbers above them while any of those are free.
  */
 export const namedOf = (size: number, share: NamedShare): number =>
   size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / share.of)), share.max)
 
-/** A port cannot be allocated; the message is upstream's. */
+/** Thrown if a port cannot be allocated. The message is kube-apiserver's. */
 export class PortError extends Error {
   override readonly name = 'PortError'
 }
@@ -28,16 +30,16 @@ export class NumberSet {
   readonly #range: NumberRange
   readonly #random: () => number
   /**
-   * The lowest number is the lowest bit of the last byte, as it is stored. Changed in place: a copy
-   * may have 128 KB.
+   * The lowest number is the lowest bit of the last byte, as in the stored form. The bitmap is
+   * changed in place, because a copy may take 128 KB.
    */
   readonly #bytes: Buffer
-  /** The buffer in which `attempt` saves the state before. */
+  /** Buffer in which `attempt` saves the previous state. */
   #spare: Buffer | undefined
 
   /**
-   * `stored`: as returned by `stored()`; numbers beyond the range are left out. `random` returns
-   * numbers from 0 to below 1.
+   * `stored` was returned by `stored()`; numbers beyond the range are dropped. `random` returns
+   * numbers from 0 up to, but not including, 1.
    */
   constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range
@@ -51,13 +53,15 @@ export class NumberSet {
     this.#bytes[0] = (this.#bytes[0] ?? 0) & (0xff >> unused)
   }
 
-  /** A copy of the bitmap, highest numbers first, without leading zero bytes. */
+  /**
+   * Returns a copy of the bitmap, with the highest numbers first and without leading zero bytes.
+   */
   stored(): Buffer {
     const start = this.#bytes.findIndex((byte) => byte !== 0)
     return start < 0 ? Buffer.alloc(0) : Buffer.from(this.#bytes.subarray(start))
   }
 
-  /** Applies the whole change, or nothing of it if it throws. */
+  /** Applies the whole change, or nothing if it throws. */
   attempt<T>(change: (set: NumberSet) => T): T {
     const before = (this.#spare ??= Buffer.alloc(this.#bytes.length))
     this.#bytes.copy(before)
@@ -78,7 +82,7 @@ export class NumberSet {
     return this.includes(number) && this.#isSet(number - this.#range.first)
   }
 
-  /** All taken numbers. */
+  /** Returns all taken numbers. */
   list(): number[] {
     const { first } = this.#range
     const taken: number[] = []
@@ -91,7 +95,7 @@ export class NumberSet {
     return taken
   }
 
-  /** Replaces the set by these numbers. */
+  /** Replaces the set with these numbers. */
   reset(numbers: Iterable<number>): void {
     this.#bytes.fill(0)
     for (const number of numbers) this.add(number)
@@ -132,7 +136,7 @@ export class NumberSet {
     this.#bytes[byte] = (this.#bytes[byte] ?? 0) & ~mask
   }
 
-  /** Searches from a random start, wrapping around. */
+  /** Returns a free number. Searches from a random start, wrapping around. */
   #free(first: number, last: number): number | undefined {
     const size = last - first + 1
     if (size <= 0) return undefined
@@ -143,7 +147,7 @@ export class NumberSet {
   #firstFree(first: number, last: number): number | undefined {
     const end = last - this.#range.first
     for (let at = first - this.#range.first; at <= end; at++) {
-      // Skips eight taken numbers at a time: a range may have a million.
+      // Skip eight taken numbers at a time, because a range may have a million.
       while ((at & 7) === 0 && at <= end && this.#bytes[this.#place(at).byte] === 0xff) at += 8
       if (at <= end && !this.#isSet(at)) return this.#range.first + at
     }

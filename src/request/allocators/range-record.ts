@@ -1,7 +1,7 @@
 /**
- * A set of numbers that all servers of an etcd share, stored as upstream does: in one key, which
- * every change compares and writes. Changes that come while a write is under way are batched into
- * the next one, so that many of them cost a few writes.
+ * A set of numbers that all servers of an etcd share. It is stored as in kube-apiserver: in one
+ * key, which every change compares and writes. Changes that arrive during a write are batched into
+ * the next one, so that many of them cost few writes.
  */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
@@ -13,40 +13,40 @@ import type { Key, Revision } from '../../storage/engine.ts'
 import type { Current, Decision, Store, StoredValue } from '../../storage/store.ts'
 import { type NumberRange, NumberSet } from './number-set.ts'
 
-/** How long a change may wait for the database. */
+/** Timeout of a change. */
 const CHANGE_MS_MAX = 15_000
 
 export type RangeRecordOptions = {
   readonly store: Store
   readonly key: Key
   readonly range: NumberRange
-  /** The range as text, as the record has it: `30000-32767`, `10.0.0.0/16`. */
+  /** The range as text, as in the record: `30000-32767`, `10.0.0.0/16`. */
   readonly text: string
   /** Converts the bitmap of a record with another range to this range. */
   readonly adopt: (text: string, bytes: Buffer) => Buffer
   /**
-   * If set, a record that does not exist or has another range is refused until a repair
-   * (`changeAt`) has written it; the text is the resource as errors name it. Absent: the first
-   * change adopts such a record.
+   * If set, a record that is missing or has another range cannot be used until a repair
+   * (`changeAt`) has written it. The text is the name of the resource in errors. Absent if the
+   * first change adopts such a record.
    */
   readonly repairedFirst?: string
-  /** Returns a number from 0 to below 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
   readonly time?: Timers & SlicesTime
-  /** Called with how many numbers are taken, after each write. */
+  /** Called after each write, with how many numbers are taken. */
   readonly onStored?: (taken: number) => void
 }
 
 type RangeChange = {
   readonly apply: (set: NumberSet) => void
-  /** Called when the set that `apply` saw last is stored, or turned out to be the stored one. */
+  /** Called when the set that `apply` saw last has been stored, or was already the stored one. */
   readonly settle: () => void
   readonly fail: (error: unknown) => void
 }
 
-/** The record is still to be repaired; the message is upstream's. */
+/** Thrown if the record has yet to be repaired. The message is kube-apiserver's. */
 export class UnrepairedError extends Error {
   override readonly name = 'UnrepairedError'
 }
@@ -56,8 +56,8 @@ export class RangeRecord {
   #wishes: RangeChange[] = []
   #isWriting = false
   /**
-   * The record as it was written last, and in which database: another one can have another record
-   * at the same revision.
+   * The record as it was last written, and the database that it was written to. Another database
+   * may have another record at the same revision.
    */
   #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
@@ -66,8 +66,8 @@ export class RangeRecord {
   }
 
   /**
-   * Changes the set. What `change` throws is thrown here and leaves the set as it was; `change` may
-   * run several times, on other sets. It must neither wait nor keep the set.
+   * Changes the set. An error that `change` throws is thrown here, and leaves the set as it was.
+   * `change` may run several times, on different sets. It must neither wait nor keep the set.
    */
   change<T>(change: (set: NumberSet) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -84,8 +84,7 @@ export class RangeRecord {
         },
         settle: () => {
           if (outcome !== undefined && 'value' in outcome) resolve(outcome.value)
-          else
-            reject(outcome?.error ?? new Error('broken invariant: a change that was not applied'))
+          else reject(outcome?.error ?? new Error('broken invariant: a change was not applied'))
         },
         fail: reject,
       })
@@ -93,19 +92,19 @@ export class RangeRecord {
     })
   }
 
-  /** The current revision of the record; 0 if it does not exist. */
+  /** Returns the current revision of the record, or 0 if it does not exist. */
   async revision(): Promise<Revision> {
     const { found } = await this.#options.store.get(this.#options.key)
     return found?.revision ?? 0
   }
 
-  /** False: a repair has to write the record first. */
+  /** Whether the record can be used. If not, a repair has to write it first. */
   async isUsable(): Promise<boolean> {
     const { found } = await this.#options.store.get(this.#options.key)
     return this.#unusable(found && this.#decode(found)) === undefined
   }
 
-  /** Changes the set if the record is still at this revision; else undefined. */
+  /** Changes the set if the record is still at this revision. Returns undefined otherwise. */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
     using limit = deadline(this.#options.time ?? systemTime, CHANGE_MS_MAX)
@@ -124,13 +123,13 @@ export class RangeRecord {
     return changed
   }
 
-  /** The result that a change would have, without a write. */
+  /** Returns the result that a change would have, without a write. */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#options.store.get(this.#options.key)
     return change(this.#usableSetOf(found && this.#decode(found)))
   }
 
-  /** Never fails: the waiting callers get the errors. */
+  /** Writes all waiting changes. Never fails: the waiting callers get the errors. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
     // Changes that are requested in the same synchronous run join this write.
@@ -225,8 +224,8 @@ const rangeSchema = (): ReturnType<typeof plainSchema> =>
   plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /**
- * In slices, which leave the event loop to others: many changes to a large set, some of which scan
- * all of it, take long.
+ * Applies changes in slices, which leave the event loop to others. Many changes to a large set,
+ * some of which scan all of it, take long.
  */
 async function applyAll(
   wishes: readonly RangeChange[],

@@ -1,14 +1,15 @@
-/** Reconciles one record of numbers with those that Services have. */
+/** Reconciles a record of numbers with the numbers that Services have. */
 import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
 
 /**
- * A number that no Service has in so many passes does not belong to a Service that is just being
- * written.
+ * Number of passes without a Service after which a number is released. By then it cannot belong to
+ * a Service that is just being written.
  */
 const PASSES_TILL_FREE = 3
 /**
- * Attempts in one pass, if others change the record all the time. The next pass is minutes away.
+ * Maximum number of attempts in one pass, in case others change the record all the time. The next
+ * pass is minutes away.
  */
 const TRIES_MAX = 5
 
@@ -18,7 +19,8 @@ export class RecordRepair {
   readonly #record: RepairableRecord
   readonly #life: () => number
   /**
-   * In how many passes no Service had a taken number. The counts are valid for one database only.
+   * Number of passes in which no Service had a taken number. The counts are valid for one database
+   * only.
    */
   #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = {
     life: -1,
@@ -31,7 +33,7 @@ export class RecordRepair {
     this.#life = life
   }
 
-  /** Returns what was changed. `readHeld`: reads the numbers that Services have. */
+  /** Runs a pass, and returns what it changed. `readHeld` reads the numbers that Services have. */
   async pass(
     readHeld: () => Promise<ReadonlySet<number>>,
   ): Promise<Pick<RepairResult, 'missing' | 'freed'>> {
@@ -43,9 +45,10 @@ export class RecordRepair {
   }
 
   /**
-   * Undefined: the record was changed meanwhile, or the database was replaced. Only the record as
-   * it was before Services were listed is repaired: a later one may have numbers of Services that
-   * are not in the list yet, or lack those of Services that were deleted since.
+   * Returns undefined if the record was changed meanwhile, or the database was replaced. The record
+   * is only repaired in the state from before the Services were listed. A later state may have
+   * numbers of Services that are not in the list yet, or lack those of Services that were deleted
+   * since.
    */
   async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<RepairResult | undefined> {
     const life = this.#life()

@@ -28,7 +28,7 @@ const refused = (text: string, range: string): object => ({
   message: `the provided IP (${text}) is not in the valid range. The range of valid IPs is ${range}`,
 })
 
-test('an address is had once, until it is given back', async () => {
+test('an address is allocated once, until it is released', async () => {
   const { ips, set } = poolOf('10.0.0.0/29')
   await ips.take('10.0.0.6', parent, wet)
   await assert.rejects(ips.take('10.0.0.6', parent, wet), {
@@ -41,7 +41,7 @@ test('an address is had once, until it is given back', async () => {
   assert.deepEqual(set.list(), [0])
 })
 
-test('neither the network nor the broadcast is an address; of IPv6 a record has 65,535', async () => {
+test('neither the network nor the broadcast address is allocated, and an IPv6 record has 65,535 addresses', async () => {
   const { ips } = poolOf('10.0.0.0/29')
   for (const text of ['10.0.0.0', '10.0.0.7', '10.0.1.1']) {
     await assert.rejects(ips.take(text, parent, wet), refused(text, '10.0.0.0/29'))
@@ -51,7 +51,7 @@ test('neither the network nor the broadcast is an address; of IPv6 a record has 
   await assert.rejects(six.take('fd00::1:0', parent, wet), refused('fd00::1:0', 'fd00::/108'))
 })
 
-test('a full range has none; a dry run takes none and does not look', async () => {
+test('a full range has no address left, and a dry run neither takes nor checks an address', async () => {
   const { ips, set } = poolOf('10.0.0.0/30')
   await ips.takeAny('IPv4', parent, wet)
   await ips.takeAny('IPv4', parent, wet)
@@ -101,7 +101,7 @@ const isAbsent = {
   message: 'cannot allocate resources of type serviceipallocations at this time',
 }
 
-test('out of a record that is not there, or of another range, nothing is had until it is repaired', async () => {
+test('nothing is allocated from a record that is missing or has another range until it is repaired', async () => {
   await using engine = new MemoryEngine()
   const spec = { type: 'ClusterIP', clusterIPs: ['10.0.7.7'] }
   const services = [
@@ -116,7 +116,7 @@ test('out of a record that is not there, or of another range, nothing is had unt
   await assert.rejects(large.ips.take('10.0.0.5', parent, wet), isOther)
   await assert.rejects(large.ips.takeAny('IPv4', parent, wet), isOther)
   await large.repair.prepare()
-  // The Service of the first one is on its way.
+  // The Service with the first address is just being written.
   for (const ip of ['10.0.0.5', '10.0.7.7'])
     await assert.rejects(large.ips.take(ip, parent, wet), isTaken)
   await large.ips.take('10.0.0.6', parent, wet)

@@ -1,6 +1,6 @@
 /**
- * Allocates the cluster IPs of Services by records only (gate MultiCIDRServiceAllocator off): from
- * the ranges of the flag, without IPAddress and ServiceCIDR objects.
+ * Allocates the cluster IPs of Services by records only, with the gate MultiCIDRServiceAllocator
+ * off. The ranges are those of the flag; IPAddress and ServiceCIDR objects are not used.
  */
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../../api/ip.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
@@ -13,14 +13,14 @@ type TakeOptions = { readonly isDryRun: boolean }
 export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'release'> {
   readonly #records: readonly IpRecord[]
 
-  /** `records`: one for each family of the cluster. */
+  /** `records` has one record for each IP family of the cluster. */
   constructor(records: readonly IpRecord[]) {
     this.#records = records
   }
 
   /**
-   * Allocates this address. A dry run does not check whether it is free, as upstream. Fails with an
-   * IpError.
+   * Allocates this address. As in kube-apiserver, a dry run does not check whether it is free.
+   * Fails with an IpError.
    */
   async take(text: string, _parent: Parent, { isDryRun }: TakeOptions): Promise<void> {
     const ip = parseIp(text)
@@ -40,8 +40,8 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 
   /**
-   * Allocates any free address of the family; a dry run returns the network address, as upstream.
-   * Fails with an IpError.
+   * Allocates any free address of the family. As in kube-apiserver, a dry run returns the network
+   * address. Fails with an IpError.
    */
   async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: TakeOptions): Promise<string> {
     const place = this.#records.find(({ cidr }) => cidr.family === family)
@@ -60,7 +60,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 }
 
-/** Fails with an IpError if no address can be allocated. */
+/** Changes a record. Fails with an IpError if no address can be allocated. */
 async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): Promise<T> {
   try {
     return await record.change(change)
@@ -71,6 +71,9 @@ async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): 
   }
 }
 
-/** False also for the network address and the broadcast address. */
+/**
+ * Whether the record has a position for this address. The network address and the broadcast address
+ * have none.
+ */
 const isIn = ({ cidr }: IpRecord, ip: Ip): boolean =>
   contains(cidr, ip) && ip.value > cidr.first && offsetOf(cidr, ip) <= lastOf(cidr)

@@ -61,7 +61,7 @@ const nodePortsIn = (engine: MemoryEngine): RangeRecord =>
     life: () => 0,
   })
 
-test('what a service has is taken, what nobody has is given back, but not at once', async () => {
+test('the repair takes what a Service has, and releases later what no Service has', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   const freed: string[] = []
@@ -102,7 +102,7 @@ test('what a service has is taken, what nobody has is given back, but not at onc
   assert.deepEqual(ports.list(), [30_001])
 })
 
-test('a port that nobody had in another database has its passes in this one', async () => {
+test('passes without a Service are counted again after the database was replaced', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   let life = 0
@@ -121,11 +121,11 @@ test('a port that nobody had in another database has its passes in this one', as
   assert.deepEqual(ports.list(), [])
 })
 
-test('ports that come or go while services are listed are left alone', async () => {
+test('ports that are taken or released while Services are listed are left alone', async () => {
   await using engine = new MemoryEngine()
   const record = nodePortsIn(engine)
   let services: KubeObject[] = []
-  /** What happens while the slow replica lists services for their ports. */
+  /** Runs while the slow replica lists Services for their ports. */
   let meanwhile: (() => Promise<void>) | undefined
   const quick = repairOfPorts({
     nodePorts: nodePortsIn(engine),
@@ -154,7 +154,7 @@ test('ports that come or go while services are listed are left alone', async () 
   await record.change((set) => set.take(30_007))
   for (let pass = 1; pass < 3; pass++) for (const repair of [quick, slow]) await repair.pass()
   meanwhile = async () => {
-    // The other replica frees it, and it is given to a Service.
+    // The other replica releases the port, which is then allocated to a Service.
     await quick.pass()
     await record.change((set) => set.take(30_007))
     services = [service('s', '10.0.0.2', 30_007)]
@@ -169,7 +169,7 @@ test('ports that come or go while services are listed are left alone', async () 
   assert.deepEqual(await record.attempt((set) => set.list()), [])
 })
 
-test('an address that is on its way to a service on a replica without objects stays taken', async () => {
+test('an address for a Service that a replica without objects is just writing stays taken', async () => {
   await using engine = new MemoryEngine()
   const store = new Store(engine, {
     transformer: identity,

@@ -1,7 +1,7 @@
 /**
  * Reconciles addresses and node ports with the existing Services: what a Service has is marked as
- * taken, what no Service has is released. Differences are left by a server that died between two
- * writes, and by a write whose outcome is unknown.
+ * taken, and what no Service has is released. Differences arise when a server dies between two
+ * writes, or when the outcome of a write is unknown.
  */
 import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -14,26 +14,26 @@ import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
 /**
- * An IPAddress without a Service is released at this age: no write takes so long, so it does not
- * belong to a Service that is just being written.
+ * Age at which an IPAddress without a Service is released. No write takes this long, so the address
+ * does not belong to a Service that is just being written.
  */
 const ADDRESS_AGE_MS_MIN = 60_000
 
 export type RepairOptions = {
   readonly nodePorts: RepairableRecord
-  /** All Services, by a consistent read. */
+  /** Lists all Services, with a consistent read. */
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** According to the cache. */
+  /** Whether the cache has the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** False: the address exists already. */
+  /** Returns false if the address already exists. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add'> & {
     readonly entries: readonly { readonly cidr: Cidr; readonly record: IpRecord }[]
   }
-  /** False: addresses are kept in records only. */
+  /** Whether addresses are also objects, or only kept in records. */
   readonly hasAddressObjects: boolean
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
@@ -64,15 +64,18 @@ export class Repair {
   }
 
   /**
-   * Called before the server is ready: nothing can be allocated from a record that does not exist
-   * or has another range. Fails if one stays so.
+   * Repairs records that cannot be used. Called before the server is ready, because nothing can be
+   * allocated from a record that is missing or has another range. Fails if a record still cannot be
+   * used.
    */
   async prepare(): Promise<void> {
     for (const { cidr, record, repair } of this.#records) {
       if (await record.isUsable()) continue
       await this.#repairRecord(cidr, repair)
       if (!(await record.isUsable()))
-        throw new Error(`the record of ${formatCidr(cidr)} is of another range`)
+        throw new Error(
+          `the record of the cluster IPs of ${formatCidr(cidr)} is missing or has another range: set --service-cluster-ip-range to the same value on all servers`,
+        )
     }
   }
 
@@ -82,7 +85,7 @@ export class Repair {
     await this.#repairPorts()
   }
 
-  /** According to the cache. */
+  /** Whether the address is taken, according to the cache. */
   async isTaken(text: string): Promise<boolean> {
     const ip = parseIp(text)
     return ip === undefined || (await this.#options.hasAddress(formatIp(ip)))
@@ -104,14 +107,16 @@ export class Repair {
       async () => new Set((await listServices()).flatMap((service) => portsHeld(specOf(service)))),
     )
     if (missing.length > 0)
-      log('warn', 'node ports of services were not taken; they are now', { ports: missing })
+      log('warn', 'node ports of Services were not allocated; they are allocated now', {
+        ports: missing,
+      })
     if (freed.length > 0)
-      log('warn', 'node ports that no service has are free again', { ports: freed })
+      log('warn', 'node ports that no Service has were released', { ports: freed })
   }
 
   /**
-   * Compares with Services, not with IPAddress objects: a replica without the objects may be
-   * writing a Service.
+   * Repairs a record. Compares it with Services and not with IPAddress objects, because a replica
+   * without the objects may be writing a Service.
    */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#options
@@ -123,9 +128,12 @@ export class Repair {
     })
     const range = formatCidr(cidr)
     if (missing.length > 0)
-      log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
+      log('warn', 'cluster IPs of Services were not allocated; they are allocated now', {
+        range,
+        at: missing,
+      })
     if (freed.length > 0)
-      log('warn', 'addresses that no service has are free again', { range, at: freed })
+      log('warn', 'cluster IPs that no Service has were released', { range, at: freed })
   }
 
   async #repairAddresses(): Promise<void> {
@@ -143,7 +151,7 @@ export class Repair {
       if (this.#options.life() !== life) return
       if (owner === undefined) await this.#freeAddress(address)
       else
-        this.#options.log('warn', 'a service has the address of another', {
+        this.#options.log('warn', 'a Service has the cluster IP of another Service', {
           address: name,
           ...owner,
         })
@@ -152,7 +160,10 @@ export class Repair {
     if (missing.length > 0) await this.#takeMissing(missing)
   }
 
-  /** Lists Services again: one that was deleted since the first list needs no address. */
+  /**
+   * Takes addresses of Services that were free. Lists Services again, because one that was deleted
+   * since the first list needs no address.
+   */
   async #takeMissing(names: readonly string[]): Promise<void> {
     const owners = ownersOf(await this.#options.listServices())
     for (const name of names) {
@@ -162,21 +173,25 @@ export class Repair {
     }
   }
 
-  /** False: the address was taken already. */
+  /** Takes an address. Returns false if it is already taken. */
   async #take(ip: Ip, owner: Owner): Promise<boolean> {
     const address = formatIp(ip)
     if ((await this.#options.readAddress(address, 'latest')) !== undefined) return false
     const wasFree = await this.#options.createAddress(addressOf(address, ip.family, owner))
     if (wasFree)
-      this.#options.log('warn', 'the address of a service was free; it is taken now', {
-        address,
-        ...owner,
-      })
+      this.#options.log(
+        'warn',
+        'the cluster IP of a Service was not allocated; it is allocated now',
+        {
+          address,
+          ...owner,
+        },
+      )
     return wasFree
   }
 
   /**
-   * Releases only addresses with the allocator's label: clients may create others for their own
+   * Releases an address if it has the allocator's label. Clients may create others for their own
    * use.
    */
   async #freeAddress({ metadata }: KubeObject): Promise<void> {
@@ -184,7 +199,7 @@ export class Repair {
     if (labels?.[managedBy.label] !== managedBy.value) return
     if (this.#options.wallMs() - Date.parse(creationTimestamp ?? '') < ADDRESS_AGE_MS_MIN) return
     await this.#options.deleteAddress(name, uid)
-    this.#options.log('warn', 'an address that no service has is free again', { address: name })
+    this.#options.log('warn', 'a cluster IP that no Service has was released', { address: name })
   }
 }
 

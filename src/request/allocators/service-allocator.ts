@@ -1,6 +1,6 @@
 /**
- * Allocates and releases what a Service has besides its object: cluster IPs, node ports, and the
- * Endpoints of its name.
+ * Allocates and releases what a Service has in addition to its object: cluster IPs, node ports, and
+ * the Endpoints with its name.
  */
 import { internalError, invalid } from '../../api/errors.ts'
 import { invalidShown } from '../../api/field-fault.ts'
@@ -28,12 +28,14 @@ import { type PortAssignment, assignPorts, lacksPorts, portsHeld } from './servi
 export type ServiceAllocatorOptions = {
   readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
-  /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
+  /**
+   * The ranges of cluster IPs, one for each IP family of the cluster. The primary one is the first.
+   */
   readonly cidrs: readonly Cidr[]
   readonly metrics: AllocatorMetrics
   /**
-   * How an address is counted that the server chose: upstream counts those that are objects as if a
-   * client had named them.
+   * How an address that the server chose is counted. kube-apiserver counts addresses that are
+   * objects as if a client had requested them.
    */
   readonly chosenScope: Scope
   readonly deleteEndpoints: (parent: Parent) => Promise<void>
@@ -79,8 +81,8 @@ export class ServiceAllocator implements Allocator {
     const parent = { namespace, name: object.metadata.name ?? '' }
     const spec = specOf(object)
     await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
-    // Endpoints are deleted with their Service, also those that a client wrote.
-    await this.#orLog('the endpoints of a service', parent, () =>
+    // Endpoints are deleted with their Service, even those that a client wrote.
+    await this.#orLog('the Endpoints of a Service', parent, () =>
       this.#options.deleteEndpoints(parent),
     )
   }
@@ -165,7 +167,7 @@ export class ServiceAllocator implements Allocator {
   async #giveBack(parent: Parent, { ips, ports, isDryRun }: HeldAddresses): Promise<void> {
     if (isDryRun) return
     for (const ip of ips)
-      await this.#orLog('an address', parent, () => this.#options.clusterIps.release(ip, parent))
+      await this.#orLog('a cluster IP', parent, () => this.#options.clusterIps.release(ip, parent))
     if (ports.length === 0) return
     await this.#orLog('node ports', parent, () =>
       this.#options.nodePorts.change((set) => {
@@ -179,11 +181,15 @@ export class ServiceAllocator implements Allocator {
       await run()
     } catch (error) {
       const why = messageOf(error)
-      this.#options.log('warn', `${what} could not be given back; the repair will do it`, {
-        namespace,
-        name,
-        why,
-      })
+      this.#options.log(
+        'warn',
+        `${what} could not be released; the repair will release cluster IPs and node ports later`,
+        {
+          namespace,
+          name,
+          why,
+        },
+      )
     }
   }
 }
@@ -199,7 +205,7 @@ type TakingIp = {
   readonly isDryRun: boolean
 }
 
-/** What an update removes from the Service. */
+/** Returns what an update removes from the Service. */
 function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'ips' | 'ports'> {
   if (before === undefined) return { ips: [], ports: [] }
   const ips = new Set(ownIpsOf(spec))
@@ -211,12 +217,12 @@ function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'i
 }
 
 /**
- * The index of the first address to be allocated. The Service keeps those it has; validation
- * refuses to change them.
+ * Returns the index of the first address to allocate. The Service keeps the addresses that it has;
+ * validation rejects changes of them.
  */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0
-  // A Service without any was created by a server-side apply to its status, and stays without, as
-  // upstream.
+  // A Service without an address was created by a server-side apply to its status. As in
+  // kube-apiserver, it stays without one.
   return ownIpsOf(before).length || Infinity
 }

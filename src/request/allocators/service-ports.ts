@@ -1,4 +1,4 @@
-/** Which node ports a Service needs, and their allocation. */
+/** Determines which node ports a Service needs, and allocates them. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../api/object.ts'
 import { type ApiError, internalError, invalid, unclassified } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
@@ -12,11 +12,11 @@ import { PortError, type NumberSet } from './number-set.ts'
 
 export type PortAssignment = {
   readonly spec: Fields
-  /** Node ports that the Service has not had before. */
+  /** Node ports that the Service did not have before. */
   readonly taken: readonly number[]
 }
 
-/** `before`: the stored spec. Fails with an ApiError. */
+/** Assigns node ports to a Service. `before` is the stored spec. Fails with an ApiError. */
 export function assignPorts(
   name: string,
   given: Fields,
@@ -41,7 +41,7 @@ export function assignPorts(
 }
 
 /**
- * Whether there is anything to allocate: most Services have no node ports, and most updates do not
+ * Whether there is anything to allocate. Most Services have no node ports, and most updates do not
  * change them.
  */
 export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
@@ -53,7 +53,7 @@ export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
   return isUnnumbered || isOther || isUnchecked
 }
 
-/** All node ports of a Service, including the one for health checks. */
+/** Returns all node ports of a Service, including the one for health checks. */
 export function portsHeld(spec: Fields): readonly number[] {
   const health = needsHealthPort(spec) ? numberOf(spec['healthCheckNodePort']) : 0
   const held = mayHaveNodePorts(spec) ? nodePortsOf(spec) : []
@@ -74,7 +74,10 @@ const recording = (ports: NumberSet, taken: number[]): Pool => ({
   },
 })
 
-/** One port number gets one node port for all its protocols, which saves node ports. */
+/**
+ * Assigns the ports of a new Service. A port number has one node port for all its protocols, which
+ * saves node ports.
+ */
 function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   const ports = itemsOf(spec['ports'])
   const byNumber = new Map<number, number>()
@@ -96,7 +99,7 @@ function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   })
 }
 
-/** By the number of the port: the node port that its first entry with one requests. */
+/** Returns the requested node ports by port number. The first entry that requests one decides. */
 function namedByNumber(ports: readonly Fields[]): ReadonlyMap<number, number> {
   const named = new Map<number, number>()
   for (const { port, nodePort } of ports) {

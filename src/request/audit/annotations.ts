@@ -1,22 +1,22 @@
 /**
- * The annotations of an event: what the authorizer decided, what the layers added, and how long a
- * slow request took.
+ * Creates the annotations of an event: the decision of the authorizer, the annotations that the
+ * layers added, and the latencies of a slow request.
  */
 import type { RequestContext } from '../../api/context.ts'
 import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
 import type { Annotations } from './cached-fields.ts'
 
-/** Requests that take longer have annotations that say so, as upstream. */
+/** Requests that take longer have annotations with their latencies, as in kube-apiserver. */
 export const SLOW_MS = 500
 
 export type Took = {
-  /** From when the request came until this stage. */
+  /** Time from the arrival of the request until this stage. */
   readonly totalMs: number
   readonly authenticationMs: number
 }
 
-/** Undefined: none. */
+/** Returns undefined if there are no annotations. */
 export function annotationsOf(
   context: RequestContext,
   stage: AuditStage,
@@ -28,7 +28,7 @@ export function annotationsOf(
     ...(isLast && took.totalMs > SLOW_MS
       ? latencies(took, context.spent.authorizationMs)
       : undefined),
-    // Upstream knows of it when the request has been served.
+    // kube-apiserver adds this annotation once the request has been served.
     ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
     ...Object.fromEntries(context.annotations),
   }

@@ -1,6 +1,6 @@
 /**
- * The audit log: which requests are recorded, and where their events go. One per server; without a
- * policy there is none.
+ * The audit log: decides which requests are recorded, and where their events go. A server with an
+ * audit policy has one.
  */
 import type { User } from '../../api/user.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -24,12 +24,12 @@ export class Audit implements AsyncDisposable {
   readonly monotonicMs: () => number
   /** Whether a request fails if its first event cannot be stored. */
   readonly isStrict: boolean
-  /** Whether events are stored in the order in which they come. */
+  /** Whether events are stored in the order in which they arrive. */
   readonly isOrdered: boolean
-  /** Objects with more bytes are not recorded. */
+  /** Maximum size of an object. Larger objects are not recorded. */
   readonly objectBytesMax: number
   readonly #options: AuditOptions
-  /** Undefined: there are several. */
+  /** The backend, if there is only one. */
   readonly #only: AuditBackend | undefined
 
   constructor(options: AuditOptions) {
@@ -46,7 +46,10 @@ export class Audit implements AsyncDisposable {
     )
   }
 
-  /** Undefined: nothing of the request is recorded. `user`: undefined if authentication failed. */
+  /**
+   * Starts to record a request. Returns undefined if nothing of the request is recorded. `user` is
+   * undefined if authentication failed.
+   */
   begin(arrived: ReceivedRequest, user: User | undefined): AuditedRequest | undefined {
     const recording = this.#options.evaluate(user, arrived.info)
     this.#options.metrics.levels[recording.level].value++
@@ -55,7 +58,10 @@ export class Audit implements AsyncDisposable {
       : new AuditedRequest({ arrived, user, recording }, this)
   }
 
-  /** False: a backend could not store it. A promise if a backend makes the request wait. */
+  /**
+   * Stores an event. Returns false if a backend could not store it, or a promise if a backend makes
+   * the request wait.
+   */
   store(event: AuditEvent, urgency: Urgency = 'now'): MaybePromise<boolean> {
     const { backends, metrics } = this.#options
     metrics.events.value++
@@ -74,7 +80,10 @@ export class Audit implements AsyncDisposable {
   }
 }
 
-/** A backend that is not strict must not fail the requests of one that is. */
+/**
+ * Passes an event to all backends. A backend that is not strict must not fail the requests of a
+ * strict one.
+ */
 function storeAll(
   backends: readonly AuditBackend[],
   event: AuditEvent,
@@ -92,7 +101,7 @@ function storeAll(
 }
 
 /**
- * A larger object would hold up the event loop, and fill a log by itself; upstream records it all
- * the same.
+ * Maximum size of a recorded object. A larger object would block the event loop, and fill a log by
+ * itself. kube-apiserver records objects of any size.
  */
 const OBJECT_BYTES_MAX = 16 << 20

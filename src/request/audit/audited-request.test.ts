@@ -34,7 +34,7 @@ type BeginOptions = {
   readonly level?: AuditEvent['level']
 }
 
-/** A request that has been authenticated, by a backend that blocks. */
+/** Starts to record an authenticated request, with a backend that blocks. */
 function begin(
   method: string,
   uri: string,
@@ -120,7 +120,7 @@ const awaited: readonly (readonly [
   [true, 'GET', pod, true],
 ]
 for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
-  const what = isCompleteOmitted ? ', with no later event,' : ''
+  const what = isCompleteOmitted ? ' without a later event' : ''
   test(`${method} ${uri}${what} ${isAwaited ? 'waits' : 'does not wait'} for its first event`, () => {
     assert.equal(begin(method, uri, { isCompleteOmitted }).received instanceof Promise, isAwaited)
   })

@@ -1,7 +1,7 @@
 /**
- * One request that is recorded, from when it is authenticated. It collects what the layers tell
- * about the request and stores an event for each stage: RequestReceived, ResponseStarted of
- * long-running requests, then ResponseComplete or Panic.
+ * Records one request, from its authentication on. It collects what the layers report about the
+ * request, and stores an event for each stage: RequestReceived, ResponseStarted for long-running
+ * requests, then ResponseComplete or Panic.
  */
 import type { AuditRecorder } from '../../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'
@@ -30,16 +30,19 @@ import { recordedObject, recordedPatch, withoutNewline } from './recorded-json.t
 import type { Annotations } from './cached-fields.ts'
 import { whenEnded } from './when-ended.ts'
 
-/** A request as it came. */
+/** A request as it arrived. */
 export type ReceivedRequest = {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly auditId: string
-  /** When it came, on the monotonic clock. */
+  /** When the request arrived, on the monotonic clock. */
   readonly startMs: number
-  /** Now. */
+  /** The current time, on the monotonic clock. */
   readonly nowMs: number
-  /** A watch, or a stream of another server: its response is recorded when it begins, too. */
+  /**
+   * Whether it is a watch, or a stream of another server. For these, the beginning of the response
+   * is also recorded.
+   */
   readonly isLongRunning: boolean
 }
 
@@ -56,15 +59,17 @@ export type Recorder = {
 
 /** How a request ended, besides its response. */
 export type Outcome = {
-  /** The Status that the body of the response is. */
+  /** The Status that is the body of the response. */
   readonly status?: Status | undefined
-  /** An error that nobody foresaw. */
+  /** An unexpected error. */
   readonly panic?: unknown
-  /** Now, on the monotonic clock. */
+  /** The current time, on the monotonic clock. */
   readonly nowMs: number
 }
 
-/** To leave managedFields out, an object is made a string, and then bytes again. */
+/**
+ * Number of copies for removing managedFields: the object becomes a string, and then bytes again.
+ */
 const OMITTING_COPIES = 2
 
 export class AuditedRequest implements AuditRecorder {
@@ -80,7 +85,7 @@ export class AuditedRequest implements AuditRecorder {
   readonly #receivedMs: number
   readonly #authenticatedMs: number
   #context: RequestContext | undefined
-  /** Of the last event, if there is anything to wait for. */
+  /** Result of storing the last event, if there is anything to wait for. */
   #storing: Promise<boolean> | undefined
   #named: BodyReference | undefined
   #printRequest: (() => Steps<Buffer>) | undefined
@@ -92,7 +97,7 @@ export class AuditedRequest implements AuditRecorder {
   #isRejected = false
   #response: ResponseStatus | undefined
 
-  /** `user`: undefined if authentication failed. */
+  /** `user` is undefined if authentication failed. */
   constructor(
     {
       arrived,
@@ -128,10 +133,10 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Stores the first event. What only reads may go on meanwhile, if its response waits for a later
-   * event; all else must not be done before it is recorded: what writes, and what may do anything
-   * on another server, such as an exec by GET. Fails if the policy of the backend is that a request
-   * which cannot be recorded is not served.
+   * Stores the first event. A request that only reads may run meanwhile, if its response waits for
+   * a later event. All other requests must be recorded before they run, because they write or may
+   * do anything on another server, such as an exec by GET. Fails if a strict backend cannot record
+   * the request.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
@@ -168,13 +173,13 @@ export class AuditedRequest implements AuditRecorder {
     else this.#printResponse = () => this.#recorded(() => json)
   }
 
-  /** The request was refused before authentication: there is one event. */
+  /** Records a request that was refused before it was authenticated. It has a single event. */
   refused(response: ApiResponse, { status, nowMs }: Outcome): MaybePromise<ApiResponse> {
     this.#setStatus(response, status)
     return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
   }
 
-  /** Returns the response, which is to be sent when the event is stored. */
+  /** Records the end of a request. Returns the response to send, once the event is stored. */
   answered(response: ApiResponse, { status, panic, nowMs }: Outcome): MaybePromise<ApiResponse> {
     if (this.#isRejected) return response
     if (panic !== undefined) {
@@ -195,7 +200,10 @@ export class AuditedRequest implements AuditRecorder {
       this.#printResponse = () => this.#recorded(() => printOrdered(status))
   }
 
-  /** A long Status is printed once: most clients get the same JSON. */
+  /**
+   * Prints a long Status only once. Most clients get the same JSON, so it is taken from the
+   * response.
+   */
   *#longStatus(response: ApiResponse, status: Status): Steps<void> {
     const json = statusJsonOf(response) ?? (yield* this.#recorded(() => printOrdered(status)))
     const { metadata } = status
@@ -214,7 +222,10 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** `isCut`: upstream's handler panics. */
+  /**
+   * Records the end of a stream. `isCut` means that it ended early. kube-apiserver's handler panics
+   * then.
+   */
   #ended(isCut: boolean): void {
     if (isCut) this.#response = { code: 500, status: panicStatus('net/http: abort Handler') }
     void this.#emit(isCut ? 'Panic' : 'ResponseComplete', this.#recorder.monotonicMs())
@@ -228,7 +239,7 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Prints the objects, in slices; most requests have none. */
+  /** Prints the objects in slices, then calls `finish`. Most requests have no objects. */
   #then(
     nowMs: number,
     finish: (atMs: number) => MaybePromise<ApiResponse>,
@@ -253,12 +264,12 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Undefined: the request works on nothing that is large. */
+  /** Undefined if the request handles nothing that is large. */
   get #slices(): Slices | undefined {
     return this.#context?.isLarge === true ? this.#context.slices : undefined
   }
 
-  /** `nowMs`: on the monotonic clock. */
+  /** Stores the event of a stage. `nowMs` is on the monotonic clock. */
   #emit(stage: AuditStage, nowMs: number, urgency: Urgency = 'now'): MaybePromise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
     const isFirst = stage === 'RequestReceived'
@@ -279,8 +290,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * The events of a request are stored in their order: calls of a webhook could overtake each
-   * other.
+   * Stores an event. The events of a request are stored in order, because calls of a webhook could
+   * overtake each other.
    */
   #store(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const { isOrdered } = this.#recorder
@@ -293,7 +304,10 @@ export class AuditedRequest implements AuditRecorder {
     return stored
   }
 
-  /** Most requests are allowed at once, and have nothing else to tell. */
+  /**
+   * Returns the annotations of an event. Most requests are allowed and have no other annotations,
+   * so they share one object.
+   */
   #annotationsOf(
     context: RequestContext,
     stage: AuditStage,
@@ -309,7 +323,10 @@ export class AuditedRequest implements AuditRecorder {
     return annotationsOf(context, stage, { totalMs, authenticationMs: this.#authenticatedMs })
   }
 
-  /** Nothing more of the request is recorded. */
+  /**
+   * Returns the error for a request that cannot be recorded. Nothing more of the request is
+   * recorded.
+   */
   #reject(): Error {
     this.#isRejected = true
     this.#recorder.countRejected()
@@ -320,23 +337,23 @@ export class AuditedRequest implements AuditRecorder {
 const isRelayed = (body: Extract<ApiResponse, { body: unknown }>['body']): boolean =>
   !Buffer.isBuffer(body) && 'chunks' in body && body.isRelayed === true
 
-/** A response with more bytes is not printed anew for its event. */
+/** Maximum size of a response that is printed again for its event. */
 const LONG_BYTES = 16 << 10
 
 const isLong = (response: ApiResponse): boolean =>
   'body' in response && Buffer.isBuffer(response.body) && response.body.length > LONG_BYTES
 
-/** What the JSON of a Status begins with. Of this, events have no kind and no version. */
+/** Beginning of the JSON of a Status. In events, a Status has no kind and no version. */
 const statusHead = Buffer.from('{"kind":"Status","apiVersion":"v1",')
 
-/** The JSON of a Status if that is what was sent. */
+/** Returns the JSON of a Status, if that is what was sent. */
 function statusJsonOf(response: ApiResponse): Buffer | undefined {
   if (!('body' in response) || !Buffer.isBuffer(response.body)) return undefined
   const { body } = response
   return body.subarray(0, statusHead.length).equals(statusHead) ? withoutNewline(body) : undefined
 }
 
-/** As it was sent, as far as it is known. */
+/** Returns the URI as it was sent, as far as that is known. */
 function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {
   const asked = rawQuery ?? query.toString()
   return asked === '' ? rawPath : `${rawPath}?${asked}`
@@ -351,6 +368,6 @@ const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
   reason: 'InternalError',
 })
 
-/** The response, when the event is stored. */
+/** Returns the response, once the event is stored. */
 const after = (stored: MaybePromise<boolean>, response: ApiResponse): MaybePromise<ApiResponse> =>
   typeof stored === 'boolean' ? response : stored.then(() => response)

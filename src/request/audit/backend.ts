@@ -2,44 +2,44 @@ import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { AuditEvent } from './event.ts'
 
 /**
- * `soon`: nobody waits for the event itself, since a later one of its request follows, which
- * somebody does wait for.
+ * When an event should be stored. `soon` means that no request waits for this event itself.
+ * Requests that wait do so for a later event, which is stored after it.
  */
 export type Urgency = 'now' | 'soon'
 
-/** How long the server waits for events when it stops. */
+/** Maximum time that the server waits for events when it stops. */
 export const FLUSH_MS_MAX = 3_000
 
-/** Where events go. */
+/** A destination of events. */
 export interface AuditBackend extends AsyncDisposable {
-  /** Whether a request must fail if an event of it is not stored. */
+  /** Whether a request must fail if one of its events is not stored. */
   readonly isStrict: boolean
   /**
-   * Whether an event is stored after all that came before it. If not, a later event of a request
-   * has to wait for the earlier one.
+   * Whether an event is stored after all events that came before it. If not, a later event of a
+   * request has to wait for the earlier one.
    */
   readonly isOrdered: boolean
-  /** The size of the largest event that it takes whole. */
+  /** Maximum size of an event that is stored as a whole. */
   readonly eventBytesMax: number
   /**
-   * False if the event is not stored, which matters only if the backend is strict; a promise if the
-   * request has to wait. Never fails.
+   * Stores an event. Returns false if the event is not stored, which matters only if the backend is
+   * strict. Returns a promise if the request has to wait. Never fails.
    */
   readonly process: (event: AuditEvent, urgency: Urgency) => MaybePromise<boolean>
 }
 
-/** Stores events one after the other, or many at once. */
+/** Stores events one by one, or several at once. */
 export interface EventSink {
-  /** As of a backend. */
+  /** Whether an event is stored after all events that came before it. */
   readonly isOrdered: boolean
   /**
-   * Resolves to false if they are not all stored; the sink has then counted and logged them. Never
-   * rejects.
+   * Stores events. Resolves to false if not all of them are stored; the sink has then counted and
+   * logged them. Never rejects.
    */
   readonly store: (events: readonly AuditEvent[], urgency: Urgency) => Promise<boolean>
   /**
-   * Waits for what is being stored; what depends on another server may be given up after this time,
-   * and is then lost.
+   * Waits for events that are being stored. Storing on another server may be given up after this
+   * time; the events are then lost.
    */
   readonly close: (waitMsMax: number) => Promise<void>
 }

@@ -34,7 +34,7 @@ function collector() {
   return { lost, reportLost }
 }
 
-/** Keeps batches until they are let go. */
+/** Holds batches until they are released. */
 class HeldSink implements EventSink {
   readonly isOrdered = true
   readonly batches: string[][] = []
@@ -62,12 +62,12 @@ const linesIn = (bytes: Buffer): string[] => {
   return text.slice(0, -1).split('\n')
 }
 
-/** Resolves when it holds; the test's own time limit ends it otherwise. */
+/** Resolves when the condition holds. Otherwise the time limit of the test ends it. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(1)
 }
 
-test('events that come while others are written are written together, in order', async () => {
+test('events that arrive while others are written are written together, in order', async () => {
   const written: string[][] = []
   const begun: PromiseWithResolvers<void>[] = []
   const lines: Lines = {
@@ -110,7 +110,7 @@ test('events that come while others are written are written together, in order',
   assert.deepEqual(written.at(-1), ['line of d'])
 })
 
-test('a batch without events ends at once, and later ones are written as ever', async () => {
+test('an empty batch ends immediately, and later batches are written as usual', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -131,7 +131,7 @@ test('a batch without events ends at once, and later ones are written as ever', 
   assert.deepEqual(written, [['a']])
 })
 
-test('a line that fits into no file fails alone', async (t) => {
+test('a line that fits into no file fails without failing others', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-audit-sink-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'audit.log')
@@ -160,7 +160,7 @@ test('a line that fits into no file fails alone', async (t) => {
   assert.deepEqual(lost, [why, why])
 })
 
-test('many events are written in parts', async () => {
+test('many events are written in several parts', async () => {
   const written: number[] = []
   const append = async (bytes: Buffer): Promise<void> => void written.push(bytes.length)
   const { lost, reportLost } = collector()
@@ -179,7 +179,7 @@ test('many events are written in parts', async () => {
   assert.deepEqual(lost, [])
 })
 
-test('the objects of a long event are written without a copy, in the order of the events', async () => {
+test('the objects of a long event are written without copies, in the order of the events', async () => {
   const written: (string | readonly Buffer[])[] = []
   const lines: Lines = {
     append: async (batch) => void written.push(...linesIn(batch)),
@@ -218,7 +218,7 @@ test('an event whose objects are too large is truncated before it is printed', (
   assert.deepEqual(sink.batches, [['short of 1']])
 })
 
-test('events wait for others until there are as many as the file takes at once', async () => {
+test('events wait for others until there are as many as the file accepts at once', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -241,14 +241,14 @@ test('events wait for others until there are as many as the file takes at once',
   const results = ['a', 'b', 'c', 'd'].map((json) => sink.store([event(json)], 'soon'))
   assert.deepEqual(await Promise.all(results.slice(0, 3)), [true, true, true])
   assert.deepEqual([written, waits.length], [[['a', 'b', 'c']], 1])
-  // The last one waits with those that come.
+  // The last event waits for those that follow.
   results.push(sink.store([event('e')], 'soon'))
   await new Promise((resolve) => void setTimeout(resolve, 20))
   assert.equal(written.length, 1)
   waits[0]?.()
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.deepEqual(written.at(-1), ['d', 'e'])
-  // One that somebody waits for is written with those before it.
+  // An event that a request waits for is written with those before it.
   results.push(sink.store([event('f')], 'soon'), sink.store([event('g')], 'now'))
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.deepEqual(written.at(-1), ['f', 'g'])
@@ -256,7 +256,7 @@ test('events wait for others until there are as many as the file takes at once',
   assert.deepEqual(lost, [])
 })
 
-test('a log that is closed takes no more events', async () => {
+test('a closed log accepts no more events', async () => {
   const calls: string[] = []
   const { lost, reportLost } = collector()
   const lines: Lines = {
@@ -294,7 +294,7 @@ const storedBy = (...backends: AuditBackend[]): MaybePromise<boolean> =>
     clock: systemTime,
   }).store(event('a'))
 
-test('of several backends only strict ones tell of failures', async () => {
+test('of several backends, only strict ones report failures', async () => {
   const { reportLost } = collector()
   const backend = (isStrict: boolean, isStored: boolean): AuditBackend =>
     new BlockingBackend(sinkOf(isStored), { isStrict, eventBytesMax: Infinity, reportLost })
@@ -302,7 +302,7 @@ test('of several backends only strict ones tell of failures', async () => {
   assert.equal(await storedBy(backend(true, false), backend(false, true)), false)
 })
 
-test('large events lose their objects, or are lost', async () => {
+test('large events lose their objects, or are lost if they are still too large', async () => {
   const { lost, reportLost } = collector()
   const stored: string[] = []
   const sink: EventSink = {
@@ -348,7 +348,7 @@ function batchOf(
   return { backend, lost }
 }
 
-test('a batch is sent when it is full; what does not fit into the buffer is lost', async () => {
+test('a batch is sent when it is full, and events that do not fit into the buffer are lost', async () => {
   const sink = new HeldSink()
   const { backend, lost } = batchOf(sink)
   for (const json of ['a', 'b', 'c', 'd']) assert.equal(backend.process(event(json)), true)
@@ -366,7 +366,7 @@ test('a batch is sent when it is full; what does not fit into the buffer is lost
   assert.equal(lost.at(-1), 'buffered e: audit backend shut down')
 })
 
-test('a batch that is not full is sent after its time', async () => {
+test('a batch that is not full is sent after its wait', async () => {
   const sink = new HeldSink()
   const { backend } = batchOf(sink, { waitMs: 10 })
   backend.process(event('a'))
@@ -377,7 +377,7 @@ test('a batch that is not full is sent after its time', async () => {
   await backend[Symbol.asyncDispose]()
 })
 
-test('batches are divided by bytes and limited in their rate', async () => {
+test('batches are limited in size and in rate', async () => {
   const sink = new HeldSink()
   const throttle = { batchesPerSecond: 20, burst: 1 }
   const { backend } = batchOf(
@@ -392,7 +392,7 @@ test('batches are divided by bytes and limited in their rate', async () => {
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
 })
 
-test('batches of one event each are written together, at once when the buffer is half full', async () => {
+test('batches of one event are written together, and immediately when the buffer is half full', async () => {
   const stored = Promise.withResolvers<boolean>()
   const urgencies: string[] = []
   const sink: EventSink = {
@@ -410,11 +410,11 @@ test('batches of one event each are written together, at once when the buffer is
   stored.resolve(true)
   await sleep(1)
   backend.process(event('f'))
-  assert.equal(urgencies.at(-1), 'soon', 'what is stored has left the buffer')
+  assert.equal(urgencies.at(-1), 'soon', 'stored events have left the buffer')
   await backend[Symbol.asyncDispose]()
 })
 
-test('a stop does not wait until the next batch is allowed', async () => {
+test('stopping does not wait until the next batch is allowed', async () => {
   const sink: EventSink & { readonly stored: string[] } = {
     isOrdered: true,
     stored: [],

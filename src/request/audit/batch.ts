@@ -1,5 +1,5 @@
 /**
- * The mode `batch`: events are buffered and stored later, several at once; no request waits for its
+ * The mode `batch`: events are buffered and stored later, several at once. No request waits for its
  * events.
  */
 import { TokenBucket } from '../../lib/time/token-bucket.ts'
@@ -13,20 +13,21 @@ import { truncated } from './truncate.ts'
 
 export type BatchOptions = {
   readonly mode: Extract<AuditMode, { kind: 'batch' }>
-  /** How many batches may be on their way at once. */
+  /** Maximum number of batches that are being stored at once. */
   readonly batchesMax: number
-  /** Infinity: events are not truncated. */
+  /** Infinity if events are not truncated. */
   readonly eventBytesMax: number
-  /** A batch with more bytes is divided. */
+  /** Maximum size of a batch. Larger batches are divided. */
   readonly batchBytesMax: number
-  /** Size of the events that are buffered or being stored: beyond it further ones are lost. */
+  /** Maximum size of the events that are buffered or being stored. Further events are lost. */
   readonly bufferBytes: number
   readonly time: Time
   readonly reportLost: ReportLost
 }
 
 /**
- * Events that were handed to the sink one by one, and are stored when the same promise resolves.
+ * Events that were passed to the sink one by one, and share a promise because they are stored
+ * together.
  */
 type Group = { readonly promise: Promise<boolean>; events: number }
 
@@ -34,7 +35,7 @@ const ignoreStop = (): undefined => undefined
 
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false
-  /** No request waits for its events. */
+  /** No event has to wait for another, because no request waits for its events. */
   readonly isOrdered = true
   readonly eventBytesMax: number
   readonly #sink: EventSink
@@ -42,19 +43,20 @@ export class BatchBackend implements AuditBackend {
   readonly #throttle: TokenBucket | undefined
   readonly #buffer = new Deque<AuditEvent>()
   /**
-   * Of all events that are buffered or being stored, but for those that are batches by themselves.
+   * Size of all events that are buffered or being stored, except those that are batches by
+   * themselves.
    */
   #bytes = 0
   readonly #storing = new Set<Promise<void>>()
-  /** How many events are being stored that are batches by themselves. */
+  /** Number of events being stored that are batches by themselves. */
   #single = 0
-  /** Those that the sink stores together with the next one, perhaps. */
+  /** The last group of such events. The sink may store it together with the next event. */
   #group: Group | undefined
   #running: Promise<void> | undefined
   /** Ends the wait for a full batch. */
   #wake: (() => void) | undefined
   readonly #stopping = new AbortController()
-  /** Each event asks this, and a signal is slow to tell. */
+  /** Each event checks this flag, which is faster than checking the signal. */
   #isStopping = false
 
   constructor(sink: EventSink, options: BatchOptions) {
@@ -69,7 +71,10 @@ export class BatchBackend implements AuditBackend {
         : new TokenBucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
   }
 
-  /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
+  /**
+   * Buffers an event. Always returns true: an event that does not fit into the buffer is lost, and
+   * its request continues.
+   */
   process(event: AuditEvent): boolean {
     const { mode, reportLost, bufferBytes } = this.#options
     const fitting = truncated(event, this.eventBytesMax, reportLost)
@@ -81,7 +86,7 @@ export class BatchBackend implements AuditBackend {
     ) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
     } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
-    // Its JSON is needed several times: to count it, to divide batches and to send it.
+    // The JSON of the event is needed several times: to count it, to divide batches and to send it.
     else this.#add(printedEvent(fitting, Buffer.concat(fitting.pieces())))
     return true
   }
@@ -100,9 +105,9 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * A sink that takes events one by one puts them together itself, and bounds their size: as many
-   * as upstream buffers may be on their way. Nobody waits for them, so they may wait for others to
-   * be written with, unless the buffer fills.
+   * Stores an event that is a batch by itself. The sink combines such events and limits their size.
+   * The sink may hold as many events as kube-apiserver would buffer. No request waits for them, so
+   * they may wait to be written together with others, unless the buffer fills.
    */
   #storeOne(event: AuditEvent): void {
     this.#single++
@@ -135,7 +140,7 @@ export class BatchBackend implements AuditBackend {
     await Promise.all(this.#storing)
   }
 
-  /** Runs until the buffer is empty. */
+  /** Stores batches until the buffer is empty. */
   async #run(): Promise<void> {
     while (this.#buffer.length > 0) {
       await this.#untilFull()
@@ -149,7 +154,7 @@ export class BatchBackend implements AuditBackend {
     this.#running = undefined
   }
 
-  /** Until there are enough events for a batch, or the time to wait for them is over. */
+  /** Waits until there are enough events for a batch, or the time for that is over. */
   async #untilFull(): Promise<void> {
     const { mode, time } = this.#options
     if (this.#isStopping || this.#buffer.length >= mode.batchEventsMax) return
@@ -161,7 +166,7 @@ export class BatchBackend implements AuditBackend {
     this.#wake = undefined
   }
 
-  /** A server that stops does not wait for its turn. */
+  /** Waits until the throttle allows a batch. A server that is stopping does not wait. */
   async #untilAllowed(): Promise<void> {
     const { mode, time } = this.#options
     const pauseMs = 1000 / (mode.throttle?.batchesPerSecond ?? 1)

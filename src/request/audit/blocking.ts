@@ -1,4 +1,6 @@
-/** The modes `blocking` and `blocking-strict`: each event is stored before its request goes on. */
+/**
+ * The modes `blocking` and `blocking-strict`: each event is stored before its request continues.
+ */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX, type Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
@@ -8,7 +10,7 @@ import { truncated } from './truncate.ts'
 export type BlockingOptions = {
   /** Whether a request fails if its event is not stored. */
   readonly isStrict: boolean
-  /** Infinity: events are not truncated. */
+  /** Infinity if events are not truncated. */
   readonly eventBytesMax: number
   readonly reportLost: ReportLost
 }
@@ -30,7 +32,7 @@ export class BlockingBackend implements AuditBackend {
 
   process(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const fitting = truncated(event, this.eventBytesMax, this.#reportLost)
-    // As upstream, an event that is too large does not fail its request.
+    // As in kube-apiserver, an event that is too large does not fail its request.
     if (fitting === undefined) return true
     return this.#sink.store([fitting], urgency)
   }

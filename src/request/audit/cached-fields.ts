@@ -1,6 +1,6 @@
 /**
- * Parts of events that are the same in many, printed once: who asks, from where, for what and why
- * it is allowed. Clients make many requests each.
+ * Caches printed parts of events that many events have in common: the user, the source and the
+ * target of a request, and why it is allowed. Each client sends many requests.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRequest, firstHeader, utf8Header } from '../../api/request.ts'
@@ -9,51 +9,57 @@ import { printString, sortedKeys } from '../../objects/codec/json.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { sourceIps } from './source-ips.ts'
 
-/** Where a request comes from, and the same as fields of an event. */
+/** Source of a request, and the same as fields of an event. */
 export type Source = {
   readonly ips: readonly string[]
   readonly userAgent: string
   readonly fields: Buffer
 }
 
-/** By key, in any order. */
+/** Annotations by key, in any order. */
 export type Annotations = { readonly [key: string]: string }
 
 /**
- * Pairs of an address and a user agent. More than a cluster has; when there are more, all are
- * forgotten.
+ * Maximum number of cached pairs of an address and a user agent, which is more than a cluster has.
+ * When it is reached, the cache is cleared.
  */
 const SOURCES_MAX = 4096
 /**
- * Reasons why requests are allowed: one for each binding that is used. When there are more, all are
- * forgotten.
+ * Maximum number of cached reasons for allowing a request: one for each binding that is used. When
+ * it is reached, the cache is cleared.
  */
 const REASONS_MAX = 4096
-/** Resources in namespaces. When there are more, all are forgotten. */
+/** Maximum number of cached resources in namespaces. When it is reached, the cache is cleared. */
 const PLACES_MAX = 4096
 /**
- * Groups and versions of resources, and verbs of a user. When there are more, all are forgotten.
+ * Maximum number of cached pairs of a group and a version, and of cached verbs of a user. When it
+ * is reached, the cache is cleared.
  */
 const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
-/** Longer names, and verbs, are printed each time. */
+/** Maximum length of cached names and verbs. Longer ones are printed each time. */
 const NAME_CHARACTERS_MAX = 64
-/** What users ask for, by URI, of all users together. When there are more, all are forgotten. */
+/**
+ * Maximum number of cached targets, which are identified by URI, for all users together. When it is
+ * reached, the cache is cleared.
+ */
 const TARGETS_MAX = 4096
-/** Longer ones are printed each time. */
+/** Maximum length of the URI of a cached target. Others are printed each time. */
 const URI_CHARACTERS_MAX = 256
-/** As those with longer fields are, which users of many groups have. */
+/**
+ * Maximum size of the user's fields in a cached target. Users in many groups have larger fields.
+ */
 const TARGET_BYTES_MAX = 2048
-/** As upstream: longer ones are cut. */
+/** Maximum length of a user agent, as in kube-apiserver. Longer ones are truncated. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
-/** Who asks, by verb: the fields of an event from the verb to the user agent. */
+/** Fields of an event from the verb to the user agent, for one user and verb. */
 export type CallerFields = {
   readonly source: Source
   readonly fields: Buffer
   /**
-   * What he has asked for, by URI: the fields from the URI to the reference to the object. Empty:
-   * it was asked for once.
+   * Cached targets by URI: the fields from the URI to the object reference. An empty value means
+   * that the target was requested once.
    */
   readonly targets: Map<string, Buffer>
 }
@@ -61,17 +67,23 @@ export type CallerFields = {
 const askedOnce = Buffer.alloc(0)
 
 export class CachedFields {
-  /** Users are shared by the requests of a token or a connection, or new for each request. */
+  /**
+   * Fields by user and verb. A user object is shared by the requests of a token or a connection, or
+   * is new for each request.
+   */
   readonly #asking = new WeakMap<User, Map<string, CallerFields>>()
-  /** By user agent, then by address. */
+  /** Sources by user agent, then by address. */
   readonly #sources = new Map<string, Map<string, Source>>()
   #sourceCount = 0
-  /** Of headers that requests share. */
+  /** Sources by header objects that several requests share. */
   readonly #sourceOf = new WeakMap<
     IncomingHttpHeaders,
     { readonly remoteAddress: string; readonly source: Source }
   >()
-  /** Those with any, to be emptied together: users live as long as their connections. */
+  /**
+   * The maps that have any targets, so that all can be cleared together. Users live as long as
+   * their connections.
+   */
   readonly #targets = new Set<Map<string, Buffer>>()
   #targetCount = 0
   readonly #allowed = new Map<string, Annotations>()
@@ -81,7 +93,10 @@ export class CachedFields {
   readonly #versions = new PairTexts(VERSIONS_MAX)
   readonly #namedVersions = new PairTexts(VERSIONS_MAX)
 
-  /** The end of the URI, and the fields `verb` to `userAgent`, without `impersonatedUser`. */
+  /**
+   * Returns the end of the URI, and the fields from `verb` to `userAgent` without
+   * `impersonatedUser`.
+   */
   asking(verb: string, user: User, source: Source): CallerFields {
     const ofUser = this.#asking.get(user)
     const known = ofUser?.get(verb)
@@ -91,7 +106,7 @@ export class CachedFields {
       source.fields,
     ])
     const made = { source, fields, targets: new Map<string, Buffer>() }
-    // A method may be any token, of a megabyte.
+    // A method may be any token, even one of a megabyte.
     if (verb.length > NAME_CHARACTERS_MAX) return made
     const verbs =
       ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, CallerFields>() : ofUser
@@ -100,15 +115,15 @@ export class CachedFields {
     return made
   }
 
-  /** Undefined: it is to be printed, and kept. */
+  /** Returns a cached target. Undefined if it has to be printed and passed to `keepTarget`. */
   target({ targets }: CallerFields, uri: string): Buffer | undefined {
     const known = targets.get(uri)
     return known === askedOnce ? undefined : known
   }
 
   /**
-   * What is asked for a second time is likely to be asked for again. `print`: the bytes, which it
-   * is to have for itself.
+   * Caches a target that is requested for the second time, because it is likely to be requested
+   * again. `print` returns its bytes, which must not be shared.
    */
   keepTarget({ targets, fields }: CallerFields, uri: string, print: () => Buffer): void {
     if (uri.length > URI_CHARACTERS_MAX || fields.length > TARGET_BYTES_MAX) return
@@ -127,23 +142,24 @@ export class CachedFields {
   }
 
   /**
-   * The field `objectRef` up to its `resource` and `namespace`; those that are empty are left out.
+   * Returns the beginning of the field `objectRef`, up to its `resource` and `namespace`. Empty
+   * fields are omitted.
    */
   place(plural: string, namespace: string): Buffer {
     return this.#places.get(plural, namespace, printPlace)
   }
 
-  /** The same, up to the first character of the name. */
+  /** Returns the beginning of the field `objectRef`, up to the first character of the name. */
   namedPlace(plural: string, namespace: string): Buffer {
     return this.#namedPlaces.get(plural, namespace, printNamedPlace)
   }
 
-  /** The end of `objectRef` from its `apiGroup` and `apiVersion` on. */
+  /** Returns the end of `objectRef`, beginning with its `apiGroup` and `apiVersion`. */
   version(group: string, version: string): Buffer {
     return this.#versions.get(group, version, printVersion)
   }
 
-  /** The same, from the end of the name on. */
+  /** Returns the end of `objectRef`, beginning with the end of the name. */
   namedVersion(group: string, version: string): Buffer {
     return this.#namedVersions.get(group, version, printNamedVersion)
   }
@@ -166,7 +182,7 @@ export class CachedFields {
     return made
   }
 
-  /** The annotations of a request that is allowed and has no others. */
+  /** Returns the annotations of a request that is allowed and has no other annotations. */
   allowed(reason: string): Annotations {
     const known = this.#allowed.get(reason)
     if (known !== undefined) return known
@@ -177,7 +193,7 @@ export class CachedFields {
     return made
   }
 
-  /** As the end of an event, from the end of the time of its stage. */
+  /** Returns the end of an event, beginning with the end of the time of its stage. */
   end(annotations: Annotations): Buffer {
     return this.#annotations.get(annotations) ?? printEnd(annotations)
   }
@@ -194,7 +210,10 @@ export class CachedFields {
   }
 }
 
-/** Texts by pairs of names, which are parts of paths: a path may have a megabyte. */
+/**
+ * Caches texts by pairs of names, which are parts of paths. Long names are not cached, because a
+ * path may be a megabyte long.
+ */
 class PairTexts {
   readonly #max: number
   readonly #known = new Map<string, Map<string, Buffer>>()
@@ -237,7 +256,7 @@ const printVersion = (group: string, version: string): string =>
 const printNamedVersion = (group: string, version: string): string =>
   `"${printVersion(group, version)}`
 
-/** Behind a comma; nothing if the value is empty. */
+/** Prints a field with a comma before it, or nothing if the value is empty. */
 export const printField = (name: string, value: string): string =>
   value === '' ? '' : `,"${name}":${printString(value)}`
 

@@ -24,15 +24,15 @@ export type AuditEnvironment = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** What requests may hold in memory together. */
+  /** Maximum memory that all requests together may hold. */
   readonly requestBytes: number
-  /** How its webhook is connected to; undefined: straight. */
+  /** Connects to the webhook. Undefined for direct connections. */
   readonly dial?: Dial | undefined
 }
 
 /**
- * Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be
- * opened.
+ * Returns undefined if nothing is recorded, for lack of a policy or a backend. Fails if the log
+ * cannot be opened.
  */
 export async function createAudit(
   config: AuditConfig,
@@ -40,7 +40,7 @@ export async function createAudit(
 ): Promise<Audit | undefined> {
   const { policy, log, webhook } = config
   const { clock } = environment
-  // Upstream registers the metrics and opens the file even if there is no policy.
+  // kube-apiserver registers the metrics and opens the file even if there is no policy.
   const metrics = addAuditMetrics(environment.metrics)
   const lines = log === null ? undefined : await openLines(log, environment)
   if (policy === null || (lines === undefined && webhook === null)) return undefined
@@ -57,7 +57,8 @@ export async function createAudit(
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
     const { format, mode } = log
-    // A request that waits for its events holds what they take.
+    // In the blocking modes, every waiting event belongs to a request that waits, so the limit of
+    // requests applies.
     const waitingBytesMax = mode.kind === 'batch' ? bufferBytes : requestBytes
     const sink = new LogSink(lines, {
       format,
@@ -65,7 +66,7 @@ export async function createAudit(
       timers: time,
       waitingBytesMax,
     })
-    // Lines are written in order, so one batch at a time.
+    // Lines are written in order, so only one batch is written at a time.
     backends.push(createBackend(sink, { ...log, batchesMax: 1 }, parts))
   }
   if (webhook !== null)
@@ -84,13 +85,16 @@ type SinkOptions = {
 }
 
 /**
- * Events that no request waits for are buffered up to a part of what requests may hold, since they
- * may be megabytes. kube-apiserver limits their number only.
+ * Limits of the buffer for events that no request waits for: a share of the memory that requests
+ * may hold, because events may be megabytes long. kube-apiserver only limits their number.
  */
 const BUFFER_SHARE = 1 / 4
 const BUFFER_BYTES_MAX = 256 << 20
 
-/** As with truncation by default: a batch is joined and encoded in one turn of the event loop. */
+/**
+ * Maximum size of a batch, which is also the default with truncation. A batch is joined and encoded
+ * in one tick of the event loop.
+ */
 const BATCH_BYTES_MAX = 10 << 20
 
 type BackendOptions = Pick<AuditLog, 'truncate'> & {
@@ -125,7 +129,7 @@ function createBackend(
   })
 }
 
-/** As upstream's client; a batch may be retried for longer. */
+/** Timeout of a call, as in kube-apiserver's client. A batch may be retried for longer. */
 const WEBHOOK_TIMEOUT_MS = 30_000
 
 const createWebhook = (
@@ -137,8 +141,8 @@ const createWebhook = (
     timers: time,
     random,
     reportLost,
-    // In the mode `batch` the buffer has reached its own bound first, so nothing is lost here that
-    // it would have kept.
+    // In the mode `batch`, the buffer reaches its own limit first. So no event is lost here that
+    // the buffer would have kept.
     charactersMax: bufferBytes,
   })
 

@@ -1,6 +1,6 @@
 /**
- * An audit event, audit.k8s.io/v1, printed: as JSON with the fields in upstream's order, and as one
- * line of text.
+ * Prints an audit event (audit.k8s.io/v1): as JSON with the fields in kube-apiserver's order, and
+ * as one line of text.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import type { Status } from '../../api/errors.ts'
@@ -19,13 +19,13 @@ import { legacyLine } from './legacy-line.ts'
 import { type MicroClock, TimeField } from './micro-clock.ts'
 
 /**
- * An event as backends get it. It is printed when it is asked for: most events are printed once,
- * into the memory that is written.
+ * An event as backends get it. It is printed on demand: most events are printed once, directly into
+ * the memory that is written.
  */
 export interface AuditEvent {
   readonly level: AuditLevel
   /**
-   * Size of the parts that are printed already: the objects of request and response, and a long
+   * Size of the parts that are already printed: the objects of request and response, and a long
    * Status.
    */
   readonly printedBytes: number
@@ -33,15 +33,15 @@ export interface AuditEvent {
   readonly json: string
   /** Appends the JSON. */
   print(into: ByteText): void
-  /** The JSON in pieces, without copies of the parts that are printed already. */
+  /** Returns the JSON in pieces, without copying the parts that are already printed. */
   pieces(): readonly Buffer[]
-  /** The JSON without the objects of request and response, marked as truncated. */
+  /** Returns the JSON without the objects of request and response, marked as truncated. */
   truncated(): string
-  /** The line of the format `legacy`, without a newline. */
+  /** Returns the line in the format `legacy`, without a newline. */
   line(): string
 }
 
-/** The event with this JSON, which stays as it is. */
+/** Returns an event with this JSON, which stays as it is. */
 export const printedEvent = (event: AuditEvent, json: Buffer): AuditEvent => ({
   level: event.level,
   printedBytes: json.length,
@@ -54,7 +54,7 @@ export const printedEvent = (event: AuditEvent, json: Buffer): AuditEvent => ({
   line: () => event.line(),
 })
 
-/** What is known of a request from the beginning. */
+/** Facts about a request that are known from the beginning. */
 export type EventFacts = {
   readonly level: AuditLevel
   readonly auditId: string
@@ -63,11 +63,11 @@ export type EventFacts = {
   readonly user: User | undefined
   readonly source: Source
   readonly info: RequestInfo
-  /** In milliseconds since 1970, with fractions. */
+  /** Milliseconds since 1970, with fractions. */
   readonly receivedMs: number
 }
 
-/** What the body of the request adds to the reference to its object. */
+/** Parts of the object reference that come from the body of the request. */
 export type BodyReference = {
   readonly namespace?: string
   readonly name?: string
@@ -78,28 +78,28 @@ export type BodyReference = {
 export type ResponseStatus = {
   readonly code: number
   readonly status?: Omit<Status, 'code'> | undefined
-  /** The fields of a long Status as JSON, from `metadata` on, with the closing brace. */
+  /** Fields of a long Status as JSON, from `metadata` on, with the closing brace. */
   readonly printed?: Buffer | undefined
 }
 
-/** What changes from one stage of a request to the next. */
+/** Facts that change from one stage of a request to the next. */
 export type StageFacts = {
   readonly stage: AuditStage
   readonly impersonated: User | undefined
   readonly named: BodyReference | undefined
   readonly response: ResponseStatus | undefined
-  /** JSON. */
+  /** Object of the request, as JSON. */
   readonly requestObject: Buffer | undefined
   readonly responseObject: Buffer | undefined
-  /** Whether an object was left out since it is too large. */
+  /** Whether an object was left out because it is too large. */
   readonly isTruncated: boolean
-  /** As `receivedMs`. */
+  /** When the stage was reached, like `receivedMs`. */
   readonly stageMs: number
-  /** Undefined: none. */
+  /** Undefined if there are no annotations. */
   readonly annotations: Annotations | undefined
 }
 
-/** What the events of all requests have in common. */
+/** State that the events of all requests share. */
 export class EventPrinterContext {
   readonly time: MicroClock
   readonly texts = new CachedFields()
@@ -112,12 +112,12 @@ export class EventPrinterContext {
 }
 
 /**
- * Where parts of an event are that the next event of the request has, too: they are copied from
- * there, as long as they are there.
+ * Location of the parts of an event that the next event of the request also has. They are copied
+ * from `text`, as long as it still contains them.
  */
 type SharedFields = {
   readonly text: ByteText
-  /** The `uses` of the text. */
+  /** The `uses` of the text when the event was printed. */
   readonly uses: number
   readonly named: BodyReference | undefined
   readonly start: number
@@ -141,7 +141,7 @@ export class EventPrinter {
     return new PrintedEvent(this, stage)
   }
 
-  /** `addPrinted`: adds a part that is printed already. */
+  /** Appends an event. `addPrinted` adds a part that is already printed. */
   append(
     into: ByteText,
     facts: StageFacts,
@@ -171,7 +171,7 @@ export class EventPrinter {
     into.append(annotations === undefined ? pieces.end : this.#parts.texts.end(annotations))
   }
 
-  /** The fields up to the reference to the object. */
+  /** Appends the fields up to the reference to the object. */
   #appendRequest(into: ByteText, { stage, named, impersonated }: StageFacts): void {
     const shared = impersonated === undefined ? this.#sharedWith(named) : undefined
     const start = into.length
@@ -203,8 +203,9 @@ export class EventPrinter {
   }
 
   /**
-   * What is not in the URI is in the verb: users ask again and again for the same, and most of an
-   * event says what.
+   * Appends the fields from the URI to the object reference, from the cache if possible. They only
+   * depend on the URI, the verb, the user and the source of the request. Users often repeat a
+   * request, and these fields are most of an event.
    */
   #appendKnown(into: ByteText): void {
     const { uri, user, info, source } = this.facts
@@ -264,7 +265,7 @@ const pieces = {
   end: Buffer.from('Z"}'),
 } as const
 
-/** Some hundred characters more than an event without objects has. */
+/** Initial size of an event, some hundred bytes more than an event without objects has. */
 const EVENT_BYTES = 2048
 
 class PrintedEvent implements AuditEvent {
@@ -328,7 +329,10 @@ class PrintedEvent implements AuditEvent {
 
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
-/** Fields without a value are left out, even the resource of `/api/v1//x`. */
+/**
+ * Appends the object reference. Fields without a value are omitted, even the resource of
+ * `/api/v1//x`.
+ */
 function appendReference(
   into: ByteText,
   info: ResourceInfo,
@@ -362,7 +366,7 @@ function printReference(info: ResourceInfo, named: BodyReference | undefined): s
   return `,"objectRef":{${fields.slice(1)}}`
 }
 
-/** What stands between the quotes of a string. */
+/** Appends a JSON string without its quotes. */
 function appendCharacters(into: ByteText, text: string): void {
   if (!into.listed(text, plainCharacters)) into.text(printString(text).slice(1, -1))
 }

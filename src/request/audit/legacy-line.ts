@@ -1,14 +1,14 @@
 /**
- * The format `legacy`: an event as one line of text, made from its JSON. Events that are lost are
- * logged so, too.
+ * The format `legacy`: an event as one line of text, created from its JSON. Lost events are also
+ * logged in this format.
  */
 import { parseText } from '../../api/json-value.ts'
 import { fieldsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 
 /**
- * Without a newline. `json` may be without the objects of request and response. Lists are quoted
- * twice, as upstream.
+ * Returns the line without a newline. `json` may lack the objects of request and response. Lists
+ * are quoted twice, as in kube-apiserver.
  */
 export function legacyLine(json: string): string {
   const event = fieldsOf(parseText(json))

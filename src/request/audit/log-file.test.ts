@@ -19,7 +19,7 @@ function folder(t: TestContext): string {
 const log = (_level: string, message: string, fields?: object): void =>
   assert.fail(`${message} ${JSON.stringify(fields)}`)
 
-/** Each look at the clock is a second later. */
+/** Each reading of the wall clock is a second later. */
 function optionsOf(path: string, old: Partial<LogFileOptions['old']> = {}): LogFileOptions {
   let ms = noon
   const wallMs = (): number => (ms += 1000)
@@ -37,7 +37,7 @@ const lines = (...texts: readonly string[]): Buffer =>
 
 const line = (character: string): string => character.repeat(MEGABYTE / 2)
 
-test('lines are appended to a file that only its owner reads', async (t) => {
+test('lines are appended to a file that only its owner can read', async (t) => {
   const path = join(folder(t), 'a', 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   assert.equal(statSync(path).mode & 0o777, 0o600)
@@ -50,7 +50,7 @@ test('lines are appended to a file that only its owner reads', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
-test('a line in pieces is appended to one file', async (t) => {
+test('a line in pieces is appended to a single file', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -67,7 +67,7 @@ test('a line in pieces is appended to one file', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'two\n')
 })
 
-test('a folder that was removed is made again as it was', async (t) => {
+test('a removed folder is created again with the same mode', async (t) => {
   const removed = join(folder(t), 'a')
   const path = join(removed, 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -81,7 +81,7 @@ test('a folder that was removed is made again as it was', async (t) => {
   assert.deepEqual(modes(), [0o700, 0o700])
 })
 
-test('a short write is made at once, unless one took long in the last minute', async (t) => {
+test('a short write is synchronous, unless a write was slow in the last minute', async (t) => {
   const path = join(folder(t), 'audit.log')
   let ms = 0
   let tookMs = 0
@@ -92,7 +92,7 @@ test('a short write is made at once, unless one took long in the last minute', a
   }
   const file = await LogFile.create({ ...optionsOf(path), monotonicMs })
   await file.append(lines('first'))
-  /** Whether it was measured how long the write took: that of a thread is not. */
+  /** Whether the duration of the write was measured, which is done only for synchronous writes. */
   const isAtOnce = async (text: string): Promise<boolean> => {
     looks = 0
     await file.append(lines(text))
@@ -112,7 +112,7 @@ test('a short write is made at once, unless one took long in the last minute', a
   await file.close()
 })
 
-test('what is no file of a disk is written by threads', async (t) => {
+test('threads write to a path that is not a file on a disk', async (t) => {
   const path = '/dev/null'
   const file = await LogFile.create(optionsOf(path))
   const clock = t.mock.fn(() => 0)
@@ -134,7 +134,7 @@ for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
   })
 }
 
-test('a file that is full gets the name of the time, and a new one is begun', async (t) => {
+test('a full file is renamed after the time, and a new one is started', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log')))
   await file.append(lines(line('a'), line('b'), line('c')))
@@ -148,13 +148,13 @@ test('a file that is full gets the name of the time, and a new one is begun', as
 })
 
 for (const isCompressed of [false, true]) {
-  test(`files that are full in the same millisecond are all kept, compressed: ${isCompressed}`, async (t) => {
+  test(`files that fill up in the same millisecond are all kept, compressed: ${isCompressed}`, async (t) => {
     const dir = folder(t)
     const options = optionsOf(join(dir, 'audit.log'), { isCompressed })
     const file = await LogFile.create({ ...options, wallMs: () => noon })
     for (const character of ['a', 'b', 'c']) {
       await file.append(lines(line(character)))
-      // Time for an old one to be compressed.
+      // Closing waits until the old file is compressed.
       if (character === 'b') await file.close()
     }
     await file.close()
@@ -165,7 +165,7 @@ for (const isCompressed of [false, true]) {
   })
 }
 
-test('a file that cannot be given to the owner of the old one is written all the same', async (t) => {
+test('a file is written even if it cannot be given to the owner of the old one', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -182,7 +182,7 @@ test('a file that cannot be given to the owner of the old one is written all the
   assert.equal(readFileSync(path, 'utf8'), `${line('b')}\n`)
 })
 
-test('a line that fits into no file is refused, and others are written', async (t) => {
+test('a line that fits into no file is refused, and other lines are written', async (t) => {
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const long = 'x'.repeat(MEGABYTE)
@@ -195,7 +195,7 @@ test('a line that fits into no file is refused, and others are written', async (
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
 })
 
-test('old files go by number and by age, whether they are compressed or not', async (t) => {
+test('old files are removed by number and by age, whether or not they are compressed', async (t) => {
   const dir = folder(t)
   const old = [
     'audit-2026-01-31T11-00-00.000.log',
@@ -231,7 +231,7 @@ test('old files are compressed', async (t) => {
   )
 })
 
-test('a folder that cannot be made is told when the server starts', async (t) => {
+test('a folder that cannot be created is reported when the server starts', async (t) => {
   const path = join(folder(t), 'file')
   writeFileSync(path, '')
   await assert.rejects(LogFile.create(optionsOf(join(path, 'audit.log'))), { code: 'EEXIST' })

@@ -1,8 +1,10 @@
 /**
- * The file of the audit log. It is rotated by size; old files are named, removed and compressed as
- * upstream does. A short write to a file of a local disk is a copy into the page cache: it is made
- * at once, since to have a thread make it costs several times as much. Whatever may block longer is
- * left to threads: long writes, other files, and all writes for a minute after one that took long.
+ * The file of the audit log. It is rotated by size. Old files are named, removed and compressed as
+ * in kube-apiserver.
+ *
+ * A short write to a file on a local disk is a copy into the page cache. It is done synchronously,
+ * because a thread would cost several times as much. Writes that may block for longer are left to
+ * threads: long writes, writes to other files, and all writes for a minute after a slow one.
  */
 import { write, writeSync } from 'node:fs'
 import { type FileHandle, open, rename, stat, statfs } from 'node:fs/promises'
@@ -13,37 +15,41 @@ import { COMPRESSED, OldFiles, type OldFilesOptions } from './old-files.ts'
 
 export type LogFileOptions = {
   readonly path: string
-  /** 0: 100 MB. */
+  /** 0 means 100 MB. */
   readonly megabytesMax: number
   readonly old: Omit<OldFilesOptions, 'directory' | 'prefix' | 'extension'>
   readonly wallMs: () => number
   readonly monotonicMs: () => number
 }
 
-/** What is copied in some 20 µs; a write of many requests has half as many. */
+/**
+ * Maximum size of a synchronous write, which takes about 20 µs. A write of many requests is about
+ * half as large.
+ */
 const SHORT_BYTES_MAX = 64 << 10
 /**
- * As many leave room for what comes in the rest of a turn, and are still in the processor's cache.
- * To wake a thread and be woken by it costs as much as to print ten events.
+ * Number of bytes that are written without waiting for more. It leaves room for lines in the rest
+ * of the tick, so that the write is still short: using a thread costs as much as printing ten
+ * events. This many bytes are also still in the processor's cache.
  */
 const FULL_BYTES = 48 << 10
 /**
- * A short write that takes longer waits for the disk (less may have been another process's turn on
- * the CPU), …
+ * A short write that takes longer than this waits for the disk. A shorter delay may be due to
+ * another process on the CPU.
  */
 const SHORT_MS_MAX = 10
-/** … as the next ones may: threads make them for so long. */
+/** How long all writes are left to threads after such a slow write. */
 const SLOW_MS = 60_000
 
 /**
- * By the numbers of statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs. Others may ask another
- * server.
+ * Local filesystems, by their numbers in statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs.
+ * Others may call another server.
  */
 const localFilesystems: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
 ])
 
-/** Of a folder that is made. */
+/** Mode of folders that are created. */
 const FOLDER_MODE = 0o700
 
 const MEGABYTE = 2 ** 20
@@ -59,9 +65,12 @@ export class LogFile {
   /** Until when threads write, on the monotonic clock. */
   #slowUntilMs = -Infinity
   #bytes = 0
-  /** The last write has left a part of a line behind. */
+  /** Whether the last write has left an incomplete line behind. */
   #isCut = false
-  /** Of a file that is written to at once. */
+  /**
+   * Number of bytes that should be written without waiting for more. Finite only while short writes
+   * are synchronous.
+   */
   fullBytes = Infinity
 
   constructor(options: LogFileOptions) {
@@ -77,7 +86,9 @@ export class LogFile {
     })
   }
 
-  /** Creates the file if it does not exist. Fails if nothing can be written there. */
+  /**
+   * Opens the log, and creates the file if it does not exist. Fails if the file cannot be written.
+   */
   static async create(options: LogFileOptions): Promise<LogFile> {
     makeFolders(dirname(options.path), FOLDER_MODE)
     const file = await open(options.path, 'a', 0o600)
@@ -85,7 +96,7 @@ export class LogFile {
     return new LogFile(options)
   }
 
-  /** `lines`: each ends in a newline. Fails if they are not all written. */
+  /** Appends lines, each of which ends in a newline. Fails if not all of them are written. */
   async append(lines: Buffer): Promise<void> {
     const file = this.#file ?? (await this.#open(lines.indexOf(NEWLINE)))
     if (this.#bytes + lines.length <= this.#bytesMax) return this.#write(file, lines)
@@ -96,7 +107,9 @@ export class LogFile {
     }
   }
 
-  /** Appends one line, which is in pieces and ends in a newline. Fails if it is not all written. */
+  /**
+   * Appends one line, which is in pieces and ends in a newline. Fails if not all of it is written.
+   */
   async appendLong(pieces: readonly Buffer[]): Promise<void> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
     const file = await this.#fileFor(length)
@@ -120,7 +133,7 @@ export class LogFile {
     await this.#write(await this.#fileFor(line.length), line)
   }
 
-  /** A file that has room for a line of this many bytes. */
+  /** Returns a file that has room for a line of this size. */
   async #fileFor(bytes: number): Promise<FileHandle> {
     if (bytes > this.#bytesMax)
       throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)
@@ -154,7 +167,7 @@ export class LogFile {
     return written
   }
 
-  /** A file that is full already is rotated at once. */
+  /** Opens the file. A file that is already full is rotated immediately. */
   async #open(neededBytes: number): Promise<FileHandle> {
     this.#old.tidy()
     const { path } = this.#options
@@ -167,7 +180,7 @@ export class LogFile {
     return file
   }
 
-  /** The new file has the mode of the old one, and its owner where that is allowed. */
+  /** Starts a new file. It has the mode of the old one and, where that is allowed, its owner. */
   async #rotate(): Promise<FileHandle> {
     const { path } = this.#options
     const file = this.#file
@@ -188,8 +201,8 @@ export class LogFile {
   }
 
   /**
-   * `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`; another millisecond if there is such a
-   * file, or was before it was compressed.
+   * Returns a name for the old file: `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`. A
+   * later millisecond is used if this file exists, or existed before it was compressed.
    */
   async #nameOfOld(): Promise<string> {
     const { path, wallMs } = this.#options
@@ -208,7 +221,10 @@ const exists = async (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Not a pipe or a terminal, whose reader may not read. If it cannot be told, threads write. */
+/**
+ * Whether the file is on a local disk, and not a pipe or a terminal, whose reader may not read. If
+ * this cannot be determined, threads write.
+ */
 async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {
   try {
     const [{ type }, about] = await Promise.all([statfs(path), file.stat()])
@@ -218,12 +234,14 @@ async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {
   }
 }
 
-/** Only root may give a file away; others write on into a file of their own. */
+/**
+ * Ignores a refusal: only root may give a file away. Other users continue with a file of their own.
+ */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
 }
 
-/** The promises of file handles cost as much as the write. */
+/** Writes some of the bytes. The promises of file handles would cost as much as the write. */
 const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<number> =>
   new Promise((resolve, reject) => {
     write(file.fd, bytes, from, bytes.length - from, null, (error, written) => {
@@ -232,7 +250,7 @@ const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<numbe
     })
   })
 
-/** From the last dot on, even if that is the first character. */
+/** Returns the end of the name from the last dot on, even if that is the first character. */
 function extname(path: string): string {
   const name = basename(path)
   const dot = name.lastIndexOf('.')

@@ -1,5 +1,5 @@
 /**
- * Writes events to the audit log: those that come while others are being written are written
+ * Writes events to the audit log. Events that arrive while others are being written are written
  * together.
  */
 import type { AuditLog } from '../../config/audit.ts'
@@ -13,40 +13,46 @@ import { legacyLine } from './legacy-line.ts'
 import type { LostEvent, ReportLost } from './lost.ts'
 
 /**
- * Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed
- * before the promise settles.
+ * Where lines go: a file, or standard output. Each line ends in a newline. The memory must not be
+ * changed before the promise settles.
  */
 export interface Lines {
   readonly append: (lines: Buffer) => Promise<void>
   /** Appends one line, which is in pieces. */
   readonly appendLong: (pieces: readonly Buffer[]) => Promise<void>
-  /** So many bytes should not wait for more. Absent: the more are written at once, the better. */
+  /**
+   * Number of bytes that should be written without waiting for more. Absent if a larger write is
+   * always better.
+   */
   readonly fullBytes?: number
   readonly close: () => Promise<void>
 }
 
 /**
- * Of events that are written together. An event that has more is written alone, so one that fits
- * into no file, which has a megabyte at least, takes no other with it.
+ * Maximum size of events that are written together. A longer event is written alone. So an event
+ * that fits into no file, which holds at least a megabyte, does not fail others.
  */
 const LONG_BYTES = 128 << 10
-/** A group takes events until it has `LONG_BYTES`, so that each that is not long has room in it. */
+/**
+ * Maximum size of a group. A group accepts events until it has `LONG_BYTES`, so there is room for
+ * every event that is not long.
+ */
 const GROUP_BYTES = 2 * LONG_BYTES
 /**
- * Texts of groups that are used again. Later events of a request copy parts of earlier ones, as
- * long as their text is not used again.
+ * Maximum number of texts of groups that are kept for reuse. Later events of a request copy parts
+ * of earlier ones, as long as the text of these is not reused.
  */
 const SPARES_MAX = 4
 
 /**
- * What is recorded in so many turns of the event loop is written by one write, which costs as much
- * as to print twenty events. Beyond the first number a turn in which nothing comes ends the wait.
+ * Number of ticks of the event loop whose events are written together. A write costs as much as
+ * printing twenty events. After the minimum, a tick without new events ends the wait.
  */
 const GATHERED_TURNS_MIN = 3
 const GATHERED_TURNS_MAX = 8
 /**
- * How long an event for which nobody waits may wait for one that somebody waits for, to be written
- * with it.
+ * Maximum time that an event without a waiting request waits to be written together with an event
+ * that has one.
  */
 const LINGER_MS = 20
 
@@ -54,22 +60,23 @@ export type LogSinkOptions = Pick<AuditLog, 'format'> & {
   readonly timers: Pick<Timers, 'defer' | 'after'>
   readonly reportLost: ReportLost
   /**
-   * If the disk is slower than requests come, events wait in memory up to this number of bytes;
-   * further ones are lost.
+   * Maximum size of the events that wait in memory if the disk is slower than the requests. Further
+   * events are lost.
    */
   readonly waitingBytesMax: number
 }
 
 /**
- * Events that are written together, and whether they were. They are encoded as they come: long
- * texts, joined before they are encoded, cost more to collect as garbage than to print.
+ * Events that are written together, and whether they were written. They are encoded as they arrive:
+ * joining them to long strings first would cost more for garbage collection than for printing.
  */
 type Group = {
   /**
-   * The only event, if it is long. Others are not kept beside their text: hardly one is ever lost.
+   * The only event of the group, if it is long. Other events are not kept in addition to their
+   * text, because they are hardly ever lost.
    */
   long: AuditEvent | undefined
-  /** A long event with printed parts, which are not copied into a text. */
+  /** A long event whose printed parts are not copied into a text. */
   readonly pieces?: readonly Buffer[]
   readonly text: ByteText
   readonly written: PromiseWithResolvers<boolean>
@@ -82,15 +89,15 @@ export class LogSink implements EventSink {
   readonly #reportLost: ReportLost
   readonly #waitingBytesMax: number
   readonly #timers: LogSinkOptions['timers']
-  /** In their order; the last one may take more events. */
+  /** Groups in their order. The last one may accept more events. */
   readonly #groups: Group[] = []
-  /** The one that was used the longest time ago is the first. */
+  /** Texts for reuse. The least recently used one is the first. */
   readonly #spares: ByteText[] = []
   #waitingBytes = 0
   #writing: Promise<void> | undefined
   /**
-   * Somebody waits for an event that has not been written, or one has waited for others for long
-   * enough.
+   * Whether a write is due: a request waits for an event that has not been written, or an event has
+   * waited for others long enough.
    */
   #isDue = false
   #lingering: Timer | undefined
@@ -149,8 +156,8 @@ export class LogSink implements EventSink {
   }
 
   /**
-   * Turns take longer the more requests there are, so more of them share a write; without others
-   * they take no time.
+   * Waits for more events to write together. Ticks take longer the more requests there are, so more
+   * requests share a write. Without other requests, ticks take no time.
    */
   #gather({ text }: Group): Promise<void> {
     return new Promise((resolve) => {
@@ -212,7 +219,7 @@ export class LogSink implements EventSink {
     return text ?? new ByteText(GROUP_BYTES)
   }
 
-  /** A long event becomes a group by itself. */
+  /** Moves a long event to a group of its own. */
   #moveOut(text: ByteText, start: number): Group {
     const own = new ByteText(text.length - start)
     own.copy(text, start, text.length)
@@ -231,7 +238,7 @@ export class LogSink implements EventSink {
 
   async #write(): Promise<void> {
     while (this.#groups.length > 0 && (this.#isDue || this.#isFull)) {
-      // Others may join the last group.
+      // More events may join the last group.
       const [first] = this.#groups
       if (first !== undefined && this.#groups.length === 1 && !this.#isFull)
         await this.#gather(first)

@@ -1,7 +1,4 @@
-/**
- * Events that could not be stored are counted, and logged in short, so that they are not lost
- * without a trace.
- */
+/** Counts and logs events that could not be stored, so that they are not lost without a trace. */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditMetrics, AuditPlugin } from './metrics.ts'

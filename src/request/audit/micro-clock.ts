@@ -1,22 +1,21 @@
 /**
  * The times in audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has
- * milliseconds, so the rest comes from the monotonic clock, which is anchored to it anew whenever
- * the two disagree.
+ * milliseconds, so the rest comes from the monotonic clock. It is adjusted to the wall clock
+ * whenever the two disagree.
  */
 import type { ByteText } from '../../lib/bytes/byte-text.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 
 /**
- * How often the two are compared: not for each of many events, yet before anybody sees the
- * difference.
+ * How often the clocks are compared: not for every event, yet before anyone notices a difference.
  */
 const COMPARED_MS = 10
 
 export class MicroClock {
   readonly #clock: Clock
-  /** What has to be added to the monotonic clock. */
+  /** Offset of the wall clock from the monotonic clock. */
   #anchorMs: number
-  /** When the clocks were compared last, on the monotonic clock. */
+  /** When the clocks were last compared, on the monotonic clock. */
   #comparedMs: number
   #second = Number.NaN
   #secondText = ''
@@ -28,15 +27,18 @@ export class MicroClock {
   }
 
   /**
-   * In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock has said
-   * just now.
+   * Returns the milliseconds since 1970, with fractions. `monotonicMs` is a recent time of the
+   * monotonic clock.
    */
   now(monotonicMs: number): number {
     if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare()
     return this.#anchorMs + monotonicMs
   }
 
-  /** Reads both: the process may have stood still since the one was read for a request. */
+  /**
+   * Compares the clocks. Reads both, because the process may have paused after the monotonic clock
+   * was read for a request.
+   */
   #compare(): void {
     const monotonicMs = this.#clock.monotonicMs()
     this.#comparedMs = monotonicMs
@@ -49,9 +51,7 @@ export class MicroClock {
     return `${this.#secondText}${`${microsOf(ms, second)}`.padStart(MICRO_DIGITS, '0')}Z`
   }
 
-  /**
-   * Appends what `print` returns, without the `Z`, behind a text that is the same for all times.
-   */
+  /** Appends `before`, then what `print` returns without the `Z`. */
   append(into: ByteText, ms: number, before: TimeField): void {
     const second = this.#begin(ms)
     into.append(before.upTo(this.#secondText))
@@ -71,7 +71,9 @@ const MICRO_DIGITS = 6
 
 const microsOf = (ms: number, second: number): number => Math.floor((ms - second * 1000) * 1000)
 
-/** What stands before a time, together with the part of the time that many have in common. */
+/**
+ * The text before a time, cached together with the part of the time that many times have in common.
+ */
 export class TimeField {
   readonly #before: string
   #second = ''

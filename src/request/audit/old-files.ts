@@ -1,4 +1,4 @@
-/** Rotated files of the audit log: removed by number and by age, and compressed. */
+/** Removes rotated files of the audit log by number and by age, and compresses them. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ import type { Log } from '../../lib/telemetry/log.ts'
 
 export type OldFilesOptions = {
   readonly directory: string
-  /** What the names begin with, before the time, and end with. */
+  /** Names consist of a prefix, the time and an extension. */
   readonly prefix: string
   readonly extension: string
-  /** 0: any number. */
+  /** 0 means any number. */
   readonly filesMax: number
-  /** 0: however old. */
+  /** 0 means any age. */
   readonly daysMax: number
   readonly isCompressed: boolean
   readonly wallMs: () => number
@@ -21,7 +21,7 @@ export type OldFilesOptions = {
 }
 
 const DAY_MS = 86_400_000
-/** What the name of a compressed file ends with. */
+/** Suffix of compressed files. */
 export const COMPRESSED = '.gz'
 
 type OldFile = { readonly name: string; readonly ms: number; readonly isCompressed: boolean }
@@ -35,7 +35,7 @@ export class OldFiles {
     this.#options = options
   }
 
-  /** Removes and compresses files in the background; errors are logged. */
+  /** Removes and compresses files in the background. Errors are logged. */
   tidy(): void {
     const { filesMax, daysMax, isCompressed } = this.#options
     if (filesMax === 0 && daysMax === 0 && !isCompressed) return
@@ -65,7 +65,7 @@ export class OldFiles {
     const { directory, filesMax, daysMax, isCompressed, wallMs } = this.#options
     const files = await this.#list()
     const oldestMs = daysMax === 0 ? -Infinity : wallMs() - daysMax * DAY_MS
-    // A file and its compressed copy, which a crash may have left beside it, are one.
+    // A file and its compressed copy count as one. A crash may have left both.
     const times = [...new Set(files.map(({ ms }) => ms))]
     const kept = new Set(
       (filesMax === 0 ? times : times.slice(0, filesMax)).filter((ms) => ms >= oldestMs),
@@ -77,7 +77,7 @@ export class OldFiles {
     }
   }
 
-  /** The newest first. */
+  /** Returns the files, the newest first. */
   async #list(): Promise<OldFile[]> {
     const names = await readdir(this.#options.directory)
     return names
@@ -98,7 +98,7 @@ export class OldFiles {
   }
 }
 
-/** NaN if the text is not such a time. */
+/** Returns NaN if the text is not such a time. */
 function timeOf(text: string): number {
   const [, day = '', hours = '', minutes = '', seconds = ''] =
     /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(text) ?? []

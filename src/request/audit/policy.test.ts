@@ -37,74 +37,79 @@ describe('the audit policy', () => {
     isMatch: boolean,
     user?: User | null,
   ])[] = [
-    ['a rule without fields matches', {}, pods(), true],
-    ['a rule without fields matches paths', {}, path('/healthz'), true],
-    ['users', { users: ['bob', 'alice'] }, pods(), true],
+    ['no fields', {}, pods(), true],
+    ['no fields, for a path,', {}, path('/healthz'), true],
+    ['the user', { users: ['bob', 'alice'] }, pods(), true],
     ['other users', { users: ['bob'] }, pods(), false],
-    ['users, when nobody is known', { users: ['alice'] }, pods(), false, null],
-    ['groups', { userGroups: ['devs'] }, pods(), true],
+    ['users, if authentication failed,', { users: ['alice'] }, pods(), false, null],
+    ['the group', { userGroups: ['devs'] }, pods(), true],
     ['other groups', { userGroups: ['ops'] }, pods(), false],
     [
-      'groups, when nobody is known',
+      'groups, if authentication failed,',
       { userGroups: ['system:unauthenticated'] },
       pods(),
       false,
       null,
     ],
-    ['verbs', { verbs: ['list', 'get'] }, pods(), true],
+    ['the verb', { verbs: ['list', 'get'] }, pods(), true],
     ['other verbs', { verbs: ['list'] }, pods(), false],
-    ['verbs have no wildcard', { verbs: ['*'] }, pods(), false],
-    ['namespaces', { namespaces: ['default'] }, pods(), true],
+    ['a wildcard as its verb', { verbs: ['*'] }, pods(), false],
+    ['the namespace', { namespaces: ['default'] }, pods(), true],
     ['other namespaces', { namespaces: ['kube-system'] }, pods(), false],
-    ['namespaces do not match paths', { namespaces: [''] }, path('/healthz'), false],
+    ['namespaces, for a path,', { namespaces: [''] }, path('/healthz'), false],
     [
-      'the empty namespace is the cluster',
+      'the empty namespace, for a cluster-scoped resource,',
       { namespaces: [''] },
       pods({ namespace: '', plural: 'nodes' }),
       true,
     ],
-    ['a group', { resources: [{ group: '' }] }, pods(), true],
-    ['another group', { resources: [{ group: 'apps' }] }, pods(), false],
-    ['a resource', { resources: [{ group: '', resources: ['pods'] }] }, pods(), true],
+    ['the API group', { resources: [{ group: '' }] }, pods(), true],
+    ['another API group', { resources: [{ group: 'apps' }] }, pods(), false],
+    ['the resource', { resources: [{ group: '', resources: ['pods'] }] }, pods(), true],
     [
-      'not its subresources',
+      'the resource, for a subresource,',
       { resources: [{ group: '', resources: ['pods'] }] },
       pods({ subresource: 'log' }),
       false,
     ],
     [
-      'a subresource',
+      'the subresource',
       { resources: [{ group: '', resources: ['pods/log'] }] },
       pods({ subresource: 'log' }),
       true,
     ],
     [
-      'any subresource',
+      'all subresources',
       { resources: [{ group: '', resources: ['pods/*'] }] },
       pods({ subresource: 'log' }),
       true,
     ],
     [
-      'any subresource, and the resource',
+      'all subresources, for the resource itself,',
       { resources: [{ group: '', resources: ['pods/*'] }] },
       pods(),
       true,
     ],
     [
-      'a subresource of any',
+      'the subresource of all resources',
       { resources: [{ group: '', resources: ['*/log'] }] },
       pods({ subresource: 'log' }),
       true,
     ],
     [
-      'a subresource of any is none',
+      'a subresource of all resources, for the resource itself,',
       { resources: [{ group: '', resources: ['*/log'] }] },
       pods(),
       false,
     ],
-    ['all', { resources: [{ group: '', resources: ['*'] }] }, pods({ subresource: 'log' }), true],
     [
-      'a name',
+      'all resources',
+      { resources: [{ group: '', resources: ['*'] }] },
+      pods({ subresource: 'log' }),
+      true,
+    ],
+    [
+      'the name',
       { resources: [{ group: '', resources: ['pods'], resourceNames: ['a'] }] },
       pods(),
       true,
@@ -115,22 +120,27 @@ describe('the audit policy', () => {
       pods(),
       false,
     ],
-    ['resources do not match paths', { resources: [{ group: '' }] }, path('/healthz'), false],
-    ['paths do not match resources', { nonResourceURLs: ['*'] }, pods(), false],
+    ['resources, for a path,', { resources: [{ group: '' }] }, path('/healthz'), false],
+    ['paths, for a resource,', { nonResourceURLs: ['*'] }, pods(), false],
     ['all paths', { nonResourceURLs: ['*'] }, path('/healthz'), true],
-    ['a path', { nonResourceURLs: ['/version', '/healthz'] }, path('/healthz'), true],
-    ['not what is below it', { nonResourceURLs: ['/healthz'] }, path('/healthz/etcd'), false],
-    ['what is below it', { nonResourceURLs: ['/healthz*'] }, path('/healthz/etcd'), true],
-    ['what is not', { nonResourceURLs: ['/healthz/*'] }, path('/healthz'), false],
+    ['the path', { nonResourceURLs: ['/version', '/healthz'] }, path('/healthz'), true],
+    ['the path above', { nonResourceURLs: ['/healthz'] }, path('/healthz/etcd'), false],
+    [
+      'the path above and a wildcard',
+      { nonResourceURLs: ['/healthz*'] },
+      path('/healthz/etcd'),
+      true,
+    ],
+    ['the paths below', { nonResourceURLs: ['/healthz/*'] }, path('/healthz'), false],
   ]
   for (const [what, rule, info, isMatch, user = alice] of matches) {
-    it(what, () => {
+    it(`a rule with ${what} ${isMatch ? 'matches' : 'does not match'}`, () => {
       const evaluate = evaluator({ rules: [{ level: 'Metadata', ...rule }] })
       strictEqual(evaluate(user ?? undefined, info).level, isMatch ? 'Metadata' : 'None')
     })
   }
 
-  it('takes the first rule that matches', () => {
+  it('applies the first rule that matches', () => {
     const rules = [
       { level: 'None', users: ['alice'] },
       { level: 'RequestResponse', resources: [{ group: '', resources: ['secrets'] }] },
@@ -145,7 +155,7 @@ describe('the audit policy', () => {
     strictEqual(evaluate({ ...alice, name: 'bob' }, pods()).level, 'Request')
   })
 
-  it('joins the stages that the policy and the rule omit', () => {
+  it('omits the stages that the policy or the rule omits', () => {
     const rules = [{ level: 'Metadata', omitStages: ['ResponseStarted'] }]
     const { omitsStage } = evaluator({ rules, omitStages: ['RequestReceived'] })(alice, pods())
     strictEqual(omitsStage.RequestReceived, true)
@@ -154,7 +164,7 @@ describe('the audit policy', () => {
     strictEqual(omitsStage.Panic, false)
   })
 
-  it('lets a rule decide about managed fields, then the policy', () => {
+  it('lets the rule decide about managed fields, and then the policy', () => {
     const rules = [
       { level: 'Request', users: ['alice'], omitManagedFields: false },
       { level: 'Request' },

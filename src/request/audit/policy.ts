@@ -1,7 +1,7 @@
 /**
- * Evaluates the audit policy: which events of a request are recorded, and with how much in them.
- * Rules are compiled once; the first that matches decides, and a request that no rule matches is
- * not recorded.
+ * Evaluates the audit policy: which events of a request are recorded, and how much they contain.
+ * Rules are compiled once. The first rule that matches decides, and a request that no rule matches
+ * is not recorded.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
@@ -14,14 +14,17 @@ import type {
   AuditStage,
 } from '../../config/files/audit-policy.ts'
 
-/** What is recorded of a request. One object for all requests that a rule matches. */
+/** How a request is recorded. All requests that a rule matches share one object. */
 export type Recording = {
   readonly level: AuditLevel
   readonly omitsStage: { readonly [stage in AuditStage]: boolean }
   readonly omitsManagedFields: boolean
 }
 
-/** `user`: who was authenticated, not who is impersonated; undefined if authentication failed. */
+/**
+ * Evaluates the policy for a request. `user` is the authenticated user, not an impersonated one. It
+ * is undefined if authentication failed.
+ */
 export type EvaluatePolicy = (user: User | undefined, info: RequestInfo) => Recording
 
 export function compilePolicy(policy: AuditPolicy): EvaluatePolicy {
@@ -60,7 +63,7 @@ function recordingOf(
 
 type Matches = (user: User | undefined, info: RequestInfo) => boolean
 
-/** Only fields that the rule has are looked at. */
+/** Compiles a rule. Fields that the rule does not have match everything. */
 function compileRule(rule: AuditRule): Matches {
   const conditions: Matches[] = []
   const users = setOf(rule.users)
@@ -87,7 +90,7 @@ const setOf = (list: readonly string[]): ReadonlySet<string> | undefined =>
   list.length === 0 ? undefined : new Set(list)
 
 function compileResources({ namespaces, resources }: AuditRule): (info: ResourceInfo) => boolean {
-  // The namespace of cluster-scoped resources is empty.
+  // Cluster-scoped resources have an empty namespace.
   const inNamespaces = setOf(namespaces)
   const entries = resources.map(compileEntry)
   return (info) => {
@@ -101,8 +104,8 @@ function compileResources({ namespaces, resources }: AuditRule): (info: Resource
 type Entry = { readonly group: string; readonly matches: (info: ResourceInfo) => boolean }
 
 /**
- * As upstream, `pods` does not match `pods/log`, but `pods/*` matches pods, too; without resources
- * the names are ignored.
+ * Compiles an entry. As in kube-apiserver, `pods` does not match `pods/log`, but `pods/*` also
+ * matches `pods`. Names are ignored if there are no resources.
  */
 function compileEntry({ group, resources, resourceNames }: AuditResources): Entry {
   if (resources.length === 0) return { group, matches: () => true }

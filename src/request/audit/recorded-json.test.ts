@@ -11,7 +11,7 @@ function ended(steps: Steps<Buffer>): { readonly text: string; readonly steps: n
   }
 }
 
-/** Slices that are over at each look. */
+/** Slices that are over at each check. */
 function shortSlices(): Slices {
   let nowMs = 0
   return new Slices({ ...systemTime, monotonicMs: () => (nowMs += 2) })
@@ -40,19 +40,23 @@ describe('recorded objects', () => {
       '{"metadata":{"a":1,"b":2}}',
     ],
     ['the only member', '{"metadata":{"managedFields":[{}]}}', '{"metadata":{}}'],
-    ['none elsewhere', '{"data":{"managedFields":"x"}}', '{"data":{"managedFields":"x"}}'],
     [
-      'none below metadata',
+      'a field of that name elsewhere is kept',
+      '{"data":{"managedFields":"x"}}',
+      '{"data":{"managedFields":"x"}}',
+    ],
+    [
+      'a field of that name below metadata is kept',
       '{"metadata":{"annotations":{"managedFields":"x"}}}',
       '{"metadata":{"annotations":{"managedFields":"x"}}}',
     ],
     [
-      'of items',
+      'in the items of a list',
       '{"kind":"List","metadata":{},"items":[{"metadata":{"managedFields":[1]}},{"metadata":{"name":"b","managedFields":[2]}}]}',
       '{"kind":"List","metadata":{},"items":[{"metadata":{}},{"metadata":{"name":"b"}}]}',
     ],
     [
-      'of rows',
+      'in the rows of a table',
       '{"kind":"Table","rows":[{"cells":["a"],"object":{"metadata":{"name":"a","managedFields":[1]}}},{"object":null}]}',
       '{"kind":"Table","rows":[{"cells":["a"],"object":{"metadata":{"name":"a"}}},{"object":null}]}',
     ],
@@ -63,7 +67,7 @@ describe('recorded objects', () => {
     ],
   ]
   for (const [what, json, expected] of cases) {
-    it(`are without managedFields: ${what}`, () => {
+    it(`have no managedFields: ${what}`, () => {
       strictEqual(recorded(json, true), expected)
       strictEqual(recorded(json, false), json.trimEnd())
     })
@@ -71,18 +75,18 @@ describe('recorded objects', () => {
 })
 
 describe('recorded patches', () => {
-  it('stand on one line', () => {
+  it('are on one line', () => {
     strictEqual(
       patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'),
       '[{"op":"add","value":"a b\\n"}]',
     )
   })
-  it('that are not JSON are strings', () => {
+  it('are strings if they are not JSON', () => {
     strictEqual(patchOf('kind: ConfigMap\n'), '"kind: ConfigMap\\n"')
     strictEqual(patchOf('{"a":1} {"b":2}'), '"{\\"a\\":1} {\\"b\\":2}"')
     strictEqual(patchOf(''), '""')
   })
-  it('that are long are printed in many steps', () => {
+  it('are printed in many steps if they are long', () => {
     const list = Array.from({ length: 10_000 }, (_, at) => ({
       op: 'add',
       path: `/data/k ${at}`,
@@ -94,7 +98,7 @@ describe('recorded patches', () => {
     strictEqual(text, JSON.stringify(list))
     ok(steps > 50, `${steps}`)
   })
-  it('that are long and not JSON are printed in many steps, without dividing a character', () => {
+  it('are printed in many steps without dividing a character if they are long and not JSON', () => {
     for (const before of ['', ' ']) {
       const body = `${before}${'\u{1f600}'.repeat(100_000)}\n`
       const { text, steps } = ended(recordedPatch(Buffer.from(body), shortSlices()))

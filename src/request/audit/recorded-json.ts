@@ -1,5 +1,6 @@
 /**
- * The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields.
+ * Converts the JSON of requests and responses to the form in which it is recorded: on one line, and
+ * perhaps without managedFields.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { printString, readRaw } from '../../objects/codec/json.ts'
@@ -7,19 +8,22 @@ import { NEWLINE } from '../../lib/bytes/ascii.ts'
 import { stepOf } from '../../lib/scheduling/parts.ts'
 import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 
-/** `json` is compact, as the server prints it. Its memory is not changed afterwards. */
+/**
+ * Returns an object as it is recorded. `json` must be compact, as the server prints it. Its memory
+ * must not be changed afterwards.
+ */
 export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {
   const bytes = withoutNewline(typeof json === 'string' ? Buffer.from(json) : json)
   return omitsManagedFields ? yield* withoutManagedFields(bytes) : bytes
 }
 
-/** The memory is the same. */
+/** Returns the JSON without its final newline, in the same memory. */
 export const withoutNewline = (json: Buffer): Buffer =>
   json.at(-1) === NEWLINE ? json.subarray(0, -1) : json
 
 /**
  * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a
- * string. Only large patches have `slices`; the work on others is not divided.
+ * string. Only large patches have `slices`; the work on other patches is not divided.
  */
 export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   const text = body.toString('utf8')
@@ -28,7 +32,7 @@ export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   return Buffer.from(printed)
 }
 
-/** Undefined: the text is not JSON. */
+/** Returns undefined if the text is not JSON. */
 function compactedJson(text: string): string | undefined {
   const scanner = new JsonScanner(text)
   try {
@@ -41,11 +45,14 @@ function compactedJson(text: string): string | undefined {
   }
 }
 
-/** Of an object, of all items of a list, or of the objects in the rows of a table. */
+/**
+ * Removes managedFields from an object, from all items of a list, or from the objects in the rows
+ * of a table.
+ */
 function* withoutManagedFields(json: Buffer): Steps<Buffer> {
   if (!json.includes('"managedFields"')) return json
-  // A character for each byte: all that is looked for is ASCII, and what is cut has the same
-  // indices in the bytes.
+  // Latin-1 has one character for each byte. The keys to find are ASCII, so their indices are the
+  // same in the text and in the bytes.
   const scanner = new JsonScanner(json.toString('latin1'))
   const cuts: Range[] = []
   yield* findInObject(scanner, cuts)
@@ -84,7 +91,10 @@ function* findInList(scanner: JsonScanner, cuts: Range[]): Steps<void> {
   } while (scanner.nextInArray())
 }
 
-/** A member is cut with the comma behind it or, if it is the last one, with the comma before it. */
+/**
+ * Finds managedFields. A member is cut with the comma after it or, if it is the last one, with the
+ * comma before it.
+ */
 function findInMetadata(scanner: JsonScanner, cuts: Range[]): void {
   if (!scanner.beginObject()) return
   let isFirst = true

@@ -1,11 +1,14 @@
-/** Where a request came from: what proxies say, then the address of the connection. */
+/**
+ * Determines where a request came from: the addresses that proxies report, then that of the
+ * connection.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { formatIp, parseIp } from '../../api/ip.ts'
 import { elementsOf, firstHeader } from '../../api/request.ts'
 
 /**
- * What is not an address is left out. The address of the connection, which cannot be forged, is
- * always the last.
+ * Returns the source addresses. Values that are not addresses are omitted. The address of the
+ * connection, which cannot be forged, is always the last.
  */
 export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): readonly string[] {
   const remote = canonical(remoteAddress)
@@ -20,7 +23,7 @@ export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): 
   return ips
 }
 
-/** Most addresses are IPv4 in canonical form. */
+/** Matches canonical IPv4 addresses, which are the most common. */
 const plainIpv4 = /^(?:(?:[1-9]?\d|1\d\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}$/
 
 function canonical(text: string): string | undefined {

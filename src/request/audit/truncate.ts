@@ -1,18 +1,18 @@
 /**
- * Events that are too large lose the objects of request and response; those that are still too
- * large are lost.
+ * Truncates events that are too large, by removing the objects of request and response. Events that
+ * are still too large are lost.
  */
 import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 
-/** Undefined: the event is lost. */
+/** Returns undefined if the event is lost. */
 export function truncated(
   event: AuditEvent,
   bytesMax: number,
   reportLost: ReportLost,
 ): AuditEvent | undefined {
   if (bytesMax === Infinity) return event
-  // The JSON is longer than its parts: it is not made if they alone are too large.
+  // The JSON is longer than its parts, so it is not created if they alone are too large.
   const whole = event.printedBytes < bytesMax ? event.json : undefined
   if (whole !== undefined && fits(whole, bytesMax)) return event
   const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
@@ -22,6 +22,9 @@ export function truncated(
   return undefined
 }
 
-/** As upstream counts: with a newline. A character has one byte at least and three at most. */
+/**
+ * Whether the JSON fits. As in kube-apiserver, a newline is counted. Each character has between one
+ * and three bytes.
+ */
 const fits = (json: string, bytesMax: number): boolean =>
   json.length < bytesMax && (json.length * 3 < bytesMax || Buffer.byteLength(json) < bytesMax)

@@ -1,6 +1,6 @@
 /**
- * Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to
- * lose events.
+ * Sends events to a webhook, as an EventList. Every failure is retried, because hardly any is a
+ * reason to lose events.
  */
 import type { AuditWebhook } from '../../config/audit.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -15,20 +15,20 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
   readonly timers: Pick<Timers, 'after'>
   readonly random: () => number
   readonly reportLost: ReportLost
-  /** Of all events that are being sent: beyond it further ones are lost. */
+  /** Maximum size of all events that are being sent. Further events are lost. */
   readonly charactersMax: number
 }
 
 type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
 
 export class WebhookSink implements EventSink {
-  /** Each call may take its time, or be made again. */
+  /** Calls take different times, and may be repeated. */
   readonly isOrdered = false
   readonly #client: Client
   readonly #options: WebhookSinkOptions
   readonly #stopping = new AbortController()
   readonly #sending = new Set<Promise<boolean>>()
-  /** Of the events that are being sent. */
+  /** Size of the events that are being sent. */
   #characters = 0
   #isClosed = false
 
@@ -55,7 +55,7 @@ export class WebhookSink implements EventSink {
     return sending
   }
 
-  /** What is still being sent after this time is lost. */
+  /** Waits for events that are being sent. Those that are not sent in time are lost. */
   async close(waitMsMax: number): Promise<void> {
     this.#isClosed = true
     const sent = Promise.all(this.#sending)
@@ -86,7 +86,7 @@ export class WebhookSink implements EventSink {
   }
 }
 
-/** Items of a list have no kind and no version. */
+/** The beginning of an event. Items of a list have no kind and no version. */
 const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 const withoutHead = ({ json }: AuditEvent): string =>
   json.startsWith(head) ? `{${json.slice(head.length)}` : json

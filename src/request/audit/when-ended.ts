@@ -1,13 +1,13 @@
 /**
- * Observes the end of responses that are not whole when they begin: watches, streams and tunnels,
- * and bodies of other servers.
+ * Observes the end of responses that are not complete when they begin: watches, streams and
+ * tunnels, and bodies from other servers.
  */
 import { followFrames } from '../../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse, LazyBody } from '../../api/request.ts'
 
 /**
- * Calls `onEnd` once: when the response ends, or when its client has gone. `isCut`: it is relayed
- * from another server and did not come to its end, whichever side it was.
+ * Calls `onEnd` once, when the response ends or its client disconnects. `isCut` means that the
+ * response was relayed from another server and is incomplete, whichever side ended it.
  */
 export function whenEnded(
   response: ApiResponse,
@@ -27,7 +27,7 @@ export function whenEnded(
   }
   if ('frames' in response) return { ...response, frames: followFrames(response.frames, end) }
   if ('stream' in response) {
-    // The stream is not read at all if its client has gone before it begins.
+    // The stream is never read if its client disconnects before it begins.
     signal.addEventListener('abort', () => end(), { once: true })
     if (signal.aborted) end()
     return { ...response, stream: followStream(response.stream, end) }

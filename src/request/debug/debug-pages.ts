@@ -1,33 +1,35 @@
 /**
- * The pages under /debug/pprof and /debug/flags, with upstream's paths and answers. Who may see
- * them is decided before, or by the file permissions of --debug-socket-path.
+ * The pages under /debug/pprof and /debug/flags, with kube-apiserver's paths and responses. Access
+ * to them is decided before, or by the file permissions of --debug-socket-path.
  */
 import { pageNotFound } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { type ModuleLevel, parseLevel, parseModules } from '../../lib/telemetry/verbosity.ts'
 import { ProfilerBusy, type Profiles, type ProfileOptions } from './profiler.ts'
 
-/** Go's defaults, and the longest that is measured. */
+/** Default durations as in Go. `SECONDS_MAX` is the maximum duration. */
 const CPU_SECONDS = 30
 const TRACE_SECONDS = 1
-/** Go knows at once what its heap has; V8 has to watch it being filled. */
+/** Go knows at any time what its heap contains, but V8 has to watch it being filled. */
 const HEAP_SECONDS = 10
 const SECONDS_MAX = 300
-/** Of the value of a flag. */
+/** Maximum length of the value of a flag. */
 const VALUE_CHARACTERS_MAX = 1024
-/** What upstream's page takes for a number; klog's levels are those below 2^31. */
+/** Largest number that kube-apiserver's page accepts. klog's levels are below 2^31. */
 const NUMBER_MAX = 2 ** 32 - 1
 
 export type DebugPagesOptions = {
-  /** Shared by all who serve these pages: one profile at a time. */
+  /** Shared by everything that serves these pages, so that only one profile is taken at a time. */
   readonly profiles: Profiles
-  /** --profiling; the debug socket has them in any case, as upstream. */
+  /**
+   * Whether --profiling is set. The debug socket always serves these pages, as in kube-apiserver.
+   */
   readonly hasProfiles: boolean
   readonly setVerbosity: (level: number) => void
   readonly setModules: (modules: readonly ModuleLevel[]) => void
 }
 
-/** Undefined: it is none of these pages. */
+/** Returns undefined if the path is not one of these pages. */
 export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
 
 export function createDebugPages({
@@ -38,7 +40,7 @@ export function createDebugPages({
 }: DebugPagesOptions): DebugPages {
   return (request) => {
     const { path } = request
-    // As upstream, which has these pages with the profiles only.
+    // As in kube-apiserver, the flag pages also exist only with --profiling.
     if (!hasProfiles) return undefined
     if (path === '/debug/flags/v')
       return flagPage(request, (value) => changeVerbosity(value, setVerbosity))
@@ -80,8 +82,8 @@ async function profilePage(request: ApiRequest, profiles: Profiles): Promise<Api
         throw pageNotFound()
     }
   } catch (error) {
-    // Nobody reads it.
-    if (signal.aborted) return text(500, 'the client has gone')
+    // The client does not read this response.
+    if (signal.aborted) return text(500, 'the client has disconnected')
     if (error instanceof ProfilerBusy)
       return text(500, `Could not enable CPU profiling: ${error.message}`)
     throw error
@@ -106,7 +108,10 @@ async function flagPage(
   return 'fault' in changed ? text(400, changed.fault) : text(200, changed.said)
 }
 
-/** With upstream's words, whose page and logger each have a largest number. */
+/**
+ * Changes the verbosity, with kube-apiserver's messages. Its page and its logger have different
+ * maximum numbers.
+ */
 function changeVerbosity(value: string, set: (level: number) => void): ChangeResult {
   const number = parseLevel(value, NUMBER_MAX)
   if (typeof number === 'string') return { fault: number }
@@ -119,7 +124,7 @@ function changeVerbosity(value: string, set: (level: number) => void): ChangeRes
   return { said: `successfully set klog.logging.verbosity to ${value}` }
 }
 
-/** Upstream has no such page. */
+/** Changes the verbosity of modules. kube-apiserver has no such page. */
 function changeModules(
   value: string,
   set: (modules: readonly ModuleLevel[]) => void,
@@ -164,13 +169,13 @@ const page = (title: string, lines: readonly string[]): string =>
 
 const indexPage = page('/debug/pprof/', [
   '/debug/pprof/',
-  'Profiles of this process, one at a time. <code>?seconds=</code> says for how long it is watched.',
-  'The server stands still when one begins or ends: half a second and more with a heap of 100 MB, longer with a larger one. The next one waits for four times that.',
-  '<a href="profile?seconds=30">profile</a>: what the processor does; for go tool pprof',
-  '<a href="profile?seconds=30&amp;format=chrome">profile?format=chrome</a>: the same, for the DevTools of Chrome',
-  '<a href="heap?seconds=10">heap</a>: what is allocated meanwhile and still there at the end',
-  '<a href="allocs?seconds=10">allocs</a>: all that is allocated meanwhile',
-  '<a href="trace?seconds=1">trace</a>: what the runtime does, for chrome://tracing',
+  'Profiles of this process, one at a time. <code>?seconds=</code> sets the duration.',
+  'The server pauses when a profile begins or ends: for half a second or more with a heap of 100 MB, and longer with a larger one. The next profile waits four times as long as that.',
+  '<a href="profile?seconds=30">profile</a>: CPU usage, for go tool pprof',
+  '<a href="profile?seconds=30&amp;format=chrome">profile?format=chrome</a>: the same, for Chrome DevTools',
+  '<a href="heap?seconds=10">heap</a>: memory that is allocated meanwhile and still in use at the end',
+  '<a href="allocs?seconds=10">allocs</a>: all memory that is allocated meanwhile',
+  '<a href="trace?seconds=1">trace</a>: activity of the runtime, for chrome://tracing',
 ])
 
 const flagsPage = page('/debug/flags/', [

@@ -1,6 +1,6 @@
 /**
- * --debug-socket-path: the debug pages on a Unix domain socket, for who may open it: neither
- * authentication nor authorization is asked. It is made for its owner alone.
+ * --debug-socket-path: serves the debug pages on a Unix domain socket, without authentication or
+ * authorization. Only the owner of the socket may connect to it.
  */
 import { once } from 'node:events'
 import { chmodSync, rmSync, statSync } from 'node:fs'
@@ -11,18 +11,18 @@ import { TextError } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { DebugPages } from './debug-pages.ts'
 
-/** A level is some bytes long. */
+/** Maximum size of a body. A verbosity level has only some bytes. */
 const BODY_BYTES_MAX = 1024
 const OWNER_ONLY = 0o600
 
 /**
- * Fails if the socket cannot be made, or if somebody answers there. One that is left of a process
- * that has ended is replaced.
+ * Opens the socket. Fails if it cannot be created, or if another process serves it. A socket that a
+ * process left behind when it ended is replaced.
  */
 export async function openDebugSocket(path: string, pages: DebugPages): Promise<AsyncDisposable> {
   if (isSocket(path)) {
     if (await isAnswered(path))
-      throw new Error(`--debug-socket-path: another process serves ${path}: name another path`)
+      throw new Error(`--debug-socket-path: another process serves ${path}: choose another path`)
     rmSync(path)
   }
   // An import would load all of node:http when the package starts.
@@ -40,9 +40,9 @@ export async function openDebugSocket(path: string, pages: DebugPages): Promise<
 }
 
 /**
- * Nobody else may connect between the making of the socket and the change of its mode. It is made
- * in this turn, so nothing else gets the mask. A thread cannot set it: there the mode comes a
- * moment later.
+ * Creates the socket so that no other user can connect before its mode is changed. The socket is
+ * created in this tick, so the file mode mask affects nothing else. A worker thread cannot set the
+ * mask, so there the mode is changed a moment later.
  */
 async function listen(server: Server, path: string): Promise<void> {
   const mask = isMainThread ? process.umask(0o177) : undefined

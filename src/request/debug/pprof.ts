@@ -1,21 +1,24 @@
-/** Profiles in the form that `go tool pprof` reads: profile.proto of github.com/google/pprof. */
+/**
+ * Encodes profiles in the format that `go tool pprof` reads: profile.proto of
+ * github.com/google/pprof.
+ */
 import { ProtobufWriter, VARINT } from '../../lib/bytes/protobuf-writer.ts'
 
 /** A function that was on the stack. */
 export type Frame = { readonly name: string; readonly file: string; readonly line: number }
 
-/** A stack, the innermost function first, and what was measured there. */
+/** A stack, with the innermost function first, and what was measured there. */
 export type StackSample = { readonly stack: readonly Frame[]; readonly values: readonly number[] }
 
 export type PprofOptions = {
-  /** What the values of a sample are: `['cpu', 'nanoseconds']`. */
+  /** Types of a sample's values, such as `['cpu', 'nanoseconds']`. */
   readonly types: readonly (readonly [string, string])[]
   readonly period: { readonly type: readonly [string, string]; readonly value: number }
   readonly startMs: number
   readonly durationMs: number
 }
 
-/** Samples that are encoded between two turns of the event loop. */
+/** Number of samples that are encoded in one tick of the event loop. */
 const TURN_SAMPLES = 500
 
 export async function encodePprof(
@@ -84,7 +87,7 @@ class Tables {
   }
 }
 
-/** What V8 measures may be a fraction. */
+/** Rounds a value, because V8 may measure fractions. */
 const whole = (value: number): number => Math.max(0, Math.round(value))
 
 function number(field: number, value: number): Buffer {
@@ -108,5 +111,5 @@ function packed(field: number, values: readonly number[]): Buffer {
   return writer.take()
 }
 
-/** A tag and a number, at the most. */
+/** Maximum size of a tag and a number. */
 const FIELD_BYTES = 16

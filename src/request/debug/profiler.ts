@@ -1,13 +1,15 @@
 /**
- * Profiles of this process by V8's own profilers, one at a time. While one runs it costs a sample
- * now and then, but its beginning or its end stops the program, for longer the larger the heap is:
- * V8 looks through the heap for compiled functions before it profiles the processor, and collects
- * all garbage before it tells what is allocated. With a heap of 84 MB on a busy machine that took
- * 0.6 s and 1.2 s. A snapshot of the heap would stop it for many times that, and is not offered.
- * Another thread can ask for a profile (`connectToMainThread`), but V8 does the same on this one.
- * So it is bounded: after a profile the next one waits until the time that it held the server is a
- * small part of the time since. Who looks at the lag of the event loop finds each profile in the
- * log.
+ * Takes profiles of this process with V8's own profilers, one at a time.
+ *
+ * A running profiler only costs a sample now and then. But the program stops when a profile begins
+ * or ends, for longer the larger the heap is. V8 searches the heap for compiled functions before a
+ * CPU profile, and collects all garbage before it reports allocations. With a heap of 84 MB, this
+ * takes about a second. Heap snapshots are not offered, because they would stop the program for
+ * many times as long. Another thread could request a profile (`connectToMainThread`), but V8 would
+ * do the same work on this thread.
+ *
+ * So after a profile, the next one waits until the pause is a small part of the elapsed time. Each
+ * profile is logged, so that it can be found when the event loop lags.
  */
 import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector'
 import type { Session } from 'node:inspector/promises'
@@ -20,17 +22,17 @@ import { Rest } from './rest.ts'
 import { cpuStacks, heapStacks } from './stacks.ts'
 
 /**
- * As Go's: 100 samples a second. A profile of minutes is then small enough to be handed over in a
- * few milliseconds.
+ * Sampling period of Go: 100 samples per second. A profile of minutes is then small enough to be
+ * passed on in a few milliseconds.
  */
 const CPU_PERIOD_US = 10_000
-/** As Go's: one sample for each so many bytes. */
+/** Sampling period of Go: one sample for this many bytes. */
 const HEAP_PERIOD_BYTES = 512 * 1024
-/** Of a trace. Beyond it, what comes is dropped. */
+/** Maximum number of events in a trace. Further events are dropped. */
 const TRACE_EVENTS_MAX = 100_000
 /**
- * What a trace has: collections, files, sockets, threads. Not `node.async_hooks`, which would slow
- * everything down.
+ * Categories of a trace: garbage collections, files, sockets and threads. `node.async_hooks` is
+ * missing, because it would slow everything down.
  */
 const traceCategories = [
   'v8',
@@ -43,7 +45,7 @@ const traceCategories = [
 
 const compress = promisify(gzip)
 
-/** Another profile is being made. */
+/** Thrown if another profile is being taken. */
 export class ProfilerBusy extends Error {
   override readonly name = 'ProfilerBusy'
 }
@@ -59,7 +61,9 @@ export class Profiles {
     this.#log = log
   }
 
-  /** What the processor did: profile.proto, compressed, or V8's own form, which Chrome reads. */
+  /**
+   * Takes a CPU profile. Returns compressed profile.proto, or V8's own format, which Chrome reads.
+   */
   cpu({ seconds, signal }: ProfileOptions, form: 'pprof' | 'chrome'): Promise<Buffer> {
     return this.#alone('cpu', signal, async (session) => {
       const startMs = Date.now()
@@ -85,7 +89,10 @@ export class Profiles {
     })
   }
 
-  /** What was allocated meanwhile: all of it, or only what is still there at the end. */
+  /**
+   * Takes a profile of the memory that is allocated meanwhile: all of it, or only what is still in
+   * use at the end.
+   */
   heap({ seconds, signal }: ProfileOptions, { form, isAll }: HeapOptions): Promise<Buffer> {
     return this.#alone('heap', signal, async (session) => {
       const startMs = Date.now()
@@ -114,7 +121,7 @@ export class Profiles {
     })
   }
 
-  /** What the runtime did, as events that Chrome shows on a line of time. */
+  /** Records the activity of the runtime, as events that Chrome shows on a timeline. */
   trace({ seconds, signal }: ProfileOptions): Promise<Buffer> {
     return this.#alone('trace', signal, async (session) => {
       const events: object[] = []
@@ -134,7 +141,10 @@ export class Profiles {
     })
   }
 
-  /** V8 does what it is asked before this returns; the promise brings its answer. */
+  /**
+   * Runs a command that stops the program, and records the pause. V8 executes the command before
+   * `ask` returns; the promise only delivers the result.
+   */
   #held<T>(ask: () => Promise<T>): Promise<T> {
     const startMs = performance.now()
     const answer = ask()
@@ -152,7 +162,7 @@ export class Profiles {
     this.#isBusy = true
     try {
       await sleep(this.#rest.waitMs(performance.now()), undefined, { signal })
-      this.#log('info', 'a profile begins: the server may stand still at its start and its end', {
+      this.#log('info', 'a profile was started: the server may pause when it begins and ends', {
         what,
       })
       const { Session: Inspecting } = await import('node:inspector/promises')
@@ -161,7 +171,7 @@ export class Profiles {
       try {
         return await take(session)
       } finally {
-        // Ends whatever is still being measured.
+        // This ends whatever is still being measured.
         session.disconnect()
       }
     } finally {
@@ -172,7 +182,7 @@ export class Profiles {
 
 export type HeapOptions = { readonly form: 'pprof' | 'chrome'; readonly isAll: boolean }
 
-/** Until the time is over; fails when the client has gone. */
+/** Waits until the time is over. Fails when the client disconnects. */
 async function lasting(seconds: number, signal: AbortSignal): Promise<void> {
   await sleep(seconds * 1000, undefined, { signal })
 }

@@ -1,15 +1,15 @@
-/** How long something that holds the whole program has to rest before it is done again. */
+/** Decides how long something that stops the whole program has to rest before it is done again. */
 
 /**
- * So many times the time that it held the program: it takes no more than a fifth of all time,
- * however often it is asked for.
+ * Duration of the rest, as a multiple of the pause. So pauses take at most a fifth of all time,
+ * however often they are requested.
  */
 const REST_TIMES = 4
 
 export class Rest {
   #untilMs = 0
 
-  /** `nowMs`: when it had ended. */
+  /** Records a pause. `nowMs` is when it ended. */
   record(heldMs: number, nowMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, nowMs) + heldMs * REST_TIMES
   }

@@ -1,10 +1,10 @@
-/** The stacks of V8's profiles. */
+/** Extracts the stacks of V8's profiles. */
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import type { Frame, StackSample } from './pprof.ts'
 
 /**
- * Nodes that are no functions. Of `(idle)` nothing is shown, as in profiles of Go; `(garbage
- * collector)` and `(program)` stay.
+ * Nodes that are not functions. As in profiles of Go, `(idle)` is not shown; `(garbage collector)`
+ * and `(program)` are.
  */
 const notShown: ReadonlySet<string> = new Set(['(root)', '(idle)'])
 
@@ -25,7 +25,8 @@ export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Gener
 }
 
 /**
- * V8's types do not tell how many objects were sampled: one for each period, as they are chosen.
+ * V8's types do not contain the number of sampled objects. It is estimated as one for each sampling
+ * period.
  */
 export function* heapStacks(
   { head }: HeapProfiler.SamplingHeapProfile,

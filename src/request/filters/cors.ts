@@ -6,7 +6,7 @@ import { ORIGIN_LENGTH_MAX } from '../../api/origin.ts'
 import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
 import type { Pattern } from '../../objects/cel/regex.ts'
 
-/** As upstream, whatever the request asks for. */
+/** Permissions as in kube-apiserver, whatever the request asks for. */
 const permissions: Headers = {
   'access-control-allow-methods': 'POST, GET, OPTIONS, PUT, DELETE, PATCH',
   'access-control-allow-headers':
@@ -22,14 +22,20 @@ export class Cors {
     this.#patterns = patterns
   }
 
-  /** What an answer has besides; undefined: the request is not from an origin that is allowed. */
+  /**
+   * Returns additional headers for the response, or undefined if the request does not come from an
+   * allowed origin.
+   */
   headersFor({ headers }: Pick<ApiRequest, 'headers'>): Headers | undefined {
     const origin = firstHeader(headers, 'origin')
     if (origin === undefined || !this.#isAllowed(origin)) return undefined
     return { 'access-control-allow-origin': origin, ...permissions }
   }
 
-  /** The configuration has bounded what all patterns take together for an origin of this length. */
+  /**
+   * Whether a pattern matches the origin. The configuration limits the total cost of all patterns
+   * for an origin of this length.
+   */
   #isAllowed(origin: string): boolean {
     return (
       origin.length <= ORIGIN_LENGTH_MAX && this.#patterns.some((pattern) => pattern.test(origin))

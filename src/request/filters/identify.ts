@@ -1,4 +1,4 @@
-/** Stages that find out who sends a request, and start its span and its audit event. */
+/** Stages that identify the user of a request, and begin its span and its audit event. */
 import type { Authenticate } from '../../access/authentication/authenticate.ts'
 import type { AuthenticatedUser } from '../../access/authentication/attempt.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
@@ -14,7 +14,7 @@ import { asksToImpersonate, impersonate } from './impersonate.ts'
 
 type MonotonicMs = () => number
 
-/** The server's own requests have a user and no credentials. */
+/** Authenticates the request. The server's own requests have a user and no credentials. */
 export function authenticateRequest(authenticate: Authenticate, monotonicMs: MonotonicMs): Stage {
   const identify = (
     life: RequestLifecycle,
@@ -73,7 +73,7 @@ export const arrivalOf = (
   nowMs: number,
 ): ReceivedRequest => ({ request, info, auditId, startMs, nowMs, isLongRunning })
 
-/** Acts as the user that the headers name, if the caller may. */
+/** Acts as the user that the headers name, if the caller is allowed to. */
 export function impersonateUser(authorize: Authorize, monotonicMs: MonotonicMs): Stage {
   const isAsked = ofSharedHeaders(asksToImpersonate)
   return (life) => {

@@ -32,27 +32,27 @@ const auth = 'system:authenticated'
 const cases: readonly [string, IncomingHttpHeaders, object][] = [
   ['a user', u, { name: 'u', uid: '', groups: [auth] }],
   [
-    'groups, of two headers',
+    'groups from two headers',
     { ...u, 'impersonate-group': ['b', 'a'] },
     { name: 'u', uid: '', groups: ['b', 'a', auth] },
   ],
   [
-    'a comma in a group',
+    'a group with a comma',
     { ...u, 'impersonate-group': 'a,b' },
     { name: 'u', uid: '', groups: ['a,b', auth] },
   ],
   [
-    'a comma and a blank in it',
+    'a group with a comma and a space',
     { ...u, 'impersonate-group': 'cn=a, o=b' },
     { name: 'u', uid: '', groups: ['cn=a, o=b', auth] },
   ],
   [
-    'a comma in a user',
+    'a user with a comma',
     { 'impersonate-user': 'Doe, John' },
     { name: 'Doe, John', uid: '', groups: [auth] },
   ],
   [
-    'system:authenticated once',
+    'system:authenticated, which is not added twice,',
     { ...u, 'impersonate-group': auth },
     { name: 'u', uid: '', groups: [auth] },
   ],
@@ -72,12 +72,12 @@ const cases: readonly [string, IncomingHttpHeaders, object][] = [
     },
   ],
   [
-    'what only looks like one',
+    'a user that only looks like a service account',
     { 'impersonate-user': 'system:serviceaccount:Bad_NS:sa' },
     { name: 'system:serviceaccount:Bad_NS:sa', uid: '', groups: [auth] },
   ],
   [
-    'nobody',
+    'the anonymous user',
     { 'impersonate-user': 'system:anonymous' },
     { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'] },
   ],
@@ -85,7 +85,7 @@ const cases: readonly [string, IncomingHttpHeaders, object][] = [
   ['another header', { 'impersonate-foo': 'x' }, admin],
 ]
 for (const [what, headers, wanted] of cases) {
-  test(`impersonating ${what}`, async () => {
+  test(`impersonating ${what} yields the expected user`, async () => {
     assert.ok(asksToImpersonate(headers))
     assert.deepEqual(await become(headers), wanted)
   })
@@ -103,11 +103,11 @@ test('an extra field may have any name', async () => {
   ])
 })
 
-test('other requests are let through at once', () => {
+test('a request without impersonation headers is recognized', () => {
   assert.ok(!asksToImpersonate({ authorization: 'x', 'x-remote-user': 'y' }))
 })
 
-test('groups without a user are an error of their own', async () => {
+test('impersonating groups, extra fields or a UID without a user is an error', async () => {
   await assert.rejects(
     become({ 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }),
     {
@@ -118,7 +118,7 @@ test('groups without a user are an error of their own', async () => {
   )
 })
 
-test('every part needs its right, and the first that is refused is told', async () => {
+test('every part of the identity needs a permission, and the first denied one is reported', async () => {
   const all = { ...u, 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }
   const asked: string[] = []
   const onlyUsers: Authorize = (_, attributes) => {

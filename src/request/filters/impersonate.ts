@@ -1,7 +1,7 @@
 /**
- * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity;
- * nothing of its own identity is kept. Which parts are authorized depends on the headers alone, not
- * on groups that the impersonated user gets implicitly.
+ * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity,
+ * and keeps nothing of its own identity. Only the headers decide which parts are authorized, not
+ * the groups that the impersonated user gets implicitly.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -30,15 +30,15 @@ type ImpersonatedUser = {
   readonly extra: readonly (readonly [key: string, value: string])[]
 }
 
-/** Cheap for the many requests without impersonation. */
+/** Whether a request has impersonation headers. Cheap, because most requests have none. */
 export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true
   return false
 }
 
 /**
- * The impersonated user. Fails with Forbidden, or with a TextError if the headers name groups but
- * no user.
+ * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, or with a
+ * TextError if the headers name no user but other parts of an identity.
  */
 export async function impersonate(
   request: ApiRequest,
@@ -81,7 +81,10 @@ function accountOf(name: string): { namespace: string; account: string } | undef
   return isValid ? { namespace, account } : undefined
 }
 
-/** In the order in which they are authorized: the first that is denied is reported. */
+/**
+ * Yields the permissions that the caller needs, in the order of authorization. The first denied
+ * permission is reported.
+ */
 function* rightsFor({
   name,
   uid,
@@ -135,8 +138,8 @@ function withOwnGroup(name: string, groups: readonly string[]): readonly string[
 }
 
 /**
- * As Go prints the object references: kind, namespace, name, version and field path, with spaces
- * for empty ones.
+ * Returns the parts of the identity as Go prints object references: kind, namespace, name, version
+ * and field path. Spaces stand for empty parts.
  */
 function partsOf({ uid, groups, extra }: ImpersonatedUser): string[] {
   const version = `${authenticationGroup}/v1`

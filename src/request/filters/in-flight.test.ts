@@ -36,7 +36,7 @@ const isRefused = (inFlight: InFlight, info: RequestInfo, user = bob): boolean =
   }
 }
 
-test('reads and writes have a pool each, and a place is free again when a request is over', () => {
+test('reads and writes have a pool each, and a finished request frees its slot', () => {
   const inFlight = new InFlight({ readOnlyMax: 2, mutatingMax: 1 })
   const reads = [inFlight.enter(bob, pods('get')), inFlight.enter(bob, path('get', '/version'))]
   assert.ok(isRefused(inFlight, pods('list')))
@@ -49,7 +49,7 @@ test('reads and writes have a pool each, and a place is free again when a reques
   assert.ok(!isRefused(inFlight, pods('patch')))
 })
 
-test('who is exempt gets in, and takes no place', () => {
+test('exempt requests are admitted and take no slot', () => {
   const inFlight = new InFlight({ readOnlyMax: 1, mutatingMax: 1 })
   const exempt: readonly [User, RequestInfo][] = [
     [admin, pods('get')],
@@ -66,24 +66,24 @@ test('who is exempt gets in, and takes no place', () => {
   assert.ok(isRefused(inFlight, pods('get')))
 })
 
-test('0 is no limit', () => {
+test('a limit of 0 means no limit', () => {
   const inFlight = new InFlight({ readOnlyMax: 0, mutatingMax: 0 })
   for (let at = 0; at < 1000; at++) inFlight.enter(bob, pods('create'))
   assert.ok(!isRefused(inFlight, pods('create')))
 })
 
-test('long answers of one user keep a quarter of a pool at most', () => {
+test('unread long responses of one user hold at most a quarter of a pool', () => {
   const inFlight = new InFlight({ readOnlyMax: 8, mutatingMax: 8 })
   const alice: User = { ...bob, name: 'alice' }
   const begun = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('list')))
   assert.ok(isRefused(inFlight, pods('get'), alice))
   const kept = begun.map((place) => place?.keep('bob'))
   assert.ok(isRefused(inFlight, pods('get')))
-  assert.ok(!isRefused(inFlight, pods('create')), 'of the other pool')
+  assert.ok(!isRefused(inFlight, pods('create')), 'writes have another pool')
   const others = Array.from({ length: 6 }, () => inFlight.enter(alice, pods('get')))
   assert.ok(isRefused(inFlight, pods('get'), alice))
   for (const place of [...others, ...kept]) place?.leave()
   assert.ok(!isRefused(inFlight, pods('get')))
   const all = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('get')))
-  assert.equal(all.length, 8, 'nothing is kept any longer')
+  assert.equal(all.length, 8, 'all slots are free again')
 })

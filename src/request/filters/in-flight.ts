@@ -1,9 +1,9 @@
 /**
- * Limits the number of requests in flight, so that a hanging etcd, or many clients at once, cannot
- * make the server hold requests without bound. As kube-apiserver without priority and fairness: two
- * pools, and a request that finds its pool full gets a 429. Long-running requests are not counted;
- * members of system:masters are exempt, and so are health checks, which kube-apiserver's flow
- * schemas exempt.
+ * Limits the number of requests in flight. Otherwise a hanging etcd or a burst of clients could
+ * make the server hold an unbounded number of them. It works like kube-apiserver without priority
+ * and fairness: there are two pools, and a request that finds its pool full gets a 429.
+ * Long-running requests are not counted. Members of system:masters are exempt, and so are health
+ * checks, which kube-apiserver's flow schemas exempt.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { tooManyInFlight } from '../../api/errors.ts'
@@ -12,7 +12,7 @@ import { mastersGroup, type User } from '../../api/user.ts'
 import { readVerbs } from '../../api/verbs.ts'
 import { assert } from '../../lib/errors.ts'
 
-/** 0: no limit. */
+/** Sizes of the two pools. 0 means no limit. */
 export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMax: number }
 
 const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
@@ -35,8 +35,8 @@ export class InFlight {
   }
 
   /**
-   * Fails if the pool is full, or if unread long responses of this user occupy their share of it.
-   * Undefined: the request is not counted.
+   * Takes a slot. Fails if the pool is full, or if unread long responses of this user occupy their
+   * share of it. Returns undefined if the request is not counted.
    */
   enter(user: User, info: RequestInfo): RequestSlot | undefined {
     if (isExempt(user, info)) return undefined
@@ -46,31 +46,31 @@ export class InFlight {
   }
 }
 
-/** The slot of a request whose handler is running. */
+/** Slot of a request whose handler is running. */
 export interface RequestSlot extends InFlightSlot {
-  /** `nowMs`: on the monotonic clock, if it was read just now. */
+  /** Releases the slot. `nowMs` is the time on the monotonic clock, if it was read just now. */
   readonly leave: (nowMs?: number) => void
   /**
-   * Converts this slot into one of a long response, which its client has still to read; leaving the
-   * returned slot leaves this one.
+   * Converts this slot into the slot of a long response that the client has yet to read. Releasing
+   * the returned slot releases this one.
    */
   readonly keep: (user: string) => InFlightSlot
 }
 
 /**
- * The share of a pool that unread long responses of one user may occupy: a user that reads slowly
- * must not lock out all others.
+ * Share of a pool that unread long responses of one user may occupy, so that a slow reader cannot
+ * lock out all other users.
  */
 const KEPT_SHARE = 1 / 4
 
 /**
- * Slots are interchangeable, so the pool itself represents all of them, and none is allocated per
+ * Slots are interchangeable, so the pool itself stands for all of them and none is allocated per
  * request.
  */
 class Pool implements RequestSlot {
   readonly #max: number
   readonly #keptMax: number
-  /** The number of unread long responses of each user that has any. */
+  /** Number of unread long responses, for each user that has any. */
   readonly #kept = new Map<string, number>()
   #open = 0
 
@@ -86,13 +86,13 @@ class Pool implements RequestSlot {
 
   leave(): void {
     this.#open--
-    assert(this.#open >= 0, 'a place is left once')
+    assert(this.#open >= 0, 'a slot is released only once')
   }
 
   keep(user: string): InFlightSlot {
     const kept = this.#keptBy(user) + 1
     this.#kept.set(user, kept)
-    // Requests that were admitted together may exceed the share: the excess counts against the
+    // Requests that were admitted together may exceed the share. The excess counts against the
     // user, but not against the pool.
     const isCounted = kept <= this.#keptMax
     if (!isCounted) this.leave()
@@ -112,7 +112,8 @@ class Pool implements RequestSlot {
 }
 
 /**
- * The client or another server decides how long these take: they have no request timeout either.
+ * Whether the client or another server decides how long a request takes. Such requests have no
+ * timeout either.
  */
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) ||

@@ -1,18 +1,18 @@
 /**
- * Requests that come while the server stops, with --shutdown-send-retry-after: their clients are
- * told to come again, elsewhere.
+ * Refuses requests that arrive while the server shuts down, with --shutdown-send-retry-after. The
+ * response asks clients to retry, so that they reach another server.
  */
 import { shuttingDown, type TextError } from '../../api/errors.ts'
 import { type ApiRequest, firstHeader } from '../../api/request.ts'
 
 /**
- * Whoever looks after the server sees it to its end, and other API servers are served, as with
- * kube-apiserver.
+ * Paths that are served until the end, so that monitoring sees the shutdown. As in kube-apiserver,
+ * requests from other API servers are also served.
  */
 const exemptPaths = /^\/(?:readyz|livez|healthz|metrics)/
 const exemptAgent = 'kube-apiserver/'
 
-/** Undefined: the request is answered. */
+/** Returns undefined if the request is served. */
 export const refusalOf = ({
   path,
   headers,

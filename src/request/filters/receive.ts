@@ -1,6 +1,6 @@
 /**
- * The first stages: they refuse requests while the server stops, check the origins of browsers, and
- * read what a request is about.
+ * The first stages: they refuse requests while the server shuts down, check the origins of
+ * browsers, and parse what a request is about.
  */
 import { RequestContext } from '../../api/context.ts'
 import { badRequest } from '../../api/errors.ts'
@@ -13,7 +13,7 @@ import { isLongRunning } from './in-flight.ts'
 import { refusalOf } from './leaving.ts'
 import { requestInfo } from './request-info.ts'
 
-/** `isLeaving`: whether the server stops and refuses new requests. */
+/** Refuses new requests while the server shuts down. */
 export const refuseWhileLeaving =
   (isLeaving: () => boolean): Stage =>
   (life) => {
@@ -24,12 +24,12 @@ export const refuseWhileLeaving =
     life.earlyResponse = { ...response, headers, endsConnection: true }
   }
 
-/** Answers preflight requests. Their responses have the headers `common`. */
+/** Answers preflight requests. `common` has the headers of their responses. */
 export const allowOrigins =
   (cors: Cors | undefined, common: Headers): Stage =>
   (life) => {
     if (cors === undefined || life.isOwn) return
-    // The response is written when the headers of the request may be gone.
+    // The headers of the request may be gone when the response is written.
     life.corsHeaders = cors.headersFor(life.request)
     if (life.request.method !== 'OPTIONS' || life.corsHeaders === undefined) return
     const headers = { ...common, 'audit-id': life.auditId, ...life.corsHeaders }
@@ -37,14 +37,14 @@ export const allowOrigins =
   }
 
 export type ReceiveOptions = {
-  /** The request timeout. Long-running requests, such as watches, have none. */
+  /** Request timeout. Long-running requests, such as watches, have none. */
   readonly requestTimeoutMs: number
   readonly monotonicMs: () => number
   /** Called with the context of each request before authentication. */
   readonly onContext?: ((context: RequestContext) => void) | undefined
 }
 
-/** Reads the path and the method, and begins the context that goes with the request. */
+/** Parses the path and the method, and creates the context that accompanies the request. */
 export const receive =
   ({ requestTimeoutMs, monotonicMs, onContext }: ReceiveOptions): Stage =>
   (life) => {
@@ -64,7 +64,10 @@ export const receive =
     onContext?.(life.context)
   }
 
-/** Any request may have a `timeout`, a Go duration; the server's own timeout is the maximum. */
+/**
+ * Returns the timeout of a request. Any request may have a `timeout`, a Go duration. The server's
+ * own timeout is the maximum.
+ */
 function timeoutOf(query: URLSearchParams, maxMs: number): number {
   const text = query.get('timeout') ?? ''
   if (text === '') return maxMs

@@ -1,20 +1,20 @@
 /**
- * How upstream's metrics name a request: its verb, its scope and, for the few paths that are
- * counted, its path.
+ * How kube-apiserver's metrics name a request: by its verb, its scope and, for the few paths that
+ * are counted, its path.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { ApiRequest } from '../../api/request.ts'
 
 /**
- * Verbs that upstream's metrics name otherwise: by the method, as which a collection is deleted,
- * too.
+ * Verbs that kube-apiserver's metrics report as the HTTP method, including the deletion of a
+ * collection.
  */
 const reported: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',
   deletecollection: 'DELETE',
 }
-/** Of these subresources a request is a connection, whatever its verb is. */
+/** Subresources whose requests are reported as CONNECT, whatever their verb is. */
 const connecting: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy'])
 const applyType = 'application/apply-patch+yaml'
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -42,7 +42,7 @@ export const reportedScope = ({
 }: Omit<ReportedTarget, 'subresource'>): string =>
   name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
 
-/** Upstream joins the values, which can only be `All`. */
+/** Returns the `dry_run` label. kube-apiserver joins the values, of which only `All` is valid. */
 export function reportedDryRun({ query }: Pick<ApiRequest, 'query'>): string {
   const value = query.get('dryRun') ?? ''
   return value === '' || value === 'All' ? value : 'invalid'
@@ -61,8 +61,8 @@ export const reportedMethod = (method: string): string =>
 export type CountedPath = { readonly subresource: string; readonly component: string }
 
 /**
- * Upstream counts only these paths that are not of resources; of `/api` and `/apis` only the
- * aggregated documents.
+ * Returns the labels of a path without a resource, or undefined if kube-apiserver does not count
+ * it. For `/api` and `/apis`, kube-apiserver counts only the aggregated documents.
  */
 export function countedPath(path: string): CountedPath | undefined {
   switch (path) {
@@ -83,8 +83,8 @@ export function countedPath(path: string): CountedPath | undefined {
 }
 
 /**
- * The labels of a request for a remote API server that is not there: upstream names the path of
- * what is no resource as a subresource.
+ * Returns the labels of a request for an unavailable aggregated API server. Like kube-apiserver, it
+ * reports a path without a resource as the subresource.
  */
 export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): EndedRequestLabels {
   if (info?.kind === 'resource') return endedRequest(http, info, () => true)
@@ -92,7 +92,7 @@ export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): 
   return { ...none, subresource: http.path, verb: reportedMethod(http.method) }
 }
 
-/** The labels of a request that was ended before it was known whether there is such a resource. */
+/** Labels of a request that ended before the server knew whether the resource exists. */
 export type EndedRequestLabels = {
   readonly group: string
   readonly version: string
@@ -103,8 +103,8 @@ export type EndedRequestLabels = {
 }
 
 /**
- * `isServed`: whether there is such a resource. What is not served has no labels of its own, so
- * that clients cannot create series.
+ * Returns the labels of an ended request. `isServed` says whether the resource exists. A request
+ * for an unknown resource gets no labels of its own, so that clients cannot create series.
  */
 export function endedRequest(
   http: ApiRequest,

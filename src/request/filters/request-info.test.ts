@@ -62,20 +62,21 @@ const cases: readonly [string, string, string][] = [
   ['DELETE', '/api/v1/pods?fieldSelector=metadata.name%3Dx', 'deletecollection /v1 pods - - -'],
 ]
 for (const [method, target, wanted] of cases) {
-  test(`${method} ${target}`, () => assert.equal(about(method, target), wanted))
+  test(`${method} ${target} is parsed as "${wanted}"`, () =>
+    assert.equal(about(method, target), wanted))
 }
 
 for (const option of [
   'fieldSelector=metadata.name%3Dx,a%3D',
   'fieldSelector=metadata.name%3Dx&labelSelector=a%3D',
 ]) {
-  test(`${option} and much more names nobody`, () => {
+  test(`${option} selects a name, unless the selector is too long`, () => {
     assert.equal(about('GET', `/api/v1/pods?${option}b`), 'list /v1 pods - - x')
     assert.equal(about('GET', `/api/v1/pods?${option}${' '.repeat(5_000)}b`), 'list /v1 pods - - -')
   })
 }
 
-test('a path that stops after watch is an error of its own', () => {
+test('a path that ends after watch is an error', () => {
   assert.throws(() => about('GET', '/api/v1/watch'), {
     code: 500,
     message: /unable to determine kind and namespace/,
@@ -110,7 +111,7 @@ test('lists, watches and deletes of a collection have the selectors of their que
   }
 })
 
-test('a selector that cannot be parsed, or is too long to be parsed here, is left out', () => {
+test('a selector that is invalid, or too long to be parsed here, is omitted', () => {
   const labels = [{ key: 'c', operator: 'exists' }]
   assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), {
     fields: [],

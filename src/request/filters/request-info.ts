@@ -1,7 +1,7 @@
 /**
- * The RequestInfo: derived from method, path and query alone, without looking up whether the
- * resource exists. Authorization is based on it, so that a caller without access does not learn
- * what exists.
+ * Derives the RequestInfo of a request from its method, path and query alone, without looking up
+ * whether the resource exists. Authorization is based on it, so that a caller without access does
+ * not learn what exists.
  */
 import type { AccessSelectors } from '../../api/access.ts'
 import { accessSelectors, SELECTOR_CHARACTERS_MAX } from '../../api/access-selectors.ts'
@@ -13,7 +13,7 @@ import { checkPathSegment } from '../../api/names.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import { parseBoolean } from '../verbs/options.ts'
 
-/** A Map, since a method may be any token, such as `constructor`. */
+/** Verbs by method. It is a Map because a method may be any token, such as `constructor`. */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -23,14 +23,17 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ])
 
-/** Path segments after the version that are verbs themselves: paths of the first releases. */
+/**
+ * Path segments after the version that are verbs themselves, as in the first releases of
+ * Kubernetes.
+ */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
-/** Below a namespace these are subresources of the namespace itself, not resources in it. */
+/** Subresources of a namespace itself. They are not resources in the namespace. */
 export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
 
-/** Fails with the TextError for a path that names no resource. */
+/** Parses a request. Throws a TextError if the path ends after a verb word. */
 export function requestInfo(request: Request): RequestInfo {
   const { method, path } = request
   const parts = splitPath(path)
@@ -47,7 +50,10 @@ export function requestInfo(request: Request): RequestInfo {
   return resourceInfo(request, { group, version, segments: rest.slice(1), verbWord: word })
 }
 
-/** Slashes at both ends are ignored; those inside separate segments, which may be empty. */
+/**
+ * Splits a path into segments. Slashes at both ends are ignored. Inner slashes separate segments,
+ * which may be empty.
+ */
 function splitPath(path: string): string[] {
   let from = 0
   let to = path.length
@@ -93,8 +99,8 @@ const isOfMany = (verb: string): boolean =>
   verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
 /**
- * `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x
- * itself.
+ * Splits off the namespace. `namespaces/x/pods` names pods in x, while `namespaces/x` and
+ * `namespaces/x/status` name x itself.
  */
 function splitNamespace(segments: readonly string[]): {
   namespace: string
@@ -113,7 +119,10 @@ function resolveVerb({ method, query }: Request, name: string): string {
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
-/** A query that cannot be parsed yields no name; the verb refuses it later. */
+/**
+ * Returns the name that the field selector requires. A query that cannot be parsed yields no name;
+ * the verb rejects it later.
+ */
 function nameInSelector(query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? ''
   if (!selector.includes('metadata.name')) return ''
@@ -133,7 +142,10 @@ function nameInSelector(query: URLSearchParams): string {
   }
 }
 
-/** The deprecated paths of watches have none, since not all of those select. */
+/**
+ * Returns the selectors that authorization may use. The deprecated watch paths have none, because
+ * not all of them apply selectors.
+ */
 const selectorsOf = (query: URLSearchParams): (() => AccessSelectors) | undefined =>
   accessSelectors(query.get('fieldSelector') ?? '', query.get('labelSelector') ?? '')
 

@@ -6,7 +6,7 @@ import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
-test('names that a client makes up for a server that is not there are not kept if they are long', async () => {
+test('long names that a client invents for an unavailable server are not kept', async () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const ask = async (subresource: string): Promise<void> => {
@@ -41,7 +41,7 @@ test('names that a client makes up for a server that is not there are not kept i
   assert.ok(text.length < 10_000, `${text.length}`)
 })
 
-test('what requests left that were never begun goes with their resource', () => {
+test('the series of requests that never began are removed with their resource', () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const pods = builtInResources({ isServed: () => true, gates: { isOn: () => true } }).find(

@@ -1,4 +1,4 @@
-/** The metrics of requests, under upstream's names. */
+/** Metrics of requests, under kube-apiserver's names. */
 import type { RequestInfo } from '../../api/context.ts'
 import { followFrames } from '../../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
@@ -37,29 +37,29 @@ const mutating: ReadonlySet<string> = new Set([
 ])
 const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** What there is of one resource. */
+/** Series of one resource. */
 class OfResource {
   readonly series = new Map<string, RequestSeries>()
   /**
-   * What removes other series that have its name: of requests that the server ended, and that it is
-   * deprecated.
+   * Functions that remove the other series named after the resource: requests that the server
+   * ended, and the gauge of deprecated APIs.
    */
   readonly others = new Map<string, () => void>()
   /**
-   * It is no longer served. Requests that are still under way are not counted: nobody would remove
-   * their series.
+   * Whether the resource is no longer served. Requests that are still in progress are then not
+   * counted, because nothing would remove their series.
    */
   isForgotten = false
 }
 
-/** One request, from the moment it is served. */
+/** Measures one request, from the moment it is served. */
 export type MeasuredRequest = {
   /**
-   * Is to be called once, with the response, and returns the response to send. A stream is counted
-   * when it ends, as upstream.
+   * Must be called once, with the response. Returns the response to send. As in kube-apiserver, a
+   * stream is counted when it ends.
    */
   readonly answer: (response: ApiResponse) => ApiResponse
-  /** It is no longer under way. */
+  /** Called when the request is no longer in progress. */
   readonly end: () => void
 }
 
@@ -68,7 +68,7 @@ export type RequestMetricsOptions = {
 }
 
 export class RequestMetrics {
-  /** Requests that wait for a seat now. */
+  /** Number of requests that are waiting for a seat. */
   readonly inQueue: { readonly readOnly: Count; readonly mutating: Count }
   readonly #monotonicMs: () => number
   readonly #served: ServedRequestMetrics
@@ -81,11 +81,14 @@ export class RequestMetrics {
   readonly #events: Counter
   readonly #eventBytes: Histogram
   readonly #deprecated: Gauge
-  /** A custom resource becomes a new object with each change of its CRD, but keeps its series. */
+  /**
+   * Series by resource object. A custom resource becomes a new object with each change of its CRD,
+   * but keeps its series.
+   */
   readonly #ofResource = new WeakMap<Resource, OfResource>()
   readonly #ofId = new Map<string, OfResource>()
   readonly #ofPath = new Map<string, RequestSeries>()
-  /** Names of what unavailable servers were asked for. */
+  /** Label values of requests to unavailable aggregated servers, joined. */
   readonly #ofRemote = new Set<string>()
 
   constructor(metrics: Metrics, { monotonicMs }: RequestMetricsOptions) {
@@ -93,19 +96,19 @@ export class RequestMetrics {
     this.#served = new ServedRequestMetrics(metrics)
     this.#terminated = metrics.counter({
       name: 'apiserver_request_terminations_total',
-      help: 'Requests that the server ended to protect itself: too many at once, or too late.',
+      help: 'Requests that the server terminated to protect itself, because of an overload or a timeout.',
       labels: ['code', ...requestLabels],
     })
     this.#refused = metrics.counter({
       name: 'keelson_refused_requests_total',
-      help: 'Requests that ended before they reached a resource or a document: not authenticated, forbidden, limited, no such path.',
+      help: 'Requests that were refused before they reached a resource or a document: not authenticated, forbidden, over a limit, or without a valid path.',
       labels: ['code'],
     })
     this.#filters = addFilters(metrics)
     this.#fieldValidation = metrics.histogram(
       {
         name: 'field_validation_request_duration_seconds',
-        help: 'Time to an answer of writes, by how their fields are checked.',
+        help: 'Response time of writes, by field validation directive.',
         labels: ['field_validation'],
       },
       sliBounds,
@@ -114,16 +117,20 @@ export class RequestMetrics {
     const ofKind = ['group', 'kind', 'version']
     this.#events = metrics.counter({
       name: 'apiserver_watch_events_total',
-      help: 'Events that left for watchers.',
+      help: 'Events sent to watchers.',
       labels: ofKind,
     })
     this.#eventBytes = metrics.histogram(
-      { name: 'apiserver_watch_events_sizes', help: 'Bytes of such events.', labels: ofKind },
+      {
+        name: 'apiserver_watch_events_sizes',
+        help: 'Size of events sent to watchers, in bytes.',
+        labels: ofKind,
+      },
       eventBounds,
     )
     this.#deprecated = metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',
-      help: 'Deprecated APIs that were requested, with the release in which they are gone.',
+      help: 'Deprecated APIs that were requested, with the release that removes them.',
       stability: 'STABLE',
       labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
     })
@@ -132,13 +139,13 @@ export class RequestMetrics {
   #addInFlight(metrics: Metrics): RequestMetrics['inQueue'] {
     const inFlight = metrics.gauge({
       name: 'apiserver_current_inflight_requests',
-      help: 'The most requests that were under way at once in the last second.',
+      help: 'Maximum number of concurrent requests within the last second.',
       stability: 'STABLE',
       labels: ['request_kind'],
     })
     const inQueue = metrics.gauge({
       name: 'apiserver_current_inqueue_requests',
-      help: 'Requests that wait for a seat.',
+      help: 'Requests that are waiting for a seat.',
       labels: ['request_kind'],
     })
     const [readOnly, changing] = [inFlight.with('readOnly'), inFlight.with('mutating')]
@@ -150,7 +157,10 @@ export class RequestMetrics {
     return { readOnly: inQueue.with('readOnly'), mutating: inQueue.with('mutating') }
   }
 
-  /** A request has passed all filters, or was forbidden by the last of them. */
+  /**
+   * Records how long each filter took, for a request that has passed all filters or was forbidden
+   * by the last of them.
+   */
   filtered({
     authenticationMs,
     auditMs,
@@ -167,12 +177,15 @@ export class RequestMetrics {
     authorization.observe(authorizationMs / 1000)
   }
 
-  /** A request ended before `begin`. */
+  /** Counts a request that ended before `begin`. */
   refused(code: number): void {
     this.#refused.with(`${code}`).add()
   }
 
-  /** One that found no place, which upstream counts as a request, too. */
+  /**
+   * Counts a request that was rejected for lack of a slot. kube-apiserver also counts it as a
+   * request.
+   */
   dropped(ended: EndedRequestLabels, dryRun: string): void {
     const { group, resource, scope, subresource, verb, version } = ended
     this.#countEnded(this.#served.total, ended, [
@@ -193,7 +206,10 @@ export class RequestMetrics {
     this.#countEnded(this.#terminated, ended, [`${code}`, ...terminatedLabels('apiserver', ended)])
   }
 
-  /** It may be the only one with these labels: they are removed with the resource all the same. */
+  /**
+   * Counts an ended request. The removal of its series is registered separately, because
+   * perhaps no served request has these labels.
+   */
   #countEnded(
     counter: Counter,
     { group, version, resource: plural }: EndedRequestLabels,
@@ -207,8 +223,8 @@ export class RequestMetrics {
   }
 
   /**
-   * The aggregated API server of a request is not available. What it would serve is not known:
-   * clients name it.
+   * Counts a request whose aggregated API server is unavailable. The resources of that server are
+   * unknown, so the labels come from the client.
    */
   remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
     const named = terminatedLabels('aggregator', remoteRequest(http, info))
@@ -219,7 +235,7 @@ export class RequestMetrics {
     this.#terminated.with('503', ...labels).add()
   }
 
-  /** Counts the frames that are sent to watchers of a resource. */
+  /** Returns a function that counts the frames sent to watchers of a resource. */
   countEvents({
     group,
     kind,
@@ -300,15 +316,15 @@ export class RequestMetrics {
   }
 
   /**
-   * Undefined: it is not counted. What aggregated servers answer, they count themselves, as
-   * upstream.
+   * Returns undefined for a request that is not counted here. As in kube-apiserver, aggregated
+   * servers count the requests that they serve.
    */
   #seriesOf(passed: RoutedRequest): RequestSeries | undefined {
     if (passed.kind === 'remote') return undefined
     return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
   }
 
-  /** Undefined: the resource is no longer served. */
+  /** Returns undefined if the resource is no longer served. */
   #series(passed: Extract<RoutedRequest, { kind: 'resource' }>): RequestSeries | undefined {
     const { resource, verb, subresource, http, context } = passed
     const scope = reportedScope(passed)
@@ -344,7 +360,10 @@ export class RequestMetrics {
     return known
   }
 
-  /** A version may become deprecated while it is served. */
+  /**
+   * Records that a deprecated API was requested. A version may become deprecated while it is
+   * served.
+   */
   #recordDeprecated(
     { others, isForgotten }: OfResource,
     { resource, subresource }: Extract<RoutedRequest, { kind: 'resource' }>,
@@ -358,7 +377,7 @@ export class RequestMetrics {
     others.set(key, () => this.#deprecated.remove(...values))
   }
 
-  /** Undefined: upstream does not count such a path. */
+  /** Returns undefined for a path that kube-apiserver does not count. */
   #pathSeries({ method, path }: ApiRequest): RequestSeries | undefined {
     const counted = countedPath(path)
     if (counted === undefined) return undefined
@@ -375,7 +394,7 @@ export class RequestMetrics {
   }
 }
 
-/** Verbs whose bodies are measured, by upstream's names. */
+/** Verbs whose request bodies are measured, with their names in kube-apiserver's metrics. */
 const bodyVerbs: { readonly [verb: string]: string } = {
   create: 'create',
   update: 'update',
@@ -385,11 +404,14 @@ const bodyVerbs: { readonly [verb: string]: string } = {
 }
 
 /**
- * What is asked of servers that are not there beyond this has no name: any client can make names
- * up.
+ * Maximum number of label combinations for unavailable servers. Requests beyond it are counted
+ * without names, because any client can invent names.
  */
 const REMOTE_SERIES_MAX = 500
-/** And what has longer names than any resource: a path may have a megabyte. */
+/**
+ * Maximum length of such labels, which exceeds the names of any resource. A path may be a megabyte
+ * long.
+ */
 const REMOTE_CHARACTERS_MAX = 512
 
 const terminatedLabels = (component: string, ended: EndedRequestLabels): readonly string[] => {
@@ -405,7 +427,7 @@ function addFilters(metrics: Metrics) {
   const filters = metrics.histogram(
     {
       name: 'apiserver_request_filter_duration_seconds',
-      help: 'Time that requests spent in what they pass before they are handled.',
+      help: 'Time that requests spent in each filter before they were handled.',
       labels: ['filter'],
     },
     filterBounds,
@@ -419,7 +441,10 @@ function addFilters(metrics: Metrics) {
   }
 }
 
-/** Of `/api` and `/apis` upstream counts only the aggregated documents. */
+/**
+ * Whether a request is counted. For `/api` and `/apis`, kube-apiserver counts only the aggregated
+ * discovery documents.
+ */
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
   (path !== '/api' && path !== '/apis') ||
   String(headers['content-type']).includes('g=apidiscovery.k8s.io')
@@ -433,7 +458,7 @@ type RequestObserver = {
   readonly ended: (response: ApiResponse) => void
 }
 
-/** Counts a stream until it ends, whichever side ends it. */
+/** Counts a stream as open until it ends, whichever side ends it. */
 function observed(response: ApiResponse, { series, ended }: RequestObserver): ApiResponse {
   const longRunning = series?.longRunning
   if (longRunning === undefined) {

@@ -86,7 +86,8 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/apis/nope.example.com/v1/things', '404 404 page not found'],
 ]
 for (const [method, target, wanted] of cases)
-  test(`${method} ${target}`, () => assert.equal(route(method, target), wanted))
+  test(`${method} ${target} is resolved to "${wanted}"`, () =>
+    assert.equal(route(method, target), wanted))
 
 const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' }
 const statuses = { plural: 'status', singular: 'status', kind: 'Status', listKind: 'StatusList' }
@@ -118,8 +119,8 @@ const withCustoms = new Registry([...builtInResources(), ...customs])
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']
 
 /**
- * What would be done, after a look that it is what access is decided on; undefined: the request is
- * refused.
+ * Returns what a request would do, or undefined if it is refused. Asserts that this is what
+ * authorization decided on.
  */
 function doneAsAllowed(method: string, target: string, served: Registry): string | undefined {
   const [path = '', query = ''] = target.split('?')
@@ -133,7 +134,7 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   }
   const { resource, verb, subresource } = done
   const place = `${method} ${target}`
-  // OPTIONS goes through a proxy by the right to do anything there, which no verb names.
+  // OPTIONS on a proxy has no verb. Only the permission for all verbs allows it.
   const isNameless = method === 'OPTIONS' && subresource === 'proxy' && info.verb === ''
   const allowed = [
     isNameless ? 'get' : info.verb,
@@ -147,8 +148,8 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
     allowed,
     place,
   )
-  // Access to a namespace is decided as in that namespace, and to a list of one name as to the
-  // object: both say more, not another thing.
+  // Access to a namespace is decided as if in that namespace, and access to a list of one name as
+  // if to the object. Both are more specific, but not about another object.
   if (resource.isNamespaced) assert.equal(done.namespace, info.namespace, place)
   else if (resource.plural === 'namespaces') assert.equal(info.namespace, done.name, place)
   else assert.equal(info.namespace, '', place)
@@ -156,7 +157,7 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   return `${verb} ${resource.group} ${resource.version} ${resource.plural} ${subresource}`
 }
 
-test('what is done with a custom kind is what access was decided on', () => {
+test('the operation on a custom kind is the one that was authorized', () => {
   const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap(
     (own) => ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
   )
@@ -164,8 +165,8 @@ test('what is done with a custom kind is what access was decided on', () => {
 })
 
 /**
- * Paths of a resource, of its subresources and beside them, inside of a namespace and outside, also
- * by the words of old releases.
+ * Yields paths of a resource, of its subresources and of their neighbors, inside and outside of a
+ * namespace. Some have the verb words of old releases.
  */
 function* pathsOf({ group, version, plural, subresources }: Resource): Generator<string> {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -183,7 +184,7 @@ function* pathsOf({ group, version, plural, subresources }: Resource): Generator
           yield `${root}${word}${place}${plural}${name}${end === '' ? '' : `/${end}`}`
 }
 
-test('what is done with a built-in kind is what access was decided on, on every path with every method', () => {
+test('the operation on a built-in kind is the one that was authorized, for every path and method', () => {
   const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
   const served = new Registry(all)
   const queries = ['?watch', '?watch=false', '?fieldSelector=metadata.name=b']

@@ -1,6 +1,7 @@
 /**
  * The router: maps the path segments and the method to a resource and a verb. The order of checks
- * is upstream's: does the path exist, does it have such a method, are the names in it valid.
+ * is kube-apiserver's: whether the path exists, whether it has such a method, and whether the names
+ * in it are valid.
  */
 import type { ResourceInfo } from '../../api/context.ts'
 import {
@@ -25,16 +26,18 @@ export type Route = {
   readonly name: string
   readonly subresource: string
   /**
-   * Why the request fails although the resource exists: its deprecation warning is sent all the
-   * same.
+   * Why the request fails although the resource exists. The deprecation warning of the resource is
+   * still sent.
    */
   readonly fault?: Error
 }
 
-/** Fails if there is no such path or no such method on it. */
+/**
+ * Finds the resource and the verb. Fails if the path does not exist or does not have the method.
+ */
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
-  // The removed proxy paths of pods and services: requests for them are still authorized as
-  // `proxy`.
+  // The proxy paths of pods and services were removed, but requests for them are still authorized
+  // as `proxy`.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
   if (place === undefined)
     throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
@@ -60,16 +63,16 @@ type ResourceTarget = {
 }
 
 /**
- * At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of
- * the proxied server.
+ * Finds the target of a path. The path has at most `plural/name/subresource`, optionally after
+ * `namespaces/x`. After `proxy` follows the path on the proxied server.
  */
 function findPlace(
   { group, version, segments }: ResourceInfo,
   registry: Registry,
 ): ResourceTarget | undefined {
   const [first = '', second = '', third = ''] = segments
-  // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in
-  // the namespace, whatever follows.
+  // This must agree with RequestInfo, on which authorization was based. `namespaces/x/status` is
+  // not a resource in the namespace, whatever follows.
   const isInside =
     first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
   const own = isInside ? segments.slice(2) : segments
@@ -98,13 +101,13 @@ const hasBuiltIn = (registry: Registry, group: string): boolean =>
 
 /** Custom resources are served by a router of their own, with other error texts. */
 function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string): Route {
-  // It routes by the verb of RequestInfo, which is the same for HEAD and GET; the router of
-  // built-in kinds routes by the method, and has no HEAD.
+  // This router uses the verb of RequestInfo, which is the same for HEAD and GET. The router of
+  // built-in kinds uses the method, and has no HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
   const { resource, scope, namespace, name, subresource, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
-  // The verb that was authorized must be the one that is executed: on the deprecated watch paths
+  // The verb that was authorized must be the one that is executed. On the deprecated watch paths
   // that is a watch, whatever the method.
   const verb = info.isWatchPath
     ? 'watch'
@@ -141,7 +144,7 @@ const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecoll
 const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']
 const none: readonly Verb[] = []
 
-/** The verbs that have a route here; none if there is no such path. */
+/** Returns the verbs that have a route here, or an empty list if the path does not exist. */
 function verbsAt(
   { resource, scope, subresource, isNamed }: ResourceTarget,
   { isWatchPath }: ResourceInfo,
@@ -156,7 +159,10 @@ function verbsAt(
   return verbs.filter((verb) => own.includes(verb))
 }
 
-/** The verb of a method on a collection or an object; undefined if there is no such route. */
+/**
+ * Returns the verb of a method on a collection or an object, or undefined if there is no such
+ * route.
+ */
 function verbFor(
   method: string,
   { place, isWatch }: { readonly place: ResourceTarget; readonly isWatch: boolean },

@@ -1,5 +1,5 @@
 /**
- * Headers that responses have in common: security, caching, the flow of the request, warnings,
+ * Headers that responses have in common: security, caching, the flow of the request, warnings and
  * CORS.
  */
 import type { ApiResponse, Headers } from '../../api/request.ts'
@@ -11,7 +11,10 @@ const notCached: Headers = { 'cache-control': 'no-cache, private' }
 
 export class ResponseHeaders {
   readonly #constant: Headers
-  /** With room for the audit ID: to copy an object is many times faster than to join several. */
+  /**
+   * Common headers, with a placeholder for the audit ID: copying one object is many times faster
+   * than merging several.
+   */
   readonly withoutFlow: Headers
   readonly #ofFlow = new WeakMap<Flow, Headers>()
 

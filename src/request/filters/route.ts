@@ -14,7 +14,9 @@ import { resolve } from './resolve.ts'
 export type AuthorizeOptions = {
   readonly authorize: Authorize
   readonly monotonicMs: () => number
-  /** A request was decided on; the stages until then took this time. */
+  /**
+   * Called after each authorization decision. `spent` has the time that the stages took until then.
+   */
   readonly onDecided: (decision: AccessDecision, spent: RequestTimings) => void
 }
 
@@ -26,7 +28,7 @@ export function authorizeRequest({ authorize, monotonicMs, onDecided }: Authoriz
     life.nowMs = monotonicMs()
     context.spent.authorizationMs = life.nowMs - sinceMs
     onDecided(decision, context.spent)
-    // A response from memory would be faster than a timer that is due already.
+    // The timer may be due but not fired yet: a response from memory would otherwise overtake it.
     if (context.hasEndedAt(life.nowMs)) throw requestTimedOut()
     if (verdict === 'allow') return
     throw error === undefined
@@ -44,11 +46,11 @@ export function authorizeRequest({ authorize, monotonicMs, onDecided }: Authoriz
 
 export type RouteOptions = {
   readonly registry: Registry
-  /** Whether an aggregated API server has what is at this path. */
+  /** Whether an aggregated API server serves this path. */
   readonly isRemote: (path: string) => boolean
 }
 
-/** Fails if there is no such resource. */
+/** Finds what serves the request. Fails if the resource does not exist. */
 export const route =
   (options: RouteOptions): Stage =>
   (life) => {
@@ -63,8 +65,8 @@ function routedRequest(
   assert(context.decision?.verdict === 'allow', 'only authorized requests are routed')
   if (isRemote(request.path)) return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
-  // Such a path is authorized like any other, but kube-apiserver's router serves no path that
-  // begins with `//`, and no group without a name.
+  // Such a path is authorized like any other. But kube-apiserver's router serves neither paths that
+  // begin with `//` nor a group without a name.
   if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
   const { fault, resource, verb, namespace, name, subresource } = resolve(
     info,

@@ -1,6 +1,6 @@
 /**
- * The metrics of requests that were served: how many, how long they took, and how large they and
- * their answers were.
+ * Metrics of served requests: how many there were, how long they took, and how large they and their
+ * responses were.
  */
 import {
   Count,
@@ -19,7 +19,7 @@ export const sliBounds: readonly number[] = secondsBounds.slice(2)
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
 
-/** What a request asked for. */
+/** Labels for what a request asked for. */
 export const requestLabels: readonly string[] = [
   'component',
   'group',
@@ -40,20 +40,23 @@ const labelsWithDryRun = [
   'version',
 ]
 
-/** The series of one kind of request: looked up once, then only added to. */
+/** Series of one kind of request. They are looked up once, and then only added to. */
 export type RequestSeries = {
   readonly seconds: Distribution
   readonly sliSeconds: Distribution
-  /** The same under the name that it had before; hidden, unless it is asked for. */
+  /**
+   * Like `sliSeconds`, under its former name. Hidden unless --show-hidden-metrics-for-version is
+   * set.
+   */
   readonly sloSeconds: Distribution
-  /** Undefined: upstream measures the answers of reads alone. */
+  /** Undefined for writes: kube-apiserver only measures responses to reads. */
   readonly bytes: Distribution | undefined
   readonly bodyBytes: Distribution | undefined
   readonly totals: Map<number, Count>
   readonly total: (code: number) => Count
-  /** Undefined: requests of this series are not long-running. */
+  /** Undefined if requests of this series are not long-running. */
   readonly longRunning: Count | undefined
-  /** Of the server itself. */
+  /** Returns the count of requests that the server sends to itself. */
   readonly own: () => Count
   readonly remove: () => void
 }
@@ -85,25 +88,25 @@ export class ServedRequestMetrics {
     const labels = requestLabels
     this.total = metrics.counter({
       name: 'apiserver_request_total',
-      help: 'Requests that were answered, by what they asked for and by the code of the answer.',
+      help: 'Completed requests, by what they asked for and by response code.',
       stability,
       labels: ['code', ...labelsWithDryRun],
     })
     this.#own = metrics.counter({
       name: 'apiserver_selfrequest_total',
-      help: 'Requests of the server itself.',
+      help: 'Requests that the server sent to itself.',
       labels: ['resource', 'subresource', 'verb'],
     })
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_request_duration_seconds',
-        help: 'Time to an answer.',
+        help: 'Response time of requests.',
         stability,
         labels: labelsWithDryRun,
       },
       secondsBounds,
     )
-    const help = 'Time to an answer, without webhooks and the wait for a seat.'
+    const help = 'Response time of requests, without webhook calls and the wait for a seat.'
     this.#sliSeconds = metrics.histogram(
       { name: 'apiserver_request_sli_duration_seconds', help, labels },
       sliBounds,
@@ -118,26 +121,34 @@ export class ServedRequestMetrics {
       sliBounds,
     )
     this.#bytes = metrics.histogram(
-      { name: 'apiserver_response_sizes', help: 'Bytes of answers to reads.', stability, labels },
+      {
+        name: 'apiserver_response_sizes',
+        help: 'Size of responses to reads, in bytes.',
+        stability,
+        labels,
+      },
       sizeBounds,
     )
     this.#bodyBytes = metrics.histogram(
       {
         name: 'apiserver_request_body_size_bytes',
-        help: 'Bytes of the bodies of requests.',
+        help: 'Size of request bodies, in bytes.',
         labels: ['resource', 'verb'],
       },
       bodyBounds,
     )
     this.#longRunning = metrics.gauge({
       name: 'apiserver_longrunning_requests',
-      help: 'Watches and other streams now.',
+      help: 'Number of watches and other streams that are open now.',
       stability,
       labels,
     })
   }
 
-  /** `bodyVerb`: the label of body sizes; undefined: bodies are not measured. */
+  /**
+   * Creates the series. `bodyVerb` is the label of body sizes, or undefined if bodies are not
+   * measured.
+   */
   series(labels: SeriesLabels, bodyVerb: string | undefined): RequestSeries {
     const { component, group, plural, scope, subresource, verb, version, dryRun } = labels
     const values = [component, group, plural, scope, subresource, verb, version]
@@ -157,7 +168,7 @@ export class ServedRequestMetrics {
       total: (code) => {
         const known = totals.get(code)
         if (known !== undefined) return known
-        // A request that outlasts its resource.
+        // The request outlasted its resource.
         if (isRemoved) return new Count()
         const count = this.total.with(`${code}`, ...valuesWithDryRun)
         totals.set(code, count)

@@ -2,33 +2,33 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { warningHeaders } from './warnings.ts'
 
-test('warnings are quoted; what could end the header is not sent', () => {
+test('warnings are quoted, and a text that could end the header is not sent', () => {
   const headers = warningHeaders(['plain', 'say "x" \\', 'two\nlines', 'é'])
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
 
-test('too many are cut, each, and then end', () => {
+test('if there are too many warnings, each is truncated, and the rest is dropped', () => {
   const headers = warningHeaders(Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(1000, 'x')))
   assert.equal(headers.length, 16)
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
 })
 
-test('of those that are cut the last may be beyond the limit', () => {
+test('the last of the truncated warnings may exceed the limit', () => {
   const headers = warningHeaders(Array.from({ length: 60 }, (_, at) => `${at} `.padEnd(100, 'x')))
   assert.equal(headers.length, 41)
 })
 
-test('those before the one that was too much are all sent', () => {
+test('all warnings before the one that exceeds the limit are sent', () => {
   const short = Array.from({ length: 400 }, (_, at) => `${at}`.padStart(10, '0'))
   assert.equal(warningHeaders([...short, 'x'.repeat(5000), 'y']).length, 401)
   assert.equal(warningHeaders([...short, ...short.slice(0, 9), 'x'.repeat(5000), 'y']).length, 410)
 })
 
-test('characters are counted, not their parts; control characters beyond ASCII are not sent', () => {
+test('the limit counts code points, and control characters beyond ASCII are not sent', () => {
   assert.equal(warningHeaders(['\u{1f600}'.repeat(4096)])[0]?.length, 4 * 4096 + '299 - ""'.length)
   assert.deepEqual(warningHeaders(['a\u0085', 'b']), ['299 - "b"'])
 })
 
-test('who warns stands before the text', () => {
+test('the warn-agent precedes the text', () => {
   assert.deepEqual(warningHeaders(['a'], 'keelson'), ['299 keelson "a"'])
 })

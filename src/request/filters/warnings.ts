@@ -1,9 +1,11 @@
 /**
- * Warning headers: `299 - "text"`, one header line for each. The middle is the warn-agent (RFC
- * 7234, section 5.5); upstream's is `-`.
+ * Formats Warning headers: `299 - "text"`, one header line for each warning. The second field is
+ * the warn-agent (RFC 7234, section 5.5), which is `-` in kube-apiserver.
  */
 
-/** The limit for all texts together; if they exceed it, each is truncated. As upstream. */
+/**
+ * Limit for all texts together, as in kube-apiserver. If they exceed it, each text is truncated.
+ */
 const TEXT_RUNES_MAX = 4096
 const CUT_RUNES = 256
 
@@ -11,8 +13,8 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   const headerOf = headerBy(agent)
   const beyond = firstBeyond(texts)
   if (beyond === -1) return texts.filter(isSendable).map(headerOf)
-  // Texts up to the one that exceeded the limit are truncated and all sent; of later ones, as many
-  // as begin within the limit.
+  // All texts up to the one that exceeds the limit are truncated and sent. Of the later texts, only
+  // those that begin within the limit are sent.
   const headers: string[] = []
   let runes = 0
   for (const [at, text] of texts.entries()) {
@@ -27,9 +29,7 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   return headers
 }
 
-/**
- * The index of the first text that exceeds the limit, together with those before; -1 if none does.
- */
+/** Returns the index of the text with which the total exceeds the limit, or -1 if it does not. */
 function firstBeyond(texts: readonly string[]): number {
   let runes = 0
   return texts.findIndex((text) => isSendable(text) && (runes += runesOf(text)) > TEXT_RUNES_MAX)
@@ -41,10 +41,16 @@ function runesOf(text: string): number {
   return runes
 }
 
-/** A text with control characters, which could end the header, is not sent at all. */
+/**
+ * Whether a text can be sent. A control character could end the header, so such a text is not sent
+ * at all.
+ */
 const isSendable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
-/** Node writes header values as Latin-1: UTF-8 is passed as one character per byte. */
+/**
+ * Returns a function that formats a header. Node writes header values as Latin-1, so each byte of
+ * UTF-8 is passed as one character.
+ */
 const headerBy =
   (agent: string) =>
   (text: string): string =>

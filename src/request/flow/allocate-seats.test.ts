@@ -5,7 +5,7 @@ import { allocateSeats } from './allocate-seats.ts'
 const close = (one: number | undefined, other: number): void =>
   assert.ok(Math.abs((one ?? Number.NaN) - other) < 1e-6, `${one} is not ${other}`)
 
-test('without bounds that matter, each gets the same multiple of what it wants', () => {
+test('if no bound matters, each level gets the same multiple of what it wants', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 100 },
     { target: 5, min: 0, max: 100 },
@@ -15,7 +15,7 @@ test('without bounds that matter, each gets the same multiple of what it wants',
   close(found?.seats[1], 10)
 })
 
-test('bounds are kept, and the others share what is left', () => {
+test('bounds are respected, and the other levels share the rest', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 12 },
     { target: 5, min: 0, max: 100 },
@@ -31,7 +31,7 @@ test('bounds are kept, and the others share what is left', () => {
   close(low?.seats[1], 5)
 })
 
-test('who wants nothing still gets a part of what is left over', () => {
+test('a level that wants nothing still gets some of the remaining seats', () => {
   const found = allocateSeats(10, [
     { target: 0, min: 0, max: 100 },
     { target: 0, min: 0, max: 100 },
@@ -39,14 +39,14 @@ test('who wants nothing still gets a part of what is left over', () => {
   close(found?.seats[0], 5)
 })
 
-test('bounds that cannot be met', () => {
+test('there is no allocation if the bounds cannot be met', () => {
   assert.equal(allocateSeats(10, [{ target: 20, min: 11, max: 30 }]), undefined)
   assert.equal(allocateSeats(10, [{ target: 1, min: 0, max: 9 }]), undefined)
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 10, max: 30 }])?.seats, [10])
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 1, max: 10 }])?.seats, [10])
 })
 
-test('any wants within bounds are given the total', () => {
+test('the total is always allocated, within all bounds', () => {
   let state = 7
   const random = (): number => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff
   for (let round = 0; round < 500; round++) {

@@ -1,23 +1,23 @@
 /**
- * Divides the server's seats among the levels that want more or less than their own. Each gets the
- * same multiple of what it wants, but not less than its lower and not more than its upper bound:
- * the multiple is searched for at which the seats are used up.
+ * Divides the server's seats among the levels that want more or fewer than their own. Each level
+ * gets the same multiple of what it wants, within its lower and upper bounds. The multiple is
+ * chosen so that all seats are used.
  */
 
 export type Want = { readonly target: number; readonly min: number; readonly max: number }
 
 export type Allocation = {
   readonly seats: readonly number[]
-  /** The multiple. */
+  /** The multiple of its target that each level gets, within its bounds. */
   readonly fairFraction: number
 }
 
-/** Levels that want nothing still take part in what is left over. */
+/** Minimum target, so that levels that want nothing still get some of the remaining seats. */
 const TARGET_MIN = 0.001
-/** Sums of fractions that differ by less are the same. */
+/** Sums of fractions that differ by less than this are equal. */
 const EPSILON = 1e-7
 
-/** Undefined: the bounds cannot be met. */
+/** Returns undefined if the bounds cannot be met. */
 export function allocateSeats(total: number, wants: readonly Want[]): Allocation | undefined {
   const lowest = sum(wants.map(({ min }) => min))
   const highest = sum(wants.map(({ max }) => max))
@@ -38,8 +38,8 @@ type Problem = {
 }
 
 /**
- * What is given out grows with the fraction, along a line between any two fractions at which a
- * level meets one of its bounds.
+ * Returns the fraction at which all seats are used. The number of seats grows with the fraction,
+ * and linearly between any two fractions at which a level meets one of its bounds.
  */
 function fractionOf(total: number, { wants, targets, sumAt }: Problem): number {
   const corners = wants.flatMap(({ min, max }, index) => [

@@ -52,7 +52,7 @@ const schema = (
 const classifierOf = (...schemas: readonly KubeObject[]): Classifier<FlowSchema> =>
   new Classifier(schemas.map(readSchema), (one) => one)
 
-/** `list pods/log in a`, or `get /path`. */
+/** Parses `list pods/log in a` or `get /path`. */
 function infoOf(text: string): RequestInfo {
   const [verb = '', what = '', , namespace = ''] = text.split(' ')
   if (what.startsWith('/')) return { kind: 'path', verb, path: what }
@@ -83,54 +83,66 @@ const cases: readonly (readonly [
   request: string,
   isTaken: boolean,
 ])[] = [
-  ['a user', { subjects, resources: [onAll] }, bob, 'get pods in a', true],
+  ['the named user', { subjects, resources: [onAll] }, bob, 'get pods in a', true],
   ['another user', { subjects, resources: [onAll] }, user('alice'), 'get pods in a', false],
-  ['a group', { subjects: [group('devs')], resources: [onAll] }, bob, 'get pods in a', true],
   [
-    'a group that has the name of the user',
+    'a member of the named group',
+    { subjects: [group('devs')], resources: [onAll] },
+    bob,
+    'get pods in a',
+    true,
+  ],
+  [
+    'a user with the name of the group',
     { subjects: [group('bob')], resources: [onAll] },
     bob,
     'get pods',
     false,
   ],
-  ['all users', { subjects: [person('*')], resources: [onAll] }, user(''), 'get pods in a', true],
   [
-    'all groups, of one who has none',
+    'any user, with a rule for all users',
+    { subjects: [person('*')], resources: [onAll] },
+    user(''),
+    'get pods in a',
+    true,
+  ],
+  [
+    'a user without groups, with a rule for all groups',
     { subjects: [group('*')], resources: [onAll] },
     user('x'),
     'get pods',
     true,
   ],
   [
-    'an account',
+    'the named account',
     { subjects: [account('a', 'x')], resources: [onAll] },
     user('system:serviceaccount:a:x'),
     'get pods',
     true,
   ],
   [
-    'another',
+    'another account',
     { subjects: [account('a', 'x')], resources: [onAll] },
     user('system:serviceaccount:a:xx'),
     'get pods',
     false,
   ],
   [
-    'all accounts',
+    'any account of the namespace',
     { subjects: [account('a', '*')], resources: [onAll] },
     user('system:serviceaccount:a:y'),
     'get pods',
     true,
   ],
   [
-    'of a namespace',
+    'an account of another namespace',
     { subjects: [account('a', '*')], resources: [onAll] },
     user('system:serviceaccount:aa:y'),
     'get pods',
     false,
   ],
   [
-    'nobody',
+    'a rule without a valid subject',
     { subjects: [{ kind: 'User' }, { kind: 'Robot' }], resources: [onAll] },
     user(''),
     'get pods',
@@ -157,22 +169,28 @@ const cases: readonly (readonly [
     false,
   ],
   [
-    'a resource by a rule for paths',
+    'a resource, with a rule for paths',
     { subjects, paths: [onPaths('*')] },
     bob,
     'get pods in a',
     false,
   ],
-  ['a path by a rule for resources', { subjects, resources: [onAll] }, bob, 'get /x', false],
+  ['a path, with a rule for resources', { subjects, resources: [onAll] }, bob, 'get /x', false],
   ['a path', { subjects, paths: [onPaths('/x')] }, bob, 'get /x', true],
-  ['below a path', { subjects, paths: [onPaths('/x')] }, bob, 'get /x/y', true],
-  ['beside a path', { subjects, paths: [onPaths('/x')] }, bob, 'get /xy', false],
-  ['below a path with a star', { subjects, paths: [onPaths('/x/*')] }, bob, 'get /x/y', true],
+  ['a path below that of the rule', { subjects, paths: [onPaths('/x')] }, bob, 'get /x/y', true],
+  ['a path with the same beginning', { subjects, paths: [onPaths('/x')] }, bob, 'get /xy', false],
+  [
+    'a path below a path with a star',
+    { subjects, paths: [onPaths('/x/*')] },
+    bob,
+    'get /x/y',
+    true,
+  ],
   ['any path', { subjects, paths: [onPaths('*')] }, bob, 'get /y', true],
-  ['a path by another method', { subjects, paths: [onPaths('*')] }, bob, 'head /y', false],
+  ['a path with another verb', { subjects, paths: [onPaths('*')] }, bob, 'head /y', false],
 ]
 for (const [what, rules, who, request, isTaken] of cases) {
-  test(`${what}: ${request} is ${isTaken ? '' : 'not '}taken`, () => {
+  test(`${what}: "${request}" is ${isTaken ? '' : 'not '}matched`, () => {
     assert.equal(takes(rules, who, request), isTaken)
   })
 }
@@ -180,7 +198,7 @@ for (const [what, rules, who, request, isTaken] of cases) {
 const found = (...schemas: readonly KubeObject[]): string | undefined =>
   classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
 
-test('the lowest precedence counts, then the name', () => {
+test('the lowest precedence counts, then the name that sorts first', () => {
   const all = { subjects, resources: [onAll] }
   assert.equal(
     found(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all)),
@@ -189,7 +207,7 @@ test('the lowest precedence counts, then the name', () => {
   assert.equal(found(schema('c', 0, all), schema('b', 1, all), schema('d', 1, all)), 'c')
 })
 
-test('a schema without its level counts for nothing', () => {
+test('a schema without its level is ignored', () => {
   const schemas = [schema('a', 1, { subjects, resources: [onAll] })].map(readSchema)
   assert.equal(
     new Classifier(schemas, () => undefined).classify(bob, infoOf('get pods in a')),
@@ -197,14 +215,14 @@ test('a schema without its level counts for nothing', () => {
   )
 })
 
-test('what nothing takes falls under catch-all', () => {
+test('a request that no rule matches falls under catch-all', () => {
   const classifier = classifierOf(
     schema('catch-all', 10_000, { subjects: [group('system:authenticated')] }),
   )
   assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
 })
 
-test('users are classified the same when they come again, among many others', () => {
+test('users are classified in the same way when they come again, among many others', () => {
   const classifier = classifierOf(
     schema('named', 1, { subjects: [person('user-1')], resources: [onAll] }),
     schema('all', 2, { subjects: [person('*')], resources: [onAll] }),
@@ -215,7 +233,7 @@ test('users are classified the same when they come again, among many others', ()
     groups: bob.groups,
   }))
   for (let round = 0; round < 4; round++) {
-    // In some rounds one comes several times in a row, in others they all alternate.
+    // In some rounds each user comes several times in a row, in the others all users alternate.
     for (const who of round % 2 === 0 ? users : users.flatMap((one) => [one, one, one])) {
       const expected = who.name === 'user-1' ? 'named' : 'all'
       assert.equal(classifier.classify(who, infoOf('get pods in a'))?.name, expected)

@@ -1,40 +1,43 @@
 /**
- * Which flow schema a request falls under: the first one by precedence that has a rule for its user
- * and for what it asks. Which rules are for a user is remembered of users that come again: nearly
- * all rules are for others. One user object stands for all requests of a token or of a connection
- * with a certificate; who is impersonated, or named by a proxy, is a new one each time, and nothing
- * is remembered of those.
+ * Finds the flow schema of a request: the first one by precedence that has a rule for its user and
+ * its target. The rules that apply to a user are cached for users that come again, because nearly
+ * all rules are for others. One user object stands for all requests of a token, or of a connection
+ * with a certificate. An impersonated user, or one named by a proxy, is a new object each time and
+ * is not cached.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
 import { type FlowRule, type FlowSchema, isFor, takes } from './flow-schema.ts'
 
-/** What is kept with a schema: of type `T`. */
+/** A schema, and the `flow` of type `T` that belongs to it. */
 type Entry<T> = { readonly schema: FlowSchema; readonly flow: T }
 
-/** A rule that is for a user. */
+/** A rule that applies to a user. */
 type Rule<T> = { readonly rule: FlowRule; readonly flow: T }
 
 const catchAll = 'catch-all'
 
 /**
- * Users that came lately and were not known. Who is among them when he comes again is remembered
- * from then on.
+ * Number of recently seen users to remember. A user that is seen again while in this list is
+ * cached.
  */
 const NEWCOMERS = 8
 
 export class Classifier<T> {
-  /** In the order of matching. */
+  /** Schemas in the order of matching. */
   readonly #entries: readonly Entry<T>[]
   readonly #fallback: T | undefined
   readonly #ofUser = new WeakMap<User, readonly Rule<T>[]>()
   readonly #newcomers: (User | undefined)[] = new Array(NEWCOMERS).fill(undefined)
   #newcomerAt = 0
-  /** Requests of one user often come one after the other. */
+  /** The last user and its rules, because requests of one user often follow each other. */
   #lastUser: User | undefined
   #lastRules: readonly Rule<T>[] = []
 
-  /** `flowOf` undefined: the level of the schema does not exist, and it counts for nothing. */
+  /**
+   * `flowOf` returns undefined if the level of the schema does not exist. The schema is then
+   * ignored.
+   */
   constructor(schemas: Iterable<FlowSchema>, flowOf: (schema: FlowSchema) => T | undefined) {
     this.#entries = [...schemas]
       .toSorted(
@@ -47,7 +50,10 @@ export class Classifier<T> {
     this.#fallback = this.#entries.find(({ schema }) => schema.name === catchAll)?.flow
   }
 
-  /** What no rule takes falls under `catch-all`. Undefined: there is no such schema. */
+  /**
+   * Returns the flow of a request. A request that no rule matches falls under `catch-all`.
+   * Undefined if there is no such schema.
+   */
   classify(user: User, info: RequestInfo): T | undefined {
     for (const { rule, flow } of this.#rulesOf(user)) if (takes(rule, info)) return flow
     return this.#fallback
@@ -66,7 +72,7 @@ export class Classifier<T> {
     return rules
   }
 
-  /** In the order of matching. */
+  /** Returns the rules that apply to a user, in the order of matching. */
   #findRules(user: User): readonly Rule<T>[] {
     const found: Rule<T>[] = []
     for (const { schema, flow } of this.#entries) {

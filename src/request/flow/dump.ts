@@ -1,5 +1,6 @@
 /**
- * The dump pages of flow control: a row for each level, queue or request, in upstream's columns.
+ * The dump pages of flow control: a row for each level, queue or request, with kube-apiserver's
+ * columns.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
@@ -11,7 +12,7 @@ export type DumpTime = { readonly wallMs: number; readonly monotonicMs: number }
 
 const pages = '/debug/api_priority_and_fairness/'
 
-/** Undefined: there is no such page. */
+/** Returns undefined if there is no such page. */
 export function dumpFlows(
   path: string,
   query: URLSearchParams,
@@ -79,8 +80,8 @@ const queueColumns = [
 ]
 
 /**
- * Upstream has a row for each configured queue. Those that nobody is in do not exist here, and a
- * level may have millions: they are left out.
+ * Returns a row for each queue. kube-apiserver has a row for each configured queue. Here, queues
+ * without requests do not exist and are omitted, because a level may have millions.
  */
 const queueRows = ({ spec, queues }: Level): string[][] =>
   queues.queues().map((queue) => {
@@ -120,7 +121,7 @@ const detailColumns = [
   'SubResource',
 ]
 
-/** Those that execute are in no place of their queue. */
+/** Yields a row for each request. Executing requests have no position in their queue. */
 function* requestRows(
   { spec, queues }: Level,
   hasDetails: boolean,
@@ -144,7 +145,7 @@ function* requestRows(
     return hasDetails ? [...columns, asked.user.name, ...detailsOf(asked.info)] : columns
   }
   for (const queue of queues.queues()) {
-    // A copy: the queue goes on while the page is made in slices.
+    // The requests are copied, because the queue changes while the page is created in slices.
     for (const [place, request] of [...queue.waiting].entries()) yield row(request, queue, place)
     for (const request of [...queue.executing]) yield row(request, queue, -1)
   }
@@ -170,17 +171,17 @@ function detailsOf(info: RequestInfo): string[] {
 const MS_PER_SECOND = 1000
 const seatSeconds = (seatMs: number): string => `${(seatMs / MS_PER_SECOND).toFixed(8)}ss`
 
-/** As Go prints a time with nanoseconds: without trailing zeros. */
+/** Formats a time as Go does with nanoseconds: without trailing zeros. */
 const shownTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.?0*Z$/, 'Z')
 
-/** The least width of a column, as upstream's. */
+/** Minimum width of a column, as in kube-apiserver. */
 const CELL_MIN = 8
-/** Names of users may be as long as a header. */
+/** Maximum length of a cell. User names may be as long as a header. */
 const CELL_MAX = 256
 
 /**
- * Comma and blanks after each cell but the last, so that columns are aligned. There may be
- * thousands of rows: they are made in slices.
+ * Formats a table. Each cell but the last is followed by a comma and spaces, so that columns are
+ * aligned. There may be thousands of rows, so they are formatted in slices.
  */
 async function table(
   header: readonly string[],
@@ -206,14 +207,14 @@ async function table(
 const padded = (cell: string, width: number): string =>
   cell + ' '.repeat(Math.max(0, width - widthOf(cell)))
 
-// oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern must match every ASCII character
 const ascii = /^[\x00-\x7f]*$/
-// oxlint-disable-next-line no-control-regex -- line ends and other controls are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern must match control characters
 const controls = /[\x00-\x1f\x7f]/g
 
 const widthOf = (cell: string): number => (ascii.test(cell) ? cell.length : Array.from(cell).length)
 
-/** Names of users may contain anything. */
+/** Shortens a text and replaces control characters, because user names may contain anything. */
 function shownCell(text: string): string {
   const short = text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}…` : text
   return short.replaceAll(controls, ' ')

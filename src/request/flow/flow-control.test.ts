@@ -105,7 +105,7 @@ class FlowControlFixture implements Disposable {
   }
 }
 
-test('nobody stands behind the requests of another flow, whichever queues they share', async () => {
+test('no flow waits behind the requests of another, whichever queues they share', async () => {
   for (let other = 0; other < 30; other++) {
     using world = new FlowControlFixture()
     const began: string[] = []
@@ -126,7 +126,7 @@ test('nobody stands behind the requests of another flow, whichever queues they s
   }
 })
 
-test('a request waits for a quarter of its time', async () => {
+test('a request waits for at most a quarter of its timeout', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   const first = world.enter('a')
   assert.ok(!(first instanceof Promise))
@@ -140,7 +140,7 @@ test('a request waits for a quarter of its time', async () => {
   assert.equal(seat.state, 'executing')
 })
 
-test('refusals of a flow that goes on come late, and never those of another', async () => {
+test('refusals of a flow that keeps sending are delayed after the first ones', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   void world.enter('flood')
   const outcomes = { atOnce: 0, late: 0 }
@@ -153,14 +153,15 @@ test('refusals of a flow that goes on come late, and never those of another', as
       outcomes.atOnce++
     }
   }
-  // Four queues of fifty take two hundred; of the sixty others twenty are told so at once.
+  // Four queues of fifty hold two hundred requests. Of the other sixty, twenty are refused
+  // immediately.
   assert.equal(outcomes.atOnce, 20)
   world.time.advance(2_000)
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(outcomes.late, 40)
 })
 
-test('lists are as wide as what they read', () => {
+test('lists take seats by the number of objects that they read', () => {
   using world = new FlowControlFixture({ objects: 450 })
   const seat = world.enter('a', 'list')
   assert.ok(!(seat instanceof Promise))
@@ -171,7 +172,7 @@ test('lists are as wide as what they read', () => {
   assert.equal(widest.seats, 10)
 })
 
-test('a dump is as wide as it needs to be, and no wider', async () => {
+test('the columns of a dump are only as wide as their cells', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   for (let at = 0; at < 40; at++)
     void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)
@@ -187,7 +188,7 @@ test('a dump is as wide as it needs to be, and no wider', async () => {
   )
 })
 
-test('a flow that is remembered does not keep the path of its request', async () => {
+test('a cached flow does not keep the path of its request in memory', async () => {
   using world = new FlowControlFixture()
   const byNamespace = {
     ...schema,

@@ -1,7 +1,7 @@
 /**
- * API priority and fairness: which requests are served now, which wait, which are refused. A
- * request is classified by the flow schemas, takes seats of its priority level or waits for them in
- * one of the queues of its flow, and begins when the event loop has a turn for it.
+ * API priority and fairness: decides which requests are served now, which wait, and which are
+ * refused. The flow schemas classify a request. It takes seats of its priority level, or waits for
+ * them in one of the queues of its flow. It starts when a tick of the event loop has room for it.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { overloaded } from '../../api/errors.ts'
@@ -26,15 +26,15 @@ import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CountObjects, estimateWork } from './work-estimate.ts'
 
-/** How often seats are divided anew, as upstream. */
+/** How often seats are divided again, as in kube-apiserver. */
 const DIVIDE_MS = 10_000
-/** A request waits for its seats at most this part of the time that it has, … */
+/** Maximum share of its timeout that a request waits for seats. */
 const WAIT_SHARE = 1 / 4
-/** … and never longer than this. */
+/** Maximum time that a request waits for seats. */
 const WAIT_MS_MAX = 60_000
 /**
- * Hands that are remembered for each schema: a hash for each request would take longer than all the
- * rest.
+ * Maximum number of cached hands per schema. Computing a hash for each request would take longer
+ * than everything else.
  */
 const HANDS_MAX = 1000
 
@@ -42,7 +42,7 @@ const HANDS_MAX = 1000
 export type Flow = {
   readonly schema: FlowSchema
   readonly level: Level
-  /** What answers say about it. */
+  /** Response headers that name the schema and the level. */
   readonly headers: Headers
   readonly series: FlowSeries
   readonly hands: Map<string, Hand>
@@ -51,10 +51,10 @@ export type Flow = {
 export type FlowControlOptions = {
   readonly time: Time
   readonly metrics: FlowMetrics
-  /** Of all levels together. */
+  /** Number of seats of all levels together. */
   readonly seats: number
   readonly countObjects: CountObjects
-  /** What requests have that have no deadline of their own: watches. */
+  /** Timeout for requests without a deadline of their own, such as watches. */
   readonly requestTimeoutMs: number
 }
 
@@ -62,13 +62,13 @@ export type FlowControlOptions = {
 export type FlowControlRequest = {
   readonly user: User
   readonly info: RequestInfo
-  /** How long it may take in all; Infinity: for ever. */
+  /** Total time that the request may take. Infinity means that there is no limit. */
   readonly timeoutMs: number
-  /** Now, on the monotonic clock. */
+  /** The current time, on the monotonic clock. */
   readonly nowMs: number
   /**
-   * Of its parts each is read only if it is needed: to make them costs more than to let most
-   * requests in.
+   * Each of its properties is read only if it is needed, because computing them costs more than
+   * admitting most requests.
    */
   readonly request: EnteringRequest
 }
@@ -76,11 +76,9 @@ export type FlowControlRequest = {
 export type EnteringRequest = {
   readonly query: URLSearchParams
   readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /**
-   * Requests of one connection take turns with those of others where nothing else tells them apart.
-   */
+  /** Identifies the connection. Where nothing else distinguishes flows, connections take turns. */
   readonly connection?: unknown
 }
 
@@ -91,15 +89,15 @@ export class FlowControl implements Disposable {
   readonly #watches = new WatchCounts()
   readonly #scheduler: TickScheduler
   readonly #heldRefusals = new HeldRefusals()
-  /** The flow of the last request. */
+  /** Flow of the last request. */
   #lastSeries: FlowSeries | undefined
   #lastDistinguisher = ''
-  /** Undefined: schemas or levels have changed. */
+  /** Undefined after schemas or levels have changed. */
   #classifier: Classifier<Flow> | undefined
   #shown: readonly Flow[] = []
   readonly #dividing: Timer
   readonly #own: FlowSeries
-  /** Of flows that are not told apart. */
+  /** Hand of flows that are not distinguished. */
   readonly #onlyQueue = new Hand([0])
 
   constructor(options: FlowControlOptions) {
@@ -109,7 +107,7 @@ export class FlowControl implements Disposable {
     this.#scheduler = new TickScheduler({ defer: time.defer, shortensContended: true })
     this.#own = metrics.flows.series('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
-      // What has changed meanwhile is applied with a division of its own.
+      // Applying pending changes also divides the seats.
       if (this.#classifier === undefined) this.#latest()
       else this.#levels.divide()
     })
@@ -119,7 +117,7 @@ export class FlowControl implements Disposable {
     this.#dividing.close()
   }
 
-  /** Undefined: there is none of this name. */
+  /** Sets a schema, or deletes it if `schema` is undefined. */
   setSchema(name: string, schema: FlowSchema | undefined): void {
     if (schema === undefined) this.#schemas.delete(name)
     else this.#schemas.set(name, schema)
@@ -135,13 +133,13 @@ export class FlowControl implements Disposable {
     return what === 'schemas' ? this.#schemas.keys() : this.#levels.names()
   }
 
-  /** For the dump pages. */
+  /** Returns the levels, for the dump pages. */
   levels(): readonly Level[] {
     this.#latest()
     return this.#levels.all()
   }
 
-  /** Brings metrics up to now that are not kept current with every request. */
+  /** Updates the metrics that are not updated with every request. */
   recordMetrics(): void {
     const nowMs = this.#options.time.monotonicMs()
     for (const { queues } of this.levels()) queues.recordProgress()
@@ -151,19 +149,25 @@ export class FlowControl implements Disposable {
     }
   }
 
-  /** Undefined only while there is no schema at all, which never lasts. */
+  /**
+   * Returns the flow of a request. It is undefined only while there is no schema at all, which
+   * never lasts.
+   */
   classify(user: User, info: RequestInfo): Flow | undefined {
     return this.#latest().classify(user, info)
   }
 
-  /** The server's own requests wait for nothing: others may wait for them. */
+  /**
+   * Counts one of the server's own requests. These never wait, because other requests may be
+   * waiting for them.
+   */
   countOwn(): void {
     this.#own.dispatched.value++
   }
 
   /**
-   * Seats, at once or when there are some. Throws, or rejects, a TextError if the request is
-   * refused.
+   * Returns the seats of the request, immediately or once they are available. Throws or rejects
+   * with a TextError if the request is refused.
    */
   enter(flow: Flow, entering: FlowControlRequest): MaybePromise<Seat> {
     const { level, series } = flow
@@ -180,7 +184,8 @@ export class FlowControl implements Disposable {
       work,
       asked: entering,
     })
-    // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
+    // Exempt requests hold no seats while they only wait for a tick: these seats would be taken
+    // from the other levels.
     if (isExempt) return this.#begin(seat, entering, isWrite)
     const outcome = level.queues.enter(
       seat,
@@ -196,7 +201,7 @@ export class FlowControl implements Disposable {
     return this.#refuse(flow, user.name)
   }
 
-  /** A watch that begins; returns what is to be called when it ends. */
+  /** Counts a watch that begins. Returns the function to call when it ends. */
   countWatch(info: RequestInfo, query: URLSearchParams): (() => void) | undefined {
     return info.kind === 'resource' ? this.#watches.add(info, query) : undefined
   }
@@ -209,7 +214,7 @@ export class FlowControl implements Disposable {
     this.#levels.apply()
     const all = new Map(mandatorySchemas.map((schema) => [schema.name, schema]))
     for (const [name, schema] of this.#schemas) {
-      // One whose level is missing counts for nothing, not even in the place of a mandatory one.
+      // A schema whose level is missing is ignored, even if it would replace a mandatory schema.
       if (this.#levels.get(schema.level) !== undefined) all.set(name, schema)
     }
     const shown: Flow[] = []
@@ -255,7 +260,7 @@ export class FlowControl implements Disposable {
     return work
   }
 
-  /** The same object for all requests of a flow. */
+  /** Returns the hand of a flow. All requests of the flow share one object. */
   #handOf({ schema, level, hands }: Flow, distinguisher: string): Hand {
     const key = boundedKey(distinguisher)
     const known = hands.get(key)
@@ -266,12 +271,12 @@ export class FlowControl implements Disposable {
         ? this.#onlyQueue
         : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
-    // It may be a part of a path.
+    // The key may be a slice of a path, so copy it.
     hands.set(ownText(key), hand)
     return hand
   }
 
-  /** At once if this tick has room. */
+  /** Starts the request, immediately if this tick has room. */
   #begin(seat: Seat, { request }: FlowControlRequest, isWrite: boolean): MaybePromise<Seat> {
     const { level, series, distinguisher } = seat
     if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
@@ -284,7 +289,7 @@ export class FlowControl implements Disposable {
     return new Promise((resolve) =>
       this.#scheduler.enqueue({
         group: level,
-        // Not by queue: flows share queues, and none is to stand behind another.
+        // Keyed by flow and not by queue: flows share queues, and none must wait behind another.
         flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
         weight,
         start: () => {
@@ -333,7 +338,9 @@ export class FlowControl implements Disposable {
     })
   }
 
-  /** By user, also where the level does not tell users apart. */
+  /**
+   * Refuses a request. Refusals are counted by user, even if the level does not distinguish users.
+   */
   #refuse({ schema, level }: Flow, user: string): Promise<Seat> {
     const { time } = this.#options
     const refusal = this.#refusal(level)
@@ -352,7 +359,7 @@ export class FlowControl implements Disposable {
   }
 }
 
-/** What a request holds while it is served. */
+/** The seats that a request holds while it is served. */
 export class Seat extends FlowRequest {
   readonly level: Level
   readonly kind: KindSeries
@@ -370,7 +377,10 @@ export class Seat extends FlowRequest {
     kind.executingTime.set(kind.executing, this.startedMs)
   }
 
-  /** More than once is the same. `atMs`: now, if the clock was read already. */
+  /**
+   * Releases the seats. Further calls have no effect. `atMs` is the current time, if the clock was
+   * already read.
+   */
   leave(atMs?: number): void {
     if (this.state !== 'executing') return
     const { kind } = this
@@ -382,12 +392,15 @@ export class Seat extends FlowRequest {
     this.series.executionSeconds(isWatch).observe((nowMs - this.startedMs) / 1000)
   }
 
-  /** The seats of a long answer are held until its client has taken it, … */
+  /** Keeps the seats of a long response until the client has received it. */
   keep(): this {
     return this
   }
 
-  /** … or takes it so slowly that there is nothing to do meanwhile. */
+  /**
+   * Releases the seats while a response is written, if the client reads it so slowly that it causes
+   * hardly any work.
+   */
   stall(): void {
     this.leave()
   }

@@ -1,24 +1,27 @@
-/** A request in flow control: where it waits, which seats it takes, since when. */
+/** A request in flow control: where it waits, which seats it takes, and since when. */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
 import type { FlowSeries } from './flow-schema-metrics.ts'
 import type { Hand } from './shuffle-sharding.ts'
 
-/** What a request is estimated to take. */
+/** Estimated cost of a request. */
 export type Work = {
-  /** While it is served. */
+  /** Seats while the request is served. */
   readonly initialSeats: number
-  /** Afterwards, for `lingerMs`: the watchers of what it wrote have still to be served. */
+  /**
+   * Seats after the response, for `lingerMs`, while the watchers of the written object are
+   * notified.
+   */
   readonly finalSeats: number
   readonly lingerMs: number
 }
 
 export const oneSeat: Work = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
 
-/** What is known of who sent it, for the dump page alone. */
+/** Sender and target of a request. Only the dump page uses them. */
 export type RequestOrigin = { readonly user: Pick<User, 'name'>; readonly info: RequestInfo }
 
-/** `lingering`: it was answered, its seats are not free yet. */
+/** State of a request. `lingering`: the response was sent, but the seats are not free yet. */
 export type FlowState = 'new' | 'waiting' | 'executing' | 'lingering' | 'over'
 
 export type FlowRequestOptions = {
@@ -32,27 +35,28 @@ export class FlowRequest {
   readonly series: FlowSeries
   readonly distinguisher: string
   readonly asked: RequestOrigin
-  /** Replaced if the level has fewer seats by the time it begins. */
+  /** Replaced if the level has fewer seats by the time the request starts. */
   work: Work
   state: FlowState = 'new'
-  /** On the monotonic clock. */
+  /** Times on the monotonic clock. */
   arrivedMs = 0
   startedMs = 0
   endedMs = 0
-  /** The progress of its level when it arrived. */
+  /** Progress of the level when the request arrived. */
   arrivedR = 0
   queue: Queue | undefined
-  /** The hand of its flow, which identifies it. */
+  /** Hand of the request's flow. It identifies the flow. */
   hand: Hand | undefined
   /**
-   * It has lasted longer than was estimated, and what it takes is charged to its queue by the time.
+   * Whether the request has lasted longer than estimated. Its seats are then charged to its queue
+   * as time passes.
    */
   isOverdue = false
   /** Called when a request that had to wait gets its seats. */
   onSeated: (() => void) | undefined
   /**
-   * Its neighbours among those that wait in the queue; from its beginning on, among those that are
-   * served.
+   * Neighbors of the request among those that wait in the queue or, after it has started, among
+   * those that are executing.
    */
   before: FlowRequest | undefined
   after: FlowRequest | undefined
@@ -64,20 +68,23 @@ export class FlowRequest {
     this.asked = asked
   }
 
-  /** Held from its beginning to its end, whichever of the two phases needs more. */
+  /** Seats held from start to end: those of the phase that needs more. */
   get seats(): number {
     return Math.max(this.work.initialSeats, this.work.finalSeats)
   }
 
-  /** A list of many objects, or a watch that begins with one. */
+  /**
+   * Whether the request takes several seats: a list of many objects, or a watch that begins with
+   * one.
+   */
   get isWide(): boolean {
     return this.work.initialSeats > 1
   }
 }
 
 /**
- * Requests in the order in which they came to it. A list that any member can leave, which costs no
- * memory: a request is in one of them at a time.
+ * Requests in the order of their arrival. It is a linked list that any member can leave. It
+ * allocates nothing, because a request is in only one list at a time.
  */
 export class RequestLine {
   first: FlowRequest | undefined
@@ -109,30 +116,30 @@ export class RequestLine {
   }
 }
 
-/** A line for who only looks at it. */
+/** Read-only view of a `RequestLine`. */
 export type Requests = Iterable<FlowRequest> & { readonly length: number }
 
 /**
- * The requests of some flows that wait, in the order of their arrival, and what is executing of
- * them.
+ * The waiting requests of some flows, in the order of their arrival, and the executing requests of
+ * these flows.
  */
 export class Queue {
   readonly index: number
   /**
-   * The progress of the level at which the next request would begin, were every queue given its
-   * part continuously.
+   * Progress of the level at which the next request would start if every queue continuously got its
+   * share.
    */
   nextR = 0
   seatsInUse = 0
   readonly #waiting = new RequestLine()
-  /** In the order of their beginnings: those that are overdue come first. */
+  /** Executing requests in the order in which they started. The overdue ones come first. */
   readonly #executing = new RequestLine()
-  /** The first that is not overdue. */
+  /** The first request that is not overdue. */
   #young: FlowRequest | undefined
-  /** Sums over those that are overdue: their seats, and each seat times when it was taken. */
+  /** Sums over the overdue requests: their seats, and their seats times their start times. */
   #overdueSeats = 0
   #overdueSince = 0
-  /** Sums over those that wait. */
+  /** Sums over the waiting requests. */
   initialSeatsSum = 0
   seatsSum = 0
   workSum = 0
@@ -172,16 +179,17 @@ export class Queue {
     this.#executing.remove(request)
     if (request.isOverdue) this.#countOverdue(request, -1)
     if (this.#executing.length > 0) return
-    // Nothing of the rounding of sums is kept.
+    // Reset the sums, so that rounding errors do not accumulate.
     this.#overdueSeats = 0
     this.#overdueSince = 0
   }
 
   /**
-   * The progress at which the next request would begin, with what those that are served now have
-   * taken beyond the estimate. Upstream charges that when they end: a queue whose requests last for
-   * seconds is seconds ahead of what it is charged, and one that has a single request now and then
-   * waits for so long.
+   * Returns the progress at which the next request would start. It includes what executing requests
+   * have taken beyond their estimate.
+   *
+   * kube-apiserver charges that only when they end. A queue whose requests last for seconds is then
+   * seconds ahead of its charge. A queue with a single request now and then has to wait that long.
    */
   startR(nowMs: number): number {
     this.#age(nowMs)
@@ -221,11 +229,11 @@ export class Queue {
 }
 
 /**
- * What a request is taken to last until it has ended: upstream's estimate, so that the same
- * requests come first.
+ * Assumed duration of a request. It is kube-apiserver's estimate, so that both servers prefer the
+ * same requests.
  */
 export const ESTIMATED_MS = 3
 
-/** In seat-milliseconds, estimated. */
+/** Returns the estimated work in seat-milliseconds. */
 export const workOf = ({ work }: FlowRequest): number =>
   work.initialSeats * ESTIMATED_MS + work.finalSeats * work.lingerMs

@@ -1,6 +1,5 @@
 /**
- * The metrics of flow control for each flow schema and the priority level that it assigns requests
- * to.
+ * Metrics of flow control for each flow schema and the priority level to which it assigns requests.
  */
 import type {
   Count,
@@ -21,7 +20,7 @@ const watchBounds = [0, 1, 10, 100, 1000, 10_000]
 /** Why a request is refused: the label of a metric. */
 export type RefusalReason = 'queue-full' | 'concurrency-limit' | 'time-out'
 
-/** Of one flow schema at one level. */
+/** Series of one flow schema at one level. */
 export type FlowSeries = {
   readonly schema: string
   readonly level: string
@@ -103,7 +102,7 @@ type RequestCounts = {
   readonly notAccommodated: Counter
   readonly executingRequests: Gauge
   readonly executingSeats: Gauge
-  /** Shows `executingSeats` under an earlier name if deprecated metrics are shown. */
+  /** Reports `executingSeats` under its former name, if deprecated metrics are shown. */
   readonly deprecatedExecutingSeats: Gauge
   readonly waitingRequests: Gauge
   readonly waitingSeats: Gauge
@@ -114,13 +113,13 @@ function createRequestCounts(metrics: Metrics): RequestCounts {
   return {
     dispatched: metrics.counter({
       name: 'apiserver_flowcontrol_dispatched_requests_total',
-      help: 'Requests that were begun, by flow schema and priority level.',
+      help: 'Requests that were started, by flow schema and priority level.',
       stability,
       labels,
     }),
     refused: metrics.counter({
       name: 'apiserver_flowcontrol_rejected_requests_total',
-      help: 'Requests that were refused, and why.',
+      help: 'Requests that were refused, by reason.',
       stability,
       labels: [...labels, 'reason'],
     }),
@@ -131,31 +130,31 @@ function createRequestCounts(metrics: Metrics): RequestCounts {
     }),
     executingRequests: metrics.gauge({
       name: 'apiserver_flowcontrol_current_executing_requests',
-      help: 'Requests being served; of watches, their beginnings.',
+      help: 'Requests that are executing. A watch counts until it has sent the existing objects.',
       stability,
       labels,
     }),
     executingSeats: metrics.gauge({
       name: 'apiserver_flowcontrol_current_executing_seats',
-      help: 'Seats that requests hold.',
+      help: 'Seats that executing requests hold.',
       stability,
       labels,
     }),
     deprecatedExecutingSeats: metrics.gauge({
       name: 'apiserver_flowcontrol_request_concurrency_in_use',
-      help: 'Seats that requests hold.',
+      help: 'Seats that executing requests hold.',
       labels,
       deprecatedSince: '1.31.0',
     }),
     waitingRequests: metrics.gauge({
       name: 'apiserver_flowcontrol_current_inqueue_requests',
-      help: 'Requests that wait in queues.',
+      help: 'Requests that are waiting in queues.',
       stability,
       labels,
     }),
     waitingSeats: metrics.gauge({
       name: 'apiserver_flowcontrol_current_inqueue_seats',
-      help: 'Seats that requests in queues wait for.',
+      help: 'Seats that requests in queues are waiting for.',
       labels,
     }),
   }
@@ -175,7 +174,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     waitSeconds: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-        help: 'Time in queues.',
+        help: 'Time that requests spent in queues.',
         stability: 'BETA',
         labels: ['execute', ...labels],
       },
@@ -184,7 +183,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     executionSeconds: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_request_execution_seconds',
-        help: 'Time from a seat to an answer.',
+        help: 'Time from getting a seat to the response.',
         labels: [...labels, 'type'],
       },
       secondsBounds,
@@ -192,7 +191,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     queueLength: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_request_queue_length_after_enqueue',
-        help: 'Length of the queue that a request came to, with it.',
+        help: 'Length of a queue after a request was added to it.',
         labels,
       },
       lengthBounds,
@@ -200,7 +199,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     estimatedSeats: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_work_estimated_seats',
-        help: 'Seats that a request was estimated to need.',
+        help: 'Estimated number of seats that a request needs.',
         labels,
       },
       seatBounds,
@@ -208,7 +207,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     watchCounts: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_watch_count_samples',
-        help: 'Watches that a write has to be told to.',
+        help: 'Number of watches that a write has to notify.',
         labels,
       },
       watchBounds,
@@ -216,7 +215,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
   }
 }
 
-/** A series is printed even if it is empty, so it is created when it is first needed. */
+/** Creates a series when it is first needed, because a series is printed even if it is empty. */
 function once<T>(create: () => T): () => T {
   let created: T | undefined
   return () => (created ??= create())

@@ -1,4 +1,4 @@
-/** A FlowSchema as it is matched: whose requests it takes, and which. */
+/** A FlowSchema in the form in which it is matched: to which users and requests it applies. */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import {
   type Fields,
@@ -14,16 +14,16 @@ import type { User } from '../../api/user.ts'
 export type FlowSchema = {
   readonly name: string
   readonly uid: string
-  /** Schemas of lower numbers come first, then those of lesser names. */
+  /** Schemas with lower numbers match first, then those whose names sort first. */
   readonly precedence: number
-  /** The name of its priority level. */
+  /** Name of the priority level. */
   readonly level: string
-  /** What tells the flows of the schema apart. Undefined: it is one flow. */
+  /** Distinguishes the flows of the schema. Undefined if the schema has only one flow. */
   readonly distinguishedBy: 'user' | 'namespace' | undefined
   readonly rules: readonly FlowRule[]
 }
 
-/** Which flow of the schema a request is of. */
+/** Returns which flow of the schema a request belongs to. */
 export function distinguisherOf(
   { distinguishedBy }: FlowSchema,
   user: User,
@@ -41,25 +41,27 @@ export type FlowRule = {
 }
 
 type Subject =
-  /** `name` undefined: everybody. */
+  /** An undefined `name` means every user. */
   | { readonly kind: 'User' | 'Group'; readonly name: string | undefined }
-  /** `prefix`: of the user names of all accounts of a namespace. */
+  /** `prefix` begins the user names of all ServiceAccounts of a namespace. */
   | { readonly kind: 'accounts'; readonly prefix: string }
 
-/** Undefined: all. */
+/** Undefined means all. */
 type Names = ReadonlySet<string> | undefined
 
 type ResourceRule = {
   readonly verbs: Names
   readonly groups: Names
-  /** `pods`, `pods/status`; unlike in roles, there is no `*` for a part of it. */
+  /**
+   * Such as `pods` or `pods/status`. Unlike in roles, `*` cannot stand for a part of such a name.
+   */
   readonly resources: Names
   readonly namespaces: Names
-  /** Whether it takes requests outside of namespaces. */
+  /** Whether the rule applies to requests outside of namespaces. */
   readonly isOfCluster: boolean
 }
 
-/** `prefixes`: each path covers what is below it, too, unlike in roles. */
+/** `prefixes`: unlike in roles, each path also covers the paths below it. */
 type PathRule = {
   readonly verbs: Names
   readonly paths: Names
@@ -79,7 +81,7 @@ const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefix
 const groupsNamed = (...names: readonly string[]): readonly Subject[] =>
   names.map((name) => ({ kind: 'Group', name }))
 
-/** The schemas that count even when their objects do not exist, as upstream. */
+/** Schemas that apply even without their objects, as in kube-apiserver. */
 export const mandatorySchemas: readonly FlowSchema[] = [
   {
     name: 'exempt',
@@ -138,7 +140,7 @@ const readRule = ({ subjects, resourceRules, nonResourceRules }: Fields): FlowRu
   })),
 })
 
-/** Undefined: nobody can be it. */
+/** Returns undefined for a subject that no user can be. */
 function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | undefined {
   if (kind === 'User' || kind === 'Group') {
     const who = kind === 'User' ? user : group
@@ -154,7 +156,9 @@ function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | u
     : { kind: 'User', name: `${prefix}${textOf(name)}` }
 }
 
-/** `*` counts only alone, which validation sees to. */
+/**
+ * Returns the names of a list. `*` has its meaning only if it is alone, which validation ensures.
+ */
 function namesOf(list: Fields[string]): Names {
   const names = textsOf(list)
   return names.length === 1 && names[0] === '*' ? undefined : new Set(names)
@@ -165,7 +169,7 @@ function prefixOf(path: string): string {
   return start.endsWith('/') ? start : `${start}/`
 }
 
-/** Whether the rule is for this user. */
+/** Whether the rule applies to this user. */
 export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
   for (const subject of subjects) {
     if (subject.kind === 'accounts') {
@@ -179,8 +183,8 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
 }
 
 /**
- * Whether a rule that is for its user takes a request. With loops rather than closures: every
- * request asks this of several rules.
+ * Whether a rule that applies to the user also applies to the request. It uses loops rather than
+ * closures, because every request checks several rules.
  */
 export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
   if (info.kind === 'resource') {

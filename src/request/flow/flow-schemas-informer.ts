@@ -1,4 +1,4 @@
-/** Flow control, kept current by watches of the cache. */
+/** Keeps flow control current by watching its objects in the cache. */
 import {
   type InformerAccess,
   informByName,
@@ -15,7 +15,7 @@ export const flowGroup = 'flowcontrol.apiserver.k8s.io'
 export type FlowResource = 'flowschemas' | 'prioritylevelconfigurations'
 
 export type FlowSchemasInformerOptions = {
-  /** Undefined: the resource is not served. */
+  /** Undefined if the resource is not served. */
   readonly accessOf: (resource: FlowResource) => InformerAccess | undefined
   readonly log: Log
   readonly flowControl: FlowControl

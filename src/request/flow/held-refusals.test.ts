@@ -6,7 +6,7 @@ import { HeldRefusals } from './held-refusals.ts'
 const refuse = (held: HeldRefusals, flow: string, times: number, atMs = 5_000): number[] =>
   Array.from({ length: times }, () => held.holdMs(flow, atMs))
 
-test('a flow is refused at once a few times in a second, then late', () => {
+test('a flow is refused immediately a few times per second, then with a delay', () => {
   const held = new HeldRefusals()
   const [last, ...late] = refuse(held, 'a', 22).slice(-3)
   assert.equal(last, 0)
@@ -19,7 +19,7 @@ test('a flow is refused at once a few times in a second, then late', () => {
   assert.equal(held.held, 0)
 })
 
-test('no more are held than there is room for', () => {
+test('the number of held refusals is limited', () => {
   const held = new HeldRefusals()
   const all = refuse(held, 'a', 20_000)
   assert.equal(held.held, 4_000)
@@ -28,7 +28,7 @@ test('no more are held than there is room for', () => {
 
 const names: { is: string; name: (at: number) => string }[] = [
   { is: 'long', name: (at) => `${at}${'a'.repeat(1 << 20)}` },
-  { is: 'a part of a longer text', name: (at) => partOfMegabyte(`user-of-request-${at}`) },
+  { is: 'a slice of a longer string', name: (at) => partOfMegabyte(`user-of-request-${at}`) },
 ]
 for (const { is, name } of names) {
   test(`a name that is ${is} takes little memory`, async () => {

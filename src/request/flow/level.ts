@@ -1,4 +1,4 @@
-/** A priority level at work: its seats and queues, and what it lends and borrows. */
+/** A priority level at runtime: its seats and queues, and what it lends and borrows. */
 import type { Time } from '../../lib/time/timers.ts'
 import type { FlowMetrics } from './metrics.ts'
 import type { LevelSeries } from './priority-level-metrics.ts'
@@ -9,8 +9,8 @@ import { SeatDemand } from './seat-demand.ts'
 import { SEATS_MAX } from './work-estimate.ts'
 
 /**
- * A single request takes at most this share of a level's seats: wide ones would leave most of them
- * unused while they wait for each other.
+ * Maximum share of a level's seats that a single request takes. Wider requests would leave most
+ * seats unused while they wait for each other.
  */
 const REQUEST_SHARE_MAX = 0.15
 
@@ -22,17 +22,18 @@ export type LevelOptions = {
 
 export class Level {
   spec: LevelSpec
-  /** Its object is gone: it ends when the last of its requests has. */
+  /** Whether the object of the level was deleted. The level ends with its last request. */
   isQuiescing = false
   /**
-   * By configuration; how many of them it always keeps; how many it may have with what others lend.
+   * Number of seats by configuration, the number that is never lent, and the maximum number with
+   * borrowed seats.
    */
   nominal = 0
   lower = 0
   upper = 0
-  /** Undefined before the seats were first divided. */
+  /** Undefined until the seats are first divided. */
   current: number | undefined
-  /** What one request may take. */
+  /** Maximum number of seats that one request may take. */
   requestSeatsMax = SEATS_MAX
   readonly queues: QueueSet
   readonly demand: SeatDemand
@@ -51,7 +52,9 @@ export class Level {
     this.queues = new QueueSet({ isExempt, queuing, seats: 0 }, parts)
   }
 
-  /** `serverSeats`: of all levels together. */
+  /**
+   * Computes the limits of the level. `serverSeats` is the number of seats of all levels together.
+   */
   setLimits(serverSeats: number, shareSum: number): void {
     const { shares, lendablePercent, borrowingLimitPercent, queuing } = this.spec
     this.nominal = shareSum === 0 ? 0 : Math.ceil((serverSeats * shares) / shareSum)
@@ -75,13 +78,13 @@ export class Level {
   }
 
   /**
-   * The fewest seats that it needs now, by what it used in the last period: never less than it
-   * keeps, nor more than it has.
+   * Minimum number of seats that the level needs now, based on its use in the last period. A
+   * limited level needs at least what it never lends, and at most its nominal seats.
    */
   get needed(): number {
     const { highWatermark, average, deviation } = this.demand
-    // Anybody may send probes of health by the hundred, which are answered at once: unlike
-    // upstream, what exempt requests take from others is not their peak.
+    // Any client may send hundreds of health probes, which are answered immediately. Unlike in
+    // kube-apiserver, exempt requests therefore do not take their peak from the other levels.
     if (this.spec.isExempt)
       return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
     return Math.max(this.lower, Math.min(this.nominal, highWatermark))
@@ -101,7 +104,7 @@ export class Level {
     series.demandHighWatermark.value = demand.highWatermark
     series.demandSmoothed.value = demand.smoothed
     const nowMs = this.#time.monotonicMs()
-    // A level without seats is shown by a tenth of the server's.
+    // The ratios of a level without seats refer to a tenth of the server's seats.
     const limit = seats > 0 ? seats : Math.max(1, Math.round(serverSeats / 10))
     for (const ratio of [series.demand, series.seats, series.executing])
       ratio.setLimit(limit, nowMs)

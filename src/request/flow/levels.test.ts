@@ -20,7 +20,7 @@ const limited = (name: string, shares: number, more: Partial<LevelSpec> = {}): L
   ...more,
 })
 
-/** Those of a new cluster. */
+/** The levels of a new cluster. */
 const suggested: readonly LevelSpec[] = [
   limited('system', 30, { lendablePercent: 33 }),
   limited('node-high', 40, { lendablePercent: 25 }),
@@ -53,7 +53,7 @@ function worldOf(...specs: readonly LevelSpec[]) {
   return { time, levels, level, use }
 }
 
-test("the levels of a new cluster have upstream's seats", () => {
+test('the levels of a new cluster have as many seats as in kube-apiserver', () => {
   const { level } = worldOf(...suggested)
   const shown = (name: string): number[] => {
     const { nominal, lower, upper, requestSeatsMax } = level(name)
@@ -69,7 +69,7 @@ test("the levels of a new cluster have upstream's seats", () => {
   assert.deepEqual(shown('global-default'), [49, 24, 649, 8])
 })
 
-test('a level that needs more borrows what others do not use, and gives it back', () => {
+test('a level that needs more seats borrows those that others do not use, and gives them back', () => {
   const { time, levels, level, use } = worldOf(...suggested)
   const held = use('global-default', 400)
   time.advance(10_000)
@@ -82,11 +82,11 @@ test('a level that needs more borrows what others do not use, and gives it back'
   use('workload-low', 250)
   time.advance(10_000)
   levels.divide()
-  assert.equal(level('workload-low').current, 245, 'what is its own it gets within one period')
+  assert.equal(level('workload-low').current, 245, 'it gets its own seats back within one period')
   for (const request of held) level('global-default').queues.finish(request)
 })
 
-test('bursts of exempt requests do not take seats from the others', () => {
+test('bursts of exempt requests take no seats from other levels', () => {
   const { time, levels, level, use } = worldOf(...suggested)
   const before = level('workload-low').current
   for (let burst = 0; burst < 4; burst++) {
@@ -100,10 +100,10 @@ test('bursts of exempt requests do not take seats from the others', () => {
   use('exempt', 400)
   time.advance(10_000)
   levels.divide()
-  assert.ok((level('workload-low').current ?? 0) < (before ?? 0), 'those that stay do')
+  assert.ok((level('workload-low').current ?? 0) < (before ?? 0), 'exempt requests that last do')
 })
 
-test('no level borrows beyond its limit, nor lends more than it may', () => {
+test('no level borrows beyond its limit or lends more than it may', () => {
   const { time, levels, level, use } = worldOf(
     limited('a', 50, { borrowingLimitPercent: 10 }),
     limited('b', 50, { lendablePercent: 40 }),
@@ -116,7 +116,7 @@ test('no level borrows beyond its limit, nor lends more than it may', () => {
   assert.ok((level('b').current ?? 0) >= level('b').lower)
 })
 
-test('a level whose object is gone ends when its requests have', () => {
+test('a level whose object was deleted ends with its last request', () => {
   const { levels, level, use } = worldOf(...suggested)
   const [request] = use('system', 1)
   const { queues } = level('system')
@@ -129,7 +129,7 @@ test('a level whose object is gone ends when its requests have', () => {
   assert.ok(levels.all().every(({ spec }) => spec.name !== 'system'))
 })
 
-test('the mandatory levels are there without their objects', () => {
+test('the mandatory levels exist without their objects', () => {
   const { levels } = worldOf()
   assert.deepEqual(
     levels.all().map(({ spec, nominal }) => [spec.name, nominal]),

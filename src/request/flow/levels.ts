@@ -1,14 +1,14 @@
 /**
- * All priority levels, and how the server's seats are divided among them: by their shares, and
- * every ten seconds by what each could use. A level that needs less than its own lends the rest, as
- * far as its object says.
+ * All priority levels, and how the server's seats are divided among them: by their shares and,
+ * every ten seconds, by what each level could use. A level that needs less than its own seats lends
+ * the rest, as far as its object allows.
  */
 import { allocateSeats } from './allocate-seats.ts'
 import { Level, type LevelOptions } from './level.ts'
 import { type LevelSpec, mandatoryLevels } from './priority-level.ts'
 
 export type LevelsOptions = Omit<LevelOptions, 'onIdle'> & {
-  /** Of all levels together. */
+  /** Number of seats of all levels together. */
   readonly seats: number
 }
 
@@ -22,7 +22,7 @@ export class Levels {
     this.apply()
   }
 
-  /** Undefined: there is no such object. To be followed by `apply`. */
+  /** Sets a level, or deletes it if `spec` is undefined. `apply` must follow. */
   set(name: string, spec: LevelSpec | undefined): void {
     if (spec === undefined) this.#specs.delete(name)
     else this.#specs.set(name, spec)
@@ -37,12 +37,12 @@ export class Levels {
     return level?.isQuiescing === true ? undefined : level
   }
 
-  /** With those that end. */
+  /** Returns all levels, including those that are quiescing. */
   all(): readonly Level[] {
     return [...this.#levels.values()]
   }
 
-  /** Divides the seats by the objects as they are now. */
+  /** Applies the current objects and divides the seats among the levels. */
   apply(): void {
     const wanted = new Map(mandatoryLevels.map((spec) => [spec.name, spec]))
     for (const [name, spec] of this.#specs) wanted.set(name, spec)
@@ -57,7 +57,7 @@ export class Levels {
     this.divide()
   }
 
-  /** Ends a period: the seats are divided by what was used in it. */
+  /** Ends a period, and divides the seats by what was used in it. */
   divide(): void {
     const { seats: serverSeats, time, metrics } = this.#options
     const nowMs = time.monotonicMs()
@@ -71,8 +71,8 @@ export class Levels {
     const needed = sum(limited.map((level) => level.needed))
     for (const level of exempt) level.setCurrent(level.needed, serverSeats)
     if (left > needed) {
-      // As upstream, what exempt requests use is not taken from the others as long as their needs
-      // are met.
+      // As in kube-apiserver, the seats that exempt requests use are not taken from the other
+      // levels while the needs of these are met.
       const wants = limited.map((level) => ({
         target: level.target,
         min: level.needed,
@@ -96,7 +96,7 @@ export class Levels {
   }
 
   /**
-   * A level that nothing wants any more takes part in the division until its last request has
+   * Ends a level whose object was deleted. It takes part in the division until its last request has
    * ended.
    */
   #retire(level: Level, wanted: ReadonlyMap<string, LevelSpec>): void {

@@ -1,6 +1,6 @@
 /**
- * The metrics of flow control, under upstream's names. Series are looked up once for each flow
- * schema and level, then only added to.
+ * Metrics of flow control, under kube-apiserver's names. Series are looked up once for each flow
+ * schema and level, and then only added to.
  */
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowSchemaMetrics } from './flow-schema-metrics.ts'
@@ -11,7 +11,7 @@ const kindBounds = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 
 export type RequestKind = 'mutating' | 'readOnly'
 
-/** Requests of one kind. */
+/** Series of one kind of request. */
 export type KindSeries = {
   waiting: number
   executing: number
@@ -31,7 +31,7 @@ export class FlowMetrics {
     const byKind = metrics.histogram(
       {
         name: 'apiserver_flowcontrol_read_vs_write_current_requests',
-        help: 'Nanoseconds by the share of their limit that reads and writes took.',
+        help: 'Time in nanoseconds, by the share of their limit that reads and writes used.',
         labels: ['phase', 'request_kind'],
       },
       kindBounds,
@@ -46,7 +46,7 @@ export class FlowMetrics {
     this.fairFraction = metrics
       .gauge({
         name: 'apiserver_flowcontrol_seat_fair_frac',
-        help: 'What levels were last given, of what each of them wants.',
+        help: 'Fraction of its target that each level got when seats were last divided.',
       })
       .with()
   }

@@ -1,4 +1,4 @@
-/** The metrics of flow control for each priority level. */
+/** Metrics of flow control for each priority level. */
 import type { Count, Gauge, Histogram, Metrics, Stability } from '../../lib/telemetry/metrics.ts'
 import { TimeRatio } from './time-ratio.ts'
 
@@ -10,20 +10,20 @@ const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6]
 
 type Extremes = { readonly min: number; readonly max: number }
 
-/** Of one level. */
+/** Series of one level. */
 export type LevelSeries = {
   readonly waiting: TimeRatio
   readonly executing: TimeRatio
   readonly seats: TimeRatio
   readonly demand: TimeRatio
-  /** Sets the limits of the queues. Undefined: the level has no queues. */
+  /** Sets the bounds of the queues. They are undefined if no request waits in a queue. */
   readonly nextS: (starts: Extremes | undefined, discounted: Extremes | undefined) => void
 } & { readonly [name in keyof LevelGauges]: Count }
 
 export class PriorityLevelMetrics {
   readonly #known = new Map<string, LevelSeries>()
   readonly #gauges: LevelGauges
-  /** Shows `nominal` under an earlier name if deprecated metrics are shown. */
+  /** Reports `nominal` under its former name, if deprecated metrics are shown. */
   readonly #deprecatedNominal: Gauge
   readonly #nextS: Gauge
   readonly #nextDiscountedS: Gauge
@@ -39,12 +39,12 @@ export class PriorityLevelMetrics {
     })
     this.#nextS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_s_bounds',
-      help: 'Least and greatest progress at which queues begin their next request.',
+      help: 'Minimum and maximum progress at which queues start their next request.',
       labels: ['bound', ...labels],
     })
     this.#nextDiscountedS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_discounted_s_bounds',
-      help: 'The same, less what they execute now.',
+      help: 'Minimum and maximum progress at which queues start their next request, less the estimated work of executing requests.',
       labels: ['bound', ...labels],
     })
     this.#utilization = createUtilizationHistograms(metrics)
@@ -109,31 +109,37 @@ function createLevelGauges(metrics: Metrics) {
   const gauge = (name: string, help: string, stability: Stability = 'ALPHA'): Gauge =>
     metrics.gauge({ name: `apiserver_flowcontrol_${name}`, help, labels, stability })
   return {
-    currentR: gauge('current_r', 'Progress of a level, in seat-seconds for each queue.'),
-    dispatchR: gauge('dispatch_r', 'Progress of a level when it last began a request.'),
-    latestS: gauge('latest_s', 'Progress at which the last request was due to begin.'),
+    currentR: gauge('current_r', 'Progress of a level, in seat-seconds per queue.'),
+    dispatchR: gauge('dispatch_r', 'Progress of a level when it last started a request.'),
+    latestS: gauge('latest_s', 'Progress at which the last request was due to start.'),
     nominal: gauge('nominal_limit_seats', 'Seats that a level has by its configuration.', 'BETA'),
-    lower: gauge('lower_limit_seats', 'Seats that a level keeps however much it lends.'),
-    upper: gauge('upper_limit_seats', 'Seats that a level may have with all that it may borrow.'),
+    lower: gauge('lower_limit_seats', 'Seats that a level never lends.'),
+    upper: gauge(
+      'upper_limit_seats',
+      'Maximum number of seats that a level may have, including borrowed seats.',
+    ),
     current: gauge('current_limit_seats', 'Seats that a level has now.'),
-    target: gauge('target_seats', 'Seats that a level is to be given, if there are enough.'),
+    target: gauge('target_seats', 'Seats that a level gets if there are enough.'),
     demandAverage: gauge(
       'demand_seats_average',
-      'Seats that a level could use, on average over the last period.',
+      'Average number of seats that a level could have used in the last period.',
     ),
-    demandDeviation: gauge('demand_seats_stdev', 'The standard deviation of them.'),
+    demandDeviation: gauge(
+      'demand_seats_stdev',
+      'Standard deviation of the number of seats that a level could have used in the last period.',
+    ),
     demandHighWatermark: gauge(
       'demand_seats_high_watermark',
-      'The most of them in the last period.',
+      'Maximum number of seats that a level could have used in the last period.',
     ),
     demandSmoothed: gauge(
       'demand_seats_smoothed',
-      'Seats that a level could use, smoothed over the periods.',
+      'Number of seats that a level could have used, smoothed over several periods.',
     ),
   }
 }
 
-/** Nanoseconds by the share of a limit that was used (`TimeRatio`). */
+/** Nanoseconds by share of a limit (see `TimeRatio`). */
 type UtilizationHistograms = {
   readonly requests: Histogram
   readonly seats: Histogram
@@ -145,7 +151,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     requests: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_request_utilization',
-        help: 'Nanoseconds by the share of its limit that the requests of a level took.',
+        help: 'Time in nanoseconds, by the share of its request limit that a level used.',
         labels: ['phase', ...labels],
       },
       requestBounds,
@@ -153,7 +159,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     seats: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_seat_utilization',
-        help: 'Nanoseconds by the share of its seats that a level used.',
+        help: 'Time in nanoseconds, by the share of its seats that a level used.',
         labels: ['phase', ...labels],
       },
       seatBounds,
@@ -161,7 +167,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     demand: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_demand_seats',
-        help: 'Nanoseconds by the share of its seats that a level could use.',
+        help: 'Time in nanoseconds, by the share of its seats that a level could have used.',
         labels,
       },
       demandBounds,

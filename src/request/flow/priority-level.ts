@@ -1,6 +1,6 @@
 /**
- * A PriorityLevelConfiguration as it is applied: how many seats it has, and what happens to
- * requests that find none.
+ * A PriorityLevelConfiguration in the form in which it is applied: how many seats it has, and what
+ * happens to requests that find none.
  */
 import { fieldsOf, type KubeObject, numberOf } from '../../api/object.ts'
 
@@ -9,13 +9,16 @@ export type LevelSpec = {
   readonly uid: string
   /** Requests of an exempt level take seats, but never wait for one. */
   readonly isExempt: boolean
-  /** Its part of the server's seats, relative to the shares of all levels. */
+  /** Share of the server's seats, relative to the shares of all levels. */
   readonly shares: number
-  /** How much of its seats other levels may use while it needs less. */
+  /** Percentage of its seats that other levels may use while this level needs fewer. */
   readonly lendablePercent: number
-  /** How much it may borrow, of its own seats. Undefined: all that others lend. */
+  /**
+   * Percentage of its seats that the level may borrow in addition. Undefined if it may borrow all
+   * that others lend.
+   */
   readonly borrowingLimitPercent: number | undefined
-  /** Undefined: a request that finds no seat is refused. */
+  /** Undefined if a request that finds no seat is refused. */
   readonly queuing: Queuing | undefined
 }
 
@@ -28,8 +31,8 @@ export type Queuing = {
 const exemptName = 'exempt'
 
 /**
- * The levels that exist even when their objects do not, as upstream: nobody is locked out by a
- * deletion.
+ * Levels that exist even without their objects, as in kube-apiserver, so that deleting an object
+ * locks out no client.
  */
 export const mandatoryLevels: readonly LevelSpec[] = [
   {
@@ -53,8 +56,8 @@ export const mandatoryLevels: readonly LevelSpec[] = [
 ]
 
 /**
- * Undefined: the object contradicts itself, and counts as if it did not exist. Validation refuses
- * such objects, others may have stored one.
+ * Returns undefined if the object contradicts itself, and is treated as missing. Validation rejects
+ * such objects, but another server may have stored one.
  */
 export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {
   const name = metadata.name ?? ''

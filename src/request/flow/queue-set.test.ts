@@ -50,7 +50,7 @@ class QueueSetFixture {
   }
 }
 
-test('requests take seats while there are some, then wait, then are refused', () => {
+test('requests take seats while there are any, then wait, and then are refused', () => {
   const world = new QueueSetFixture({ seats: 2, queuing: { queues: 1, handSize: 1, lengthMax: 2 } })
   const all = Array.from({ length: 5 }, () => world.request())
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('requests take seats while there are some, then wait, then are refused', ()
   assert.equal(seated, '34')
 })
 
-test('a level without queues refuses at once', () => {
+test('a level without queues refuses requests immediately', () => {
   const world = new QueueSetFixture({ seats: 1, queuing: undefined })
   const [one, other] = [world.request(), world.request()]
   assert.equal(world.enter(one), 'seated')
@@ -79,17 +79,17 @@ test('a level without queues refuses at once', () => {
   assert.equal(world.enter(world.request()), 'seated')
 })
 
-test('an exempt level refuses nobody', () => {
+test('an exempt level refuses no request', () => {
   const world = new QueueSetFixture({ seats: 0, isExempt: true, queuing: undefined })
   for (let at = 0; at < 1000; at++) assert.equal(world.enter(world.request()), 'seated')
   assert.equal(world.set.seatsInUse, 1000)
 })
 
-test('who gives up leaves the queue, and may do so only while he waits', () => {
+test('a request can give up and leave its queue only while it waits', () => {
   const world = new QueueSetFixture({ seats: 1, queuing: { queues: 1, handSize: 1, lengthMax: 5 } })
   const [first, second, third] = [world.request(), world.request(), world.request()]
   for (const one of [first, second, third]) world.enter(one)
-  assert.equal(world.set.giveUp(first, 'timedOut'), false, 'it executes')
+  assert.equal(world.set.giveUp(first, 'timedOut'), false, 'it is executing')
   assert.equal(world.set.giveUp(second, 'timedOut'), true)
   assert.equal(world.set.giveUp(second, 'timedOut'), false)
   let isSeated = false
@@ -99,7 +99,7 @@ test('who gives up leaves the queue, and may do so only while he waits', () => {
   assert.deepEqual(world.set.totals, { dispatched: 2, refused: 1, timedOut: 1, cancelled: 0 })
 })
 
-test('a wide request waits until all of its seats are free, and nobody passes it', () => {
+test('a wide request waits until all of its seats are free, and no other request passes it', () => {
   const world = new QueueSetFixture({
     seats: 4,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -117,7 +117,7 @@ test('a wide request waits until all of its seats are free, and nobody passes it
   assert.equal(world.set.seatsInUse, 4)
 })
 
-test('a request that is wider than the level begins alone', () => {
+test('a request that is wider than the level starts alone', () => {
   const world = new QueueSetFixture({
     seats: 2,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -127,20 +127,20 @@ test('a request that is wider than the level begins alone', () => {
   assert.equal(world.enter(world.request()), 'waiting')
 })
 
-test('wide requests leave seats to the others', () => {
+test('wide requests leave seats for other requests', () => {
   const world = new QueueSetFixture({ seats: 16 })
   const list: Work = { initialSeats: 4, finalSeats: 0, lingerMs: 0 }
   const lists = Array.from({ length: 10 }, () => world.request(list, 'lister'))
   for (const one of lists) world.enter(one)
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
-  assert.equal(world.enter(world.request(oneSeat, 'other')), 'seated', 'though lists wait')
+  assert.equal(world.enter(world.request(oneSeat, 'other')), 'seated', 'although lists are waiting')
   const [first] = lists
   assert.ok(first !== undefined)
   world.set.finish(first)
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
 })
 
-test('what lasts long is charged while it lasts: who has one request does not wait behind many', () => {
+test('long requests are charged while they last, so a single request does not wait behind many', () => {
   const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {
@@ -149,7 +149,7 @@ test('what lasts long is charged while it lasts: who has one request does not wa
     world.set.finish(oldest)
   }
   for (const one of flood) world.enter(one)
-  // They last for a second each; one ends every 250 ms.
+  // Each request lasts for a second, and one ends every 250 ms.
   for (let at = 0; at < 8; at++) {
     world.time.advance(250)
     endOne()
@@ -159,10 +159,10 @@ test('what lasts long is charged while it lasts: who has one request does not wa
   assert.equal(world.enter(polite), 'waiting')
   world.time.advance(150)
   endOne()
-  assert.equal(polite.state, 'executing', 'it is the next')
+  assert.equal(polite.state, 'executing', 'it is next')
 })
 
-test('with a single seat, too, who has one request does not wait behind the queues of a flood', () => {
+test('even with a single seat, a single request does not wait behind the queues of a flood', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const flood = Array.from({ length: 100 }, () => world.request(oneSeat, 'flood'))
   for (const one of flood) world.enter(one)
@@ -179,7 +179,7 @@ test('with a single seat, too, who has one request does not wait behind the queu
   assert.equal(polite.state, 'executing')
 })
 
-test('seats linger where many watches are to be told', () => {
+test('seats linger while many watches are notified', () => {
   const world = new QueueSetFixture({
     seats: 4,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -196,7 +196,7 @@ test('seats linger where many watches are to be told', () => {
   assert.deepEqual([write.state, next.state], ['over', 'executing'])
 })
 
-test('more seats begin what waits; fewer take nothing from what executes', () => {
+test('more seats start waiting requests, and fewer seats do not interrupt executing ones', () => {
   const queuing = { queues: 1, handSize: 1, lengthMax: 10 }
   const world = new QueueSetFixture({ seats: 1, queuing })
   const all = Array.from({ length: 4 }, () => world.request())
@@ -207,7 +207,7 @@ test('more seats begin what waits; fewer take nothing from what executes', () =>
   assert.equal(world.set.executing, 3)
 })
 
-test('a level whose queues are gone serves what waits in them', () => {
+test('a level whose queues were removed still serves the requests in them', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const [first, second] = [world.request(), world.request()]
   world.enter(first)
@@ -220,7 +220,7 @@ test('a level whose queues are gone serves what waits in them', () => {
   assert.ok(world.set.isIdle)
 })
 
-test('queues that nobody is in take no memory, however many there are', () => {
+test('queues without requests take no memory, however many the level has', () => {
   const world = new QueueSetFixture({
     seats: 5,
     queuing: { queues: 10_000_000, handSize: 2, lengthMax: 50 },
@@ -234,7 +234,7 @@ test('queues that nobody is in take no memory, however many there are', () => {
 })
 
 /**
- * Clients that always have this many requests, each served for `serviceMs`. Returns the
+ * Simulates clients that always have `atOnce` requests, each served for `serviceMs`. Returns the
  * seat-milliseconds that each flow got.
  */
 function serveFor(
@@ -274,19 +274,19 @@ function serveFor(
 /** Two flows that share no queue. */
 const apart = ['a', 'b'] as const
 
-test('a flow with many requests gets no more than one with few, as long as both want their part', () => {
+test('a flow with many requests gets no more than one with few, as long as both want their share', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const [busy, other] = apart
   const got = serveFor(world, 20_000, [
     { name: busy, atOnce: 200, serviceMs: 10 },
     { name: other, atOnce: 10, serviceMs: 10 },
   ])
-  // Both flows have hands of four queues; each queue that is active has the same part.
+  // Both flows have hands of four queues, and each active queue gets the same share.
   const share = (got.get(other) ?? 0) / ((got.get(busy) ?? 0) + (got.get(other) ?? 0))
   assert.ok(share > 0.45 && share < 0.55, `${share}`)
 })
 
-test('long requests are charged for what they took, not for what was estimated', () => {
+test('long requests are charged for their actual duration, not for the estimate', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 100 },
@@ -306,7 +306,7 @@ test('wide requests are charged for their width', () => {
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('who asks for less than his part gets all of it, at once', () => {
+test('a flow that asks for less than its share gets all of it immediately', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const waits: number[] = []
   const ask = (): void => {
@@ -325,7 +325,7 @@ test('who asks for less than his part gets all of it, at once', () => {
   assert.ok(waits.length > 100)
   assert.ok(
     Math.max(...waits) <= 10,
-    `a seat is free within one request of the others: ${Math.max(...waits)} ms`,
+    `a seat becomes free within the duration of one request: ${Math.max(...waits)} ms`,
   )
 })
 

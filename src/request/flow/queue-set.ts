@@ -1,10 +1,11 @@
 /**
- * The seats of one priority level, and the queues before them. Fair queuing for server requests
- * (KEP-1040): every active queue is entitled to the same part of the seats. `R` is the progress of
- * a queue that always got exactly its part, in seat-milliseconds; a queue that got more than its
- * part has its next beginning at a higher R and waits, the one whose first request would end at the
- * lowest R comes next. Queues that no request is in are not kept beyond the first few hundred,
- * however many the level is configured with.
+ * The seats of one priority level, and the queues in front of them. It implements fair queuing for
+ * server requests (KEP-1040): every active queue is entitled to the same share of the seats.
+ *
+ * `R` is the progress of a queue that always gets exactly its share, in seat-milliseconds. A queue
+ * that got more than its share starts its next request at a higher R, so it waits. The queue whose
+ * first request would end at the lowest R is served next. Of the queues without requests, only the
+ * first few hundred are kept, however many the level has.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import {
@@ -39,20 +40,25 @@ export class QueueSet {
   readonly #options: QueueSetOptions
   #config: QueueSetConfig
   readonly #queues = new Map<number, Queue>()
-  /** Requests in no queue: the level is exempt, or has none. */
+  /** Requests outside of queues, because the level is exempt or has no queues. */
   readonly #executingAlone = new RequestLine()
   #progressR = 0
   #syncedMs: number
-  /** The queue that was served last; of equal ones the next after it is served. */
+  /**
+   * Number of the queue that was served last. Among equal queues, the next one after it is served.
+   */
   #servedLast = -1
   #activeQueues = 0
   #waiting = 0
   #seatsWaiting = 0
   #executing = 0
   #seatsInUse = 0
-  /** Seats in use by requests of queues; together with those that wait for, what queues ask for. */
+  /**
+   * Seats in use by requests of queues. Together with the seats of waiting requests, this is what
+   * the queues ask for.
+   */
   #queuedSeatsInUse = 0
-  /** Of these, by requests that take more than one. */
+  /** The part of `#queuedSeatsInUse` that requests with more than one seat hold. */
   #wideSeatsInUse = 0
   #enqueued = 0
   readonly totals = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 }
@@ -79,7 +85,7 @@ export class QueueSet {
     return this.#seatsInUse
   }
 
-  /** In the order of their numbers. */
+  /** Returns the queues in the order of their numbers. */
   queues(): readonly Queue[] {
     return [...this.#queues.values()].toSorted((one, other) => one.index - other.index)
   }
@@ -88,7 +94,10 @@ export class QueueSet {
     return this.#executingAlone
   }
 
-  /** Requests in queues beyond a smaller number stay where they are until they are served. */
+  /**
+   * Changes the configuration. Requests in queues that no longer exist stay there until they are
+   * served.
+   */
   configure(config: QueueSetConfig): void {
     const nowMs = this.#sync()
     this.#config = config
@@ -96,9 +105,9 @@ export class QueueSet {
   }
 
   /**
-   * Seats the request, queues it (it calls `onSeated` later, or is taken out by `giveUp`), or
-   * refuses it. `hand`: its queues; not read if there are none. `atMs`: now, if the clock was read
-   * already.
+   * Seats the request, queues it, or refuses it. A queued request gets its seats later, when
+   * `onSeated` is called, or is removed by `giveUp`. `hand` has the queues of the request; it is
+   * not read if the level has none. `atMs` is the current time, if the clock was already read.
    */
   enter(request: FlowRequest, hand: Hand, atMs?: number): 'seated' | 'waiting' | RefusalReason {
     const nowMs = this.#sync(atMs)
@@ -125,13 +134,13 @@ export class QueueSet {
       return this.#refuse(request, 'queue-full')
     }
     this.#enqueue(request, queue)
-    // Alone, it is the next one.
+    // The only waiting request is the next one.
     if (this.#waiting > 1) this.#dispatchAll(nowMs)
     else if (this.#seatsInUse < seats && this.#leavesRoom(request)) this.#dispatch(queue, nowMs)
     return this.#isSeated(request) ? 'seated' : 'waiting'
   }
 
-  /** Takes a request that waits out of its queue; false: it got its seats before. */
+  /** Removes a waiting request from its queue. Returns false if the request does not wait. */
   giveUp(request: FlowRequest, why: 'timedOut' | 'cancelled'): boolean {
     const { queue } = request
     if (request.state !== 'waiting' || queue === undefined) return false
@@ -148,8 +157,8 @@ export class QueueSet {
   }
 
   /**
-   * The request was served. Its seats are free again, at once or when its watchers are taken to be
-   * served.
+   * Ends a request that was served. Its seats are free now, or when its watchers are expected to
+   * have been notified.
    */
   finish(request: FlowRequest, atMs?: number): void {
     if (request.state !== 'executing') return
@@ -164,7 +173,8 @@ export class QueueSet {
       queue.end(request)
       if (request.hand !== undefined) request.hand.served--
       if (!queue.isActive) this.#activeQueues--
-      // What it took less than estimated was charged to the queue when it began.
+      // The queue was charged for the estimated duration when the request started. Charge the
+      // actual duration instead.
       queue.nextR -= work.initialSeats * (ESTIMATED_MS - (nowMs - request.startedMs))
       this.#bound(queue)
     }
@@ -185,11 +195,11 @@ export class QueueSet {
   }
 
   /**
-   * Progress goes on as fast as the queues, all alike, could have used the seats since. Returns the
-   * time.
+   * Advances the progress as fast as equal queues could have used the seats since the last call.
+   * Returns the time.
    */
   #sync(atMs: number = this.#options.time.monotonicMs()): number {
-    // Who has read the clock may have done something else before he came.
+    // The caller may have read the clock a while ago, so never go backwards.
     const nowMs = Math.max(atMs, this.#syncedMs)
     if (this.#activeQueues > 0) {
       const asked = this.#queuedSeatsInUse + this.#seatsWaiting
@@ -201,8 +211,8 @@ export class QueueSet {
   }
 
   /**
-   * Of the hand, the queue with the least work before it; it is another one's turn among equals
-   * each time.
+   * Returns the queue of the hand with the least waiting work. The search starts at a different
+   * queue each time, so that equal queues take turns.
    */
   #choose(hand: Hand): Queue {
     const { queues } = hand
@@ -244,8 +254,8 @@ export class QueueSet {
   }
 
   /**
-   * What `#enqueue` and `#dispatch` come to where nobody waits and there are seats: most requests
-   * are to pay for no more than this.
+   * Starts a request if none is waiting and seats are free. It has the effect of `#enqueue` and
+   * `#dispatch`, at the lower cost that most requests should pay.
    */
   #beginAtOnce(request: FlowRequest, queue: Queue): void {
     if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
@@ -276,10 +286,10 @@ export class QueueSet {
   }
 
   /**
-   * The queue whose first request would end first, of those that may begin now. Unlike upstream,
-   * one that had no more than its part, and whose flow has hardly anything served, comes before the
-   * others: a flow that floods has as many queues as its hand, each of them entitled to as much as
-   * the only one of somebody who sends a request now and then.
+   * Returns the queue whose first request would end first, of those that may start now. Unlike
+   * kube-apiserver, it prefers a queue that got no more than its share, and whose flow has few
+   * requests executing. A flow that floods the server has as many queues as its hand. Each of them
+   * is entitled to as much as the only queue of a client that sends a request now and then.
    */
   #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config
@@ -314,7 +324,8 @@ export class QueueSet {
   }
 
   /**
-   * False: its first request needs more seats than are free, and nobody else gets them meanwhile.
+   * Starts the first request of the queue. Returns false if the request needs more seats than are
+   * free. In that case no other request gets these seats meanwhile.
    */
   #dispatch(queue: Queue, nowMs: number): boolean {
     const request = queue.first
@@ -327,7 +338,7 @@ export class QueueSet {
     this.#recordDispatch(queue)
     this.#leaveQueue(request, queue)
     const { initialSeats, finalSeats, lingerMs } = request.work
-    // A level with few seats holds them for longer instead: the work stays the same.
+    // A level with few seats holds them for longer instead, so that the work stays the same.
     if (finalSeats > seats)
       request.work = {
         initialSeats,
@@ -381,15 +392,18 @@ export class QueueSet {
   }
 
   /**
-   * Lists last for as long as their clients take to read them. They never have all seats, so that
-   * others wait only for what is soon over.
+   * Whether wide requests leave room for others if this request starts. Lists last for as long as
+   * their clients take to read them. They never get all seats, so that other requests wait only for
+   * short ones.
    */
   #leavesRoom({ isWide, seats }: FlowRequest): boolean {
     if (!isWide || this.#wideSeatsInUse === 0) return true
     return this.#wideSeatsInUse + seats <= this.#config.seats * WIDE_SHARE
   }
 
-  /** A request that is wider than the level begins when it is alone. */
+  /**
+   * Whether the free seats suffice. A request that is wider than the level starts when it is alone.
+   */
   #fits(seats: number): boolean {
     if (this.#config.isExempt) return true
     if (seats > this.#config.seats) return this.#executing === 0
@@ -403,7 +417,10 @@ export class QueueSet {
     return reason
   }
 
-  /** No request begins before it arrived: a queue does not save up what it did not use. */
+  /**
+   * Raises `nextR` to when the first request arrived: no request starts before it arrived, so a
+   * queue cannot save up what it did not use.
+   */
   #bound(queue: Queue): void {
     const { first } = queue
     if (first !== undefined && queue.nextR < first.arrivedR) queue.nextR = first.arrivedR
@@ -426,7 +443,7 @@ export class QueueSet {
     series.latestS.value = nextR / MS_PER_SECOND
   }
 
-  /** For metrics, which are read now and then. */
+  /** Updates the metrics that are only needed when they are read. */
   recordProgress(): void {
     this.#sync()
     const { series } = this.#options
@@ -443,21 +460,21 @@ export class QueueSet {
   }
 }
 
-/** Of a level's seats, for requests that take more than one. */
+/** Maximum share of a level's seats for requests that take more than one. */
 const WIDE_SHARE = 3 / 4
 
-/** Of a level's seats: a flow that has fewer requests served is not one that floods. */
+/** Share of a level's seats. A flow with fewer requests executing does not flood the server. */
 const LITTLE_SHARE = 1 / 8
 
 /**
- * More than the levels of a new cluster have. A queue for each request that comes alone would be
- * garbage at once.
+ * Number of queues that are kept even if they are empty, which exceeds those of a level in a new
+ * cluster. Otherwise each request that arrives alone would create a queue and drop it.
  */
 const QUEUES_KEPT = 256
 
 const MS_PER_SECOND = 1000
 
-/** In seat-seconds. */
+/** Returns the minimum and the maximum, converted to seat-seconds. */
 const extremes = (
   values: readonly number[],
 ): { readonly min: number; readonly max: number } | undefined =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RetryAfter } from './retry-after.ts'
 
-/** What is told after so many refusals in each of the seconds. */
+/** Returns the delays that clients get, for the number of refusals in each second. */
 function retryAfterOf(...perSecond: readonly number[]): number[] {
   const retryAfter = new RetryAfter()
   return perSecond.map((refusals, at) => {
@@ -13,16 +13,16 @@ function retryAfterOf(...perSecond: readonly number[]): number[] {
   })
 }
 
-test('one second, as long as few are refused', () => {
+test('the delay is one second as long as few requests are refused', () => {
   assert.deepEqual(retryAfterOf(1, 1, 1, 2, 2), [1, 1, 1, 1, 1])
 })
 
-test('it doubles while many are refused, not twice for one spike, up to 32 seconds', () => {
+test('the delay doubles while many requests are refused, only once for a spike, up to 32 seconds', () => {
   assert.deepEqual(retryAfterOf(5, 5, 5, 5, 5), [1, 2, 2, 4, 4])
   assert.equal(Math.max(...retryAfterOf(...Array.from({ length: 200 }, () => 200))), 32)
 })
 
-test('it shrinks by a second at a time', () => {
+test('the delay shrinks by a second at a time', () => {
   const seconds = retryAfterOf(9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 1, 1, 1, 1)
   assert.deepEqual(seconds.slice(-4), [3, 2, 2, 2])
 })

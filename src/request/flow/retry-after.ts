@@ -1,11 +1,11 @@
 /**
- * When the clients of a level that refuses them should come back. The wait doubles while they keep
- * being refused and shrinks again by a second at a time: as kube-apiserver, so that clients of both
- * kinds of replicas back off alike.
+ * Decides when the clients of a level should retry after a refusal. The delay doubles while
+ * refusals continue, and shrinks by a second at a time. The algorithm is kube-apiserver's, so that
+ * clients of both kinds of replicas back off alike.
  */
 
 const SECONDS_MAX = 32
-/** This many refusals in each second of the wait are more than a spike. */
+/** Number of refusals, for each second of the delay, that are more than a spike. */
 const OVERLOAD_PER_SECOND = 3
 
 type Second = { readonly at: number; readonly refused: number }
@@ -15,7 +15,7 @@ export class RetryAfter {
   #raisedAt = 0
   #current = 0
   #refused = 0
-  /** Of the seconds before, in which there were refusals. */
+  /** Earlier seconds in which there were refusals. */
   #past: Second[] = []
 
   /** Counts a refusal, and returns the seconds to wait. */

@@ -1,14 +1,16 @@
-/** How many seats a level could use, over time: what decides how much it lends and borrows. */
+/**
+ * Measures over time how many seats a level could use, which decides how much it lends and borrows.
+ */
 
 export class SeatDemand {
   #seats = 0
   #sinceMs: number
   #elapsedMs = 0
-  /** Integrals over the period. */
+  /** Integrals over the current period. */
   #sum = 0
   #squares = 0
   #max = 0
-  /** Of the last period; `smoothed` follows rises at once and falls slowly. */
+  /** Figures of the last period. `smoothed` rises immediately and falls slowly. */
   average = 0
   deviation = 0
   highWatermark = 0
@@ -24,7 +26,7 @@ export class SeatDemand {
     if (seats > this.#max) this.#max = seats
   }
 
-  /** Ends a period: its figures are those of the level until the next one ends. */
+  /** Ends a period. Its figures apply until the next period ends. */
   endPeriod(nowMs: number): void {
     this.#integrate(nowMs)
     this.highWatermark = Math.round(this.#max)
@@ -49,5 +51,8 @@ export class SeatDemand {
   }
 }
 
-/** Upstream's: with periods of ten seconds, half of a peak is forgotten after five minutes. */
+/**
+ * Smoothing factor of kube-apiserver. With periods of ten seconds, half of a peak is forgotten
+ * after five minutes.
+ */
 const SMOOTHING = 0.977

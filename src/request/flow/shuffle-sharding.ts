@@ -1,16 +1,16 @@
 /**
- * Which queues a flow may use. A hash of the flow deals it a hand of queues, as cards from a
- * shuffled deck: two flows share all queues of their hands only with a tiny probability, so that a
- * flow which fills its own leaves every other one some that are empty. The hands are those of
- * kube-apiserver: replicas of both kinds shard alike.
+ * Decides which queues a flow may use. A hash of the flow deals it a hand of queues, like cards
+ * from a shuffled deck. Two flows share all queues of their hands only with a tiny probability. So
+ * a flow that fills its own queues leaves every other flow some empty ones. The hands are those of
+ * kube-apiserver, so that replicas of both kinds shard alike.
  */
 import { createHash } from 'node:crypto'
 
-/** The queues of a flow: one object for all of its requests. */
+/** Queues of a flow. All requests of the flow share one object. */
 export class Hand {
-  /** Their numbers, in the order in which they are dealt. */
+  /** Queue numbers, in the order in which they are dealt. */
   readonly queues: readonly number[]
-  /** How many requests of the flow are being served. */
+  /** Number of requests of the flow that are executing. */
   served = 0
 
   constructor(queues: readonly number[]) {
@@ -23,7 +23,7 @@ export function handOf(
   { queues, handSize }: { readonly queues: number; readonly handSize: number },
 ): Hand {
   let entropy = flow
-  /** The ith number is a place in what is left of the deck. */
+  /** Positions, each among the cards that are left when it is drawn. */
   const places: number[] = []
   for (let dealt = 0; dealt < handSize; dealt++) {
     const left = BigInt(queues - dealt)
@@ -34,12 +34,12 @@ export function handOf(
 }
 
 /**
- * From a place among the cards that are left to one of the whole deck: each card that was dealt
- * before from a place not above it moves it up.
+ * Converts a position among the remaining cards to one in the whole deck. Each card that was dealt
+ * earlier from a position not above it moves it up by one.
  */
 const cardAt = (place: number, before: readonly number[]): number =>
   before.reduceRight((card, other) => (card >= other ? card + 1 : card), place)
 
-/** 64 bits that identify a flow. */
+/** Returns 64 bits that identify a flow. */
 export const hashOfFlow = (schema: string, distinguisher: string): bigint =>
   createHash('sha256').update(schema).update('\0').update(distinguisher).digest().readBigUInt64LE(0)

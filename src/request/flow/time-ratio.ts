@@ -1,18 +1,18 @@
 /**
- * How long a value stood where, as a share of a limit: a histogram that counts nanoseconds, as
- * kube-apiserver's do, so that dashboards made for it read ours alike. A change costs a comparison
- * and some additions; buckets are looked for when the limit changes.
+ * A histogram of how long a value was at which share of a limit. It counts nanoseconds, as
+ * kube-apiserver does, so that dashboards made for kube-apiserver also work here. A new value costs
+ * a comparison and some additions; buckets are searched for when the limit changes.
  */
 import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
 const NS_PER_MS = 1e6
-/** Values below it have their bucket in a table. */
+/** Number of values whose buckets are in a table. */
 const TABLE_VALUES = 128
 
 export class TimeRatio {
   readonly #bounds: readonly number[]
   readonly #times: Distribution
-  /** By value. */
+  /** Bucket numbers, by value. */
   readonly #buckets = new Uint8Array(TABLE_VALUES)
   #value = 0
   #limit = 1
@@ -44,8 +44,8 @@ export class TimeRatio {
   }
 
   #count(nowMs: number): void {
-    // Requests of several levels, some of which wait for their turn, are counted here: one may come
-    // with an earlier time than the last.
+    // Requests of several levels are counted here, and some of them wait for a tick first. So a
+    // time may be earlier than the last one.
     if (nowMs <= this.#sinceMs) return
     const ns = Math.round((nowMs - this.#sinceMs) * NS_PER_MS)
     this.#sinceMs = nowMs

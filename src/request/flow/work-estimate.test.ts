@@ -61,19 +61,19 @@ test('a list takes a seat for each hundred objects that it reads', () => {
   assert.equal(
     seatsOf({ query: 'limit=100&resourceVersion=5' }),
     2,
-    'a page from the store, read and shown',
+    'a page is read from the store and returned',
   )
   assert.equal(seatsOf({ query: 'limit=100' }), 10, 'from the cache')
 })
 
-test('a streaming list takes as many as the list, another watch one', () => {
+test('a streaming list takes as many seats as a list, and any other watch takes one', () => {
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=true' }), 10)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=1', stored: 250 }), 3)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=false' }), 1)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1' }), 1)
 })
 
-test('a write keeps seats for the watches that are told; to delete many is one request with one seat', () => {
+test('a write holds seats while it notifies watches, and a delete of a collection takes one seat', () => {
   const watches = new WatchCounts()
   for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
   assert.deepEqual(estimated({ verb: 'create', watches }), {
@@ -94,7 +94,7 @@ test('a write keeps seats for the watches that are told; to delete many is one r
   })
 })
 
-test('a write takes a seat for each quarter of a megabyte that it sends, one of ordinary size one', () => {
+test('a write takes a seat for each quarter megabyte that it sends, and at least one', () => {
   assert.equal(seatsOf({ verb: 'create', bodyBytes: 250_000 }), 1)
   assert.equal(seatsOf({ verb: 'patch', name: 'a', bodyBytes: 300_000 }), 2)
   assert.equal(seatsOf({ verb: 'update', name: 'a', bodyBytes: 3 << 20 }), 10)

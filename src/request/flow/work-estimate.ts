@@ -1,7 +1,7 @@
 /**
- * How many seats a request needs, and for how long after its answer. A list needs one for each
- * hundred objects that it reads, a write one for each quarter of a megabyte that it sends. A write
- * holds its seats for a moment longer where many watches have to be told of it.
+ * Estimates how many seats a request needs, and for how long after its response. A list needs one
+ * seat for each hundred objects that it reads, and a write one for each quarter megabyte that it
+ * sends. A write holds its seats for a moment longer if it has to notify many watches.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import type { FlowSeries } from './flow-schema-metrics.ts'
@@ -9,18 +9,21 @@ import { oneSeat, type Work } from './flow-request.ts'
 import type { WatchCounts } from './watch-counts.ts'
 
 /**
- * The objects of a resource that are stored, as far as it is known without reading them. Undefined:
- * it is not known.
+ * Returns the number of stored objects of a resource, as far as it is known without reading them.
+ * Undefined if it is unknown.
  */
 export type CountObjects = (info: ResourceInfo) => number | undefined
 
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
-/** Of the body of a write. Nearly all are far smaller, and take one seat as in kube-apiserver. */
+/**
+ * Bytes of the body of a write. Nearly all bodies are far smaller, and take one seat as in
+ * kube-apiserver.
+ */
 const BODY_BYTES_PER_SEAT = 256 * 1024
-/** How long a watch is taken to be busy with an event. */
+/** Assumed time that a watch is busy with an event. */
 const EVENT_MS = 5
-/** No request needs more, whatever its level has. */
+/** Maximum number of seats of any request, whatever its level allows. */
 export const SEATS_MAX = 10
 
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
@@ -30,9 +33,9 @@ export type EstimateOptions = { readonly countObjects: CountObjects; readonly wa
 export type EstimateInput = {
   readonly info: RequestInfo
   readonly query: URLSearchParams
-  /** What its level allows one request. */
+  /** Maximum number of seats that the level allows a request. */
   readonly seatsMax: number
-  /** The length of its body, as far as the client has said it. */
+  /** Length of the body, as far as the client has announced it. */
   readonly bodyBytes?: number
   readonly series: FlowSeries
 }
@@ -58,7 +61,7 @@ export function estimateWork(
   return { ...lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax), initialSeats }
 }
 
-/** The same work in fewer seats takes longer. */
+/** Returns the work of notifying watches. The same work takes longer with fewer seats. */
 function lingering(seats: number, seatsMax: number): Work {
   const finalSeats = Math.min(seats, seatsMax)
   return { initialSeats: 1, finalSeats, lingerMs: (seats * EVENT_MS) / finalSeats }
@@ -69,7 +72,7 @@ function seatsOnly(seats: number, seatsMax: number): Work {
   return initialSeats === 1 ? oneSeat : { initialSeats, finalSeats: 0, lingerMs: 0 }
 }
 
-/** A list of one name is a lookup. */
+/** Returns the seats of a list. A list of one name is a lookup. */
 function listSeats(info: ResourceInfo, query: URLSearchParams, countObjects: CountObjects): number {
   if (info.name !== '') return 1
   const stored = countObjects(info)
@@ -78,8 +81,9 @@ function listSeats(info: ResourceInfo, query: URLSearchParams, countObjects: Cou
 }
 
 /**
- * As upstream counts what it reads: all of a resource from its cache, or pages of the store, where
- * what is read is filtered and shown.
+ * Returns the number of objects that kube-apiserver would count. From its cache, it reads all
+ * objects of a resource. From the store, it reads pages, and counts both the objects that it reads
+ * and those that it returns.
  */
 function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): number {
   if (isWatch || !isFromStore(query)) return stored
@@ -91,8 +95,8 @@ function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): 
 }
 
 /**
- * Which lists upstream's cache leaves to the store: pages that continue or have a limit, and exact
- * versions.
+ * Whether kube-apiserver's cache leaves a list to the store: pages that continue or have a limit,
+ * and lists at an exact version.
  */
 function isFromStore(query: URLSearchParams): boolean {
   const match = query.get('resourceVersionMatch') ?? ''
@@ -104,6 +108,6 @@ function isFromStore(query: URLSearchParams): boolean {
 
 const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
 
-/** It changes nothing that a watch could see. */
+/** Whether the request creates a token, which changes nothing that a watch could see. */
 const isTokenRequest = ({ plural, subresource }: ResourceInfo): boolean =>
   plural === 'serviceaccounts' && subresource === 'token'

@@ -15,7 +15,7 @@ const span = {
   kind: 'server',
   startNs: 0n,
   endNs: 1n,
-  // As long as texts of a span may be, each character with two bytes.
+  // Texts of the maximum length, in which each character has two bytes.
   attributes: Object.fromEntries(
     Array.from({ length: 16 }, (_, at) => [`a${at}`, 'ü'.repeat(1024)]),
   ),
@@ -23,11 +23,11 @@ const span = {
   error: undefined,
 } as const
 
-test('no message is longer than a collector takes, and all spans are sent', async () => {
+test('no message is longer than a collector accepts, and all spans are sent', async () => {
   const lengths: number[] = []
   const collector = createGrpcService(({ message }) => {
     lengths.push(message.length)
-    // The limit of gRPC's servers.
+    // The default limit of gRPC servers.
     if (message.length > 4 << 20) throw new Error('message larger than max')
     return Buffer.alloc(0)
   }).listen(0, '127.0.0.1')
@@ -44,7 +44,7 @@ test('no message is longer than a collector takes, and all spans are sent', asyn
   collector.close()
 })
 
-test('a span that cannot be encoded is left out, and told of once', async () => {
+test('a span that cannot be encoded is dropped and logged once', async () => {
   let calls = 0
   const collector = createGrpcService(() => {
     calls++
@@ -60,7 +60,7 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
     metrics,
     resource: {},
   })
-  // A clock that is before 1970.
+  // A time before 1970.
   const odd = { ...span, startNs: -1n }
   for (const one of [odd, span, odd, span]) exporter.add(one)
   await exporter.flush()
@@ -69,12 +69,14 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
   assert.equal(calls, 1)
   assert.match(metrics.print(), /^keelson_spans_exported_total 2$/m)
   assert.match(metrics.print(), /^keelson_spans_failed_total 3$/m)
-  assert.deepEqual(reported, ['a span cannot be encoded; others like it are not told of'])
+  assert.deepEqual(reported, [
+    'a span cannot be encoded and is dropped; further ones are not logged',
+  ])
   await exporter[Symbol.asyncDispose]()
   collector.close()
 })
 
-test('a collector that refuses spans is logged with its own words, not as etcd', async () => {
+test('a refusal by the collector is logged with its message, and not as an error of etcd', async () => {
   await using stack = new AsyncDisposableStack()
   const collector = createGrpcService(() => {
     throw new Error('no room for spans')
@@ -90,7 +92,7 @@ test('a collector that refuses spans is logged with its own words, not as etcd',
   assert.deepEqual(errors, ['no room for spans'])
 })
 
-test('spans wait for a collector that does not answer up to a bound of bytes, and the next ones once there is room', async () => {
+test('a limited size of spans waits for a collector that does not respond, and later spans are sent once there is room', async () => {
   const held = Promise.withResolvers<void>()
   const collector = createGrpcService(async () => {
     await held.promise
@@ -113,7 +115,7 @@ test('spans wait for a collector that does not answer up to a bound of bytes, an
   exporter.add(span)
   await exporter[Symbol.asyncDispose]()
   collector.close()
-  // Each has 33 KB.
+  // Each span has 33 KB.
   assert.ok(dropped > 1500, `${dropped}`)
   assert.deepEqual([count('dropped'), count('exported')], [dropped, 2001 - dropped])
 })

@@ -1,6 +1,6 @@
 /**
- * Sends ended spans to a collector, in batches, over gRPC. Neither a slow collector nor none at all
- * holds anything up: what does not fit into the queue is dropped, and counted.
+ * Sends ended spans to a collector, in batches, over gRPC. A slow or missing collector blocks
+ * nothing: spans that do not fit into the queue are dropped and counted.
  */
 import type { SpanAttributes } from '../../api/span.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -16,27 +16,27 @@ import { SpanBatch } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
 /**
- * OpenTelemetry's defaults: spans that wait, spans in a request, and how long one waits for others
- * at most.
+ * Maximum number of queued spans. Like the size and the delay of batches, this is OpenTelemetry's
+ * default.
  */
 const QUEUE_MAX = 2048
 /**
- * Of spans that wait: most have some hundred bytes, but a client may send paths and headers that
- * make them a hundred times as long.
+ * Maximum size of queued spans. Most spans have some hundred bytes, but clients may send paths and
+ * headers that make them a hundred times as long.
  */
 const QUEUE_BYTES_MAX = 8 << 20
 const BATCH_MAX = 512
 const DELAY_MS = 5_000
-/** Of a request, with its retries. */
+/** Timeout of an export, including its retries. */
 const EXPORT_MS_MAX = 10_000
 /**
- * Of the spans in a request, but for the last one: servers of gRPC take messages of 4 MiB, if
- * nobody tells them otherwise.
+ * Size from which a batch accepts no more spans. By default, gRPC servers accept messages of 4 MiB.
  */
 const MESSAGE_BYTES_MAX = 3 << 20
 /**
- * How long the end of the server waits for the last spans to leave. With what audit events have
- * (request/audit/backend.ts) less than all parts have (stop-all.ts).
+ * Maximum time that a stopping server waits until the last spans are sent. Together with the time
+ * for audit events (request/audit/backend.ts), it must be less than that for all parts
+ * (server/stop-all.ts).
  */
 const FLUSH_MS_MAX = 1_000
 
@@ -45,9 +45,9 @@ export type ExporterOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly resource: SpanAttributes
-  /** Undefined: the collector is connected to straight. */
+  /** Undefined for direct connections to the collector. */
   readonly dial?: Dial | undefined
-  /** Absent: OpenTelemetry's default. */
+  /** Absent for OpenTelemetry's default. */
   readonly delayMs?: number
 }
 
@@ -58,9 +58,9 @@ export class Exporter implements AsyncDisposable {
   readonly #exported: Count
   readonly #dropped: Count
   readonly #failed: Count
-  /** In their order; the last one may take more spans. */
+  /** Batches in their order. The last one may accept more spans. */
   #batches: SpanBatch[] = []
-  /** How many spans are in them, and their bytes. */
+  /** Number of spans in the batches, and their size. */
   #waiting = 0
   #waitingBytes = 0
   #timer: NodeJS.Timeout | undefined
@@ -68,7 +68,7 @@ export class Exporter implements AsyncDisposable {
   #hasFailed = false
   #hasUnencodable = false
 
-  /** `endpoint`: in gRPC's syntax. */
+  /** `endpoint` is in gRPC's syntax. */
   constructor(endpoint: string, options: ExporterOptions) {
     const { clock, log, metrics, dial } = options
     this.#options = options
@@ -82,9 +82,12 @@ export class Exporter implements AsyncDisposable {
     this.#channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs: EXPORT_MS_MAX })
     const counter = (name: string, help: string) =>
       metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
-    this.#exported = counter('exported', 'Spans that a collector of traces has taken.')
-    this.#dropped = counter('dropped', 'Spans that were dropped since more were made than sent.')
-    this.#failed = counter('failed', 'Spans that the collector of traces did not take.')
+    this.#exported = counter('exported', 'Spans that the trace collector accepted.')
+    this.#dropped = counter('dropped', 'Spans that were dropped because the queue was full.')
+    this.#failed = counter(
+      'failed',
+      'Spans that could not be encoded, or that the trace collector did not accept.',
+    )
   }
 
   readonly add = (span: EndedSpan): void => {
@@ -102,7 +105,7 @@ export class Exporter implements AsyncDisposable {
     else this.#timer ??= setTimeout(() => this.#begin(), this.#options.delayMs ?? DELAY_MS).unref()
   }
 
-  /** False: it cannot be. The others are sent without it. */
+  /** Encodes a span. Returns false if that is not possible; the other spans are sent without it. */
   #encode(batch: SpanBatch, span: EndedSpan): boolean {
     try {
       batch.add(span)
@@ -110,9 +113,13 @@ export class Exporter implements AsyncDisposable {
     } catch (error) {
       this.#failed.value++
       if (!this.#hasUnencodable) {
-        this.#options.log('error', 'a span cannot be encoded; others like it are not told of', {
-          error: String(error),
-        })
+        this.#options.log(
+          'error',
+          'a span cannot be encoded and is dropped; further ones are not logged',
+          {
+            error: String(error),
+          },
+        )
       }
       this.#hasUnencodable = true
       return false
@@ -125,7 +132,7 @@ export class Exporter implements AsyncDisposable {
     return batch
   }
 
-  /** Resolves when what has come until now has been sent, or could not be. Never fails. */
+  /** Resolves when all spans until now have been sent, or could not be sent. Never fails. */
   async flush(): Promise<void> {
     this.#begin()
     await this.#sending
@@ -153,7 +160,7 @@ export class Exporter implements AsyncDisposable {
     }
   }
 
-  /** Never fails. */
+  /** Sends a batch. Never fails. */
   async #send(batch: SpanBatch): Promise<void> {
     const { count } = batch
     try {
@@ -174,11 +181,11 @@ export class Exporter implements AsyncDisposable {
     await this.#channel.unary(exportMethod, frame)
   }
 
-  /** Once, until it succeeds again. */
+  /** Logs a failure, once until an export succeeds again. */
   #reportFailure(error: unknown): void {
     if (this.#hasFailed) return
     this.#hasFailed = true
-    this.#options.log('warn', 'spans could not be sent to the collector of traces', {
+    this.#options.log('warn', 'spans could not be sent to the trace collector', {
       error: messageOf(error),
     })
   }
@@ -190,7 +197,7 @@ const isFull = ({ count, bytes }: SpanBatch): boolean =>
 const SCOPE = 'keelson'
 const FRAME_HEAD_BYTES = 5
 
-/** Spans that are sent twice have the same ids. */
+/** An export may be sent twice, because repeated spans have the same IDs. */
 const exportMethod: Method<undefined> = {
   path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
   read: () => undefined,
@@ -199,8 +206,8 @@ const exportMethod: Method<undefined> = {
 }
 
 /**
- * gRPC's names of servers: a resolver of names is not asked for by address, as the system's own is
- * used.
+ * Converts a target in gRPC's syntax to a URL. The name server in a target is ignored, because the
+ * system's resolver is used.
  */
 export function collectorUrl(endpoint: string): string {
   const [, scheme = 'dns', rest = ''] =
@@ -211,5 +218,5 @@ export function collectorUrl(endpoint: string): string {
   return `http://${/:\d+$/.test(target) ? target : `${target}:${DEFAULT_PORT}`}`
 }
 
-/** gRPC's own, of a target that names none. */
+/** Port of a target that names none, as in gRPC. */
 const DEFAULT_PORT = 443

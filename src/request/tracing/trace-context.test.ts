@@ -6,7 +6,7 @@ import { printTraceContext, readTraceContext } from './trace-context.ts'
 const id = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
 
-test('a traceparent is read and printed as W3C Trace Context says', () => {
+test('a traceparent is read and printed as W3C Trace Context specifies', () => {
   const read = readTraceContext(`00-${id}-${parent}-01`, 'a=1,b=2') ?? assert.fail()
   assert.deepEqual(
     [read.traceId.toString('hex'), read.spanId.toString('hex'), read.isSampled],
@@ -31,10 +31,10 @@ for (const text of [
   `00-${id}-${'0'.repeat(16)}-01`,
   `00-${id.toUpperCase()}-${parent}-01`,
 ])
-  test(`not a traceparent: ${text}`, () =>
+  test(`"${text}" is not a valid traceparent`, () =>
     assert.equal(readTraceContext(text, undefined), undefined))
 
-test('endpoints have gRPC’s syntax', () => {
+test('endpoints have the syntax of gRPC', () => {
   assert.equal(collectorUrl('localhost:4317'), 'http://localhost:4317')
   assert.equal(collectorUrl('dns://8.8.8.8/collector:4317'), 'http://collector:4317')
   assert.equal(collectorUrl('dns:///collector:4317'), 'http://collector:4317')

@@ -1,23 +1,26 @@
 /**
- * W3C Trace Context: the headers `traceparent` and `tracestate`, which hand a trace on from one
+ * W3C Trace Context: the headers `traceparent` and `tracestate`, which pass a trace from one
  * program to the next.
  */
 export type TraceContext = {
   readonly traceId: Buffer
   readonly spanId: Buffer
   readonly isSampled: boolean
-  /** Of other vendors; handed on as it is. Empty: none. */
+  /** State of other vendors, which is passed on unchanged. Empty if it is missing. */
   readonly state: string
 }
 
-/** Of tracestate: more than this may be cut off (section 3.3.1.5), and is dropped here. */
+/**
+ * Maximum length of tracestate. Programs may cut off more than this (section 3.3.1.5); here a
+ * longer one is dropped.
+ */
 const STATE_CHARACTERS_MAX = 512
 const SAMPLED = 0x01
 
-/** Version 00 has these four parts; later ones may have more behind them, and ff is none. */
+/** Version 00 has these four parts. Later versions may have more at the end, and ff is invalid. */
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Undefined: there is no such header, or it is not valid. */
+/** Returns undefined if the header is missing or invalid. */
 export function readTraceContext(
   parent: string | undefined,
   state: string | undefined,

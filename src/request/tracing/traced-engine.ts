@@ -1,4 +1,4 @@
-/** Wraps an engine: what a traced request asks of etcd becomes spans, with upstream's names. */
+/** Wraps an engine: calls of a traced request to etcd become spans, with kube-apiserver's names. */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { type Span, within } from '../../api/span.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
 } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 
-/** The span of the request that is being handled, in everything that is called for it. */
+/** Holds the span of the current request for everything that is called on its behalf. */
 export type CurrentSpan = AsyncLocalStorage<Span>
 
 export class TracedEngine implements Engine {
@@ -25,7 +25,7 @@ export class TracedEngine implements Engine {
   readonly #current: CurrentSpan
   readonly #root: Key
 
-  /** `root`: the prefix of all keys, which spans leave out, as upstream's. */
+  /** `root` is the prefix of all keys, which spans omit as in kube-apiserver. */
   constructor(
     engine: Engine,
     { current, root }: { readonly current: CurrentSpan; readonly root: Key },
@@ -55,7 +55,7 @@ export class TracedEngine implements Engine {
     if (span === undefined) return this.#engine.change(change, options)
     const call = (inner: Span): Promise<Outcome> =>
       rpc(inner, 'Txn', (more) => this.#engine.change(change, { ...options, ...more }))
-    // As upstream, a deletion is the call alone.
+    // As in kube-apiserver, a deletion has only the span of the call.
     if (change.write === 'delete') return call(span)
     const key = this.#shown(change.key)
     const name = change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
@@ -82,7 +82,7 @@ export class TracedEngine implements Engine {
     sink: FeedListener,
     options?: FeedStreamOptions,
   ): FeedStream {
-    // It outlives the request that was the first to need it.
+    // The feed outlives the request that first needed it.
     return this.#current.exit(() => this.#engine.openFeed(ranges, sink, options))
   }
 
@@ -91,7 +91,7 @@ export class TracedEngine implements Engine {
   }
 }
 
-/** A call of etcd itself, which may have spans of its own below it. */
+/** Runs a call to etcd in a span. The call may have spans below it. */
 function rpc<T>(
   parent: Span,
   method: string,
@@ -107,5 +107,5 @@ function rpc<T>(
   })
 }
 
-/** Of a key without the root: /pods/default/a. */
+/** Returns the resource of a key without the root, such as /pods/default/a. */
 const resourceOf = (key: string): string => resourceOfFolder(key.split('/')[1] ?? '')

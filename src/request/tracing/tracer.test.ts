@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../lib/time/clock.ts'
 import { type EndedSpan, Tracer } from './tracer.ts'
 
-/** Ids that end with these eight bytes. */
+/** Creates a tracer whose IDs end with these eight bytes. */
 function tracerOf(
   samplingRatePerMillion: number,
   lower: string,
@@ -33,10 +33,10 @@ for (const [rate, lower, isSampled] of [
   [10_000, 'ffffffffffffffff', false],
   [1_000_000, 'ffffffffffffffff', true],
 ] as const) {
-  test(`of ${rate} in a million the trace that ends with ${lower} is ${isSampled ? '' : 'not '}sampled`, () => {
+  test(`at a rate of ${rate} per million, the trace ending with ${lower} is ${isSampled ? '' : 'not '}sampled`, () => {
     const { tracer, ended } = tracerOf(rate, lower)
     const span = tracer.begin(nobody, () =>
-      isSampled ? described : assert.fail('what is not traced is not described'),
+      isSampled ? described : assert.fail('only traced requests are described'),
     )
     span?.end()
     const ids = ended.map(({ context }) => context.traceId.toString('hex'))
@@ -44,7 +44,7 @@ for (const [rate, lower, isSampled] of [
   })
 }
 
-test('who is trusted decides whether a request is traced, anybody else is linked to', () => {
+test('a trusted client decides whether a request is traced, and the trace of any other client is linked', () => {
   const { tracer, ended } = tracerOf(0, '0000000000000000')
   const remote = { ...parent, isSampled: true }
   tracer.begin({ remote, isTrusted: true }, () => described)?.end()
@@ -66,7 +66,7 @@ test('who is trusted decides whether a request is traced, anybody else is linked
   assert.deepEqual([other?.parentId, other?.link], [undefined, remote])
 })
 
-test('ids do not repeat, though their bytes are made many at a time', () => {
+test('IDs do not repeat, although their bytes are generated many at a time', () => {
   let seed = 0
   const seen = new Set<string>()
   const tracer = new Tracer({
@@ -83,7 +83,7 @@ test('ids do not repeat, though their bytes are made many at a time', () => {
   assert.equal(seen.size, 2000)
 })
 
-test('no text of a span is longer than a line, whoever chose it', () => {
+test('every text of a span is limited in length, whoever chose it', () => {
   const { tracer, ended } = tracerOf(1_000_000, '0000000000000000')
   const long = 'a'.repeat(100_000)
   const span = tracer.begin(nobody, () => ({
@@ -91,7 +91,7 @@ test('no text of a span is longer than a line, whoever chose it', () => {
     name: long,
     attributes: { 'http.target': long, size: 1 },
   }))
-  // What was asked of etcd, and an error that names the object.
+  // A call to etcd, and an error that names the object.
   span?.child('List', { attributes: { key: long } }).end({ error: `pods "${long}" not found` })
   span?.set({ more: long })
   span?.end()

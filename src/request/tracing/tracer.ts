@@ -1,13 +1,14 @@
 /**
- * Makes spans of requests that are traced. Upstream's rules: what a privileged client traces
- * already is followed if it says so; all others begin traces of their own, by chance.
+ * Creates spans for traced requests, by kube-apiserver's rules. If a privileged client sends a
+ * trace with its request, its decision is followed. All other requests begin traces of their own,
+ * which are sampled at random.
  */
 import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import { RandomPool } from '../../lib/bytes/random-pool.ts'
 import { printTraceContext, type TraceContext } from './trace-context.ts'
 
-/** What is exported of a span. Times are Unix times in nanoseconds. */
+/** A span as it is exported. Times are Unix times in nanoseconds. */
 export type EndedSpan = {
   readonly context: TraceContext
   readonly parentId: Buffer | undefined
@@ -28,38 +29,38 @@ export type TracerOptions = {
   readonly clock: Clock
   readonly fillRandom: (bytes: Buffer) => void
   readonly onEnd: (span: EndedSpan) => void
-  /** Runs work in which this span is the current one. */
+  /** Runs work with this span as the current one. */
   readonly run: <T>(span: Span, work: () => T) => T
 }
 
-/** What a client sent, if it did. */
+/** The trace that a client sent, if any. */
 export type RemoteTrace = {
   readonly remote: TraceContext | undefined
   /** Whether the client may decide that its requests are traced. */
   readonly isTrusted: boolean
 }
 
-/** What a span says of its request. */
+/** The facts about a request that its span contains. */
 export type RequestSpan = Pick<EndedSpan, 'name' | 'attributes'> & { readonly startMs: number }
 
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
 const RATE_MAX = 1_000_000n
-/** The number that decides has 63 bits; its first 31 decide nearly always. */
+/** The number that decides has 63 bits. Its first 31 bits nearly always suffice. */
 const LOWER_BITS = 32n
 /**
- * Of texts, which a client may have chosen, or be named in: spans wait in a queue of bounded
- * length, so each must be bounded, too.
+ * Maximum length of texts. A client may have chosen them, or be named in them. Spans wait in a
+ * queue of bounded length, so their size must also be bounded.
  */
 const TEXT_CHARACTERS_MAX = 1024
 
 export class Tracer {
   readonly #options: TracerOptions
-  /** A trace is sampled if the lower half of its id, without its last bit, is below this. */
+  /** A trace is sampled if the lower half of its ID, without the last bit, is below this number. */
   readonly #bound: bigint
-  /** Its first 31 bits. */
+  /** The first 31 bits of `#bound`. */
   readonly #upperBound: number
-  /** What the wall clock shows when the monotonic one is 0. */
+  /** Time of the wall clock when the monotonic clock is 0. */
   readonly #originMs: number
   readonly #random: RandomPool
 
@@ -72,8 +73,8 @@ export class Tracer {
   }
 
   /**
-   * Undefined: the request is not traced. `describe` is called only if it is: most are not, and are
-   * to pay nothing for it.
+   * Starts the span of a request, or returns undefined if the request is not traced. `describe` is
+   * called only for traced requests, because the others should cost nothing.
    */
   begin({ remote, isTrusted }: RemoteTrace, describe: () => RequestSpan): Span | undefined {
     const parent = isTrusted ? remote : undefined
@@ -92,7 +93,7 @@ export class Tracer {
     })
   }
 
-  /** A span below `parent`. */
+  /** Starts a span below the span of this context. */
   child({ traceId, state, spanId }: TraceContext, name: string, options: SpanOptions): Span {
     return this.start({
       context: this.#contextOf(traceId, state),
@@ -129,7 +130,7 @@ export class Tracer {
     this.#options.onEnd(span)
   }
 
-  /** The id of a new trace, if it is sampled. */
+  /** Returns the ID of a new trace, if it is sampled. */
   #chosenId(): Buffer | undefined {
     const id = this.#random.next(TRACE_ID_BYTES)
     const lowerAt = TRACE_ID_BYTES / 2
@@ -144,7 +145,7 @@ type OpenSpan = Pick<
   EndedSpan,
   'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link'
 > & {
-  /** On the monotonic clock. */
+  /** When the span started, on the monotonic clock. */
   readonly startMs: number
 }
 
@@ -189,8 +190,8 @@ class TracedSpan implements Span {
     this.#hasEnded = true
     const tracer = this.#tracer
     const { context, parentId, name, kind, startMs, link } = this.#begun
-    // Each by its name: a copy of an object, which is not much shorter to write, takes several
-    // times as long, and there are spans by the dozen.
+    // Each property is named. Copying an object, which is hardly shorter to write, takes several
+    // times as long, and a request may have dozens of spans.
     tracer.ended({
       context,
       parentId,
@@ -208,7 +209,9 @@ class TracedSpan implements Span {
 const isLong = (value: unknown): boolean =>
   typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
 
-/** A copy, where it is cut: a part of a string keeps all of it in memory. */
+/**
+ * Shortens a long text to a copy of its beginning. A slice would keep the whole string in memory.
+ */
 const bounded = (text: string): string =>
   isLong(text) ? Buffer.from(text.slice(0, TEXT_CHARACTERS_MAX)).toString() : text
 

@@ -1,6 +1,6 @@
 /**
- * Traces of requests: a span for each that is traced, below it what it passed, what answered it,
- * and what was asked of others.
+ * Traces requests. A traced request has a span. Below it are spans for the stages that it passed,
+ * for its handler, and for its calls to other servers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomFillSync } from 'node:crypto'
@@ -15,10 +15,13 @@ import { readTraceContext } from './trace-context.ts'
 import { TracedEngine } from './traced-engine.ts'
 import { Tracer } from './tracer.ts'
 
-/** Who may decide that a request is traced; the traces of others are linked to. */
+/** Groups that may decide that a request is traced. A trace of any other client is only linked. */
 const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring'])
 const CLIENT_ERROR = 400
-/** What took less says nothing, and costs as much as any span. */
+/**
+ * Minimum duration of a stage with a span. A shorter span says nothing, and costs as much as any
+ * other.
+ */
 const SHOWN_MS_MIN = 1
 const SERVER_ERROR = 500
 
@@ -39,9 +42,9 @@ export type AnsweredRequest = {
 
 /** The stages of the pipeline call these. */
 export interface Traces {
-  /** Undefined: it is not traced. */
+  /** Returns undefined if the request is not traced. */
   begin(arrival: TracedRequest): Span | undefined
-  /** Runs the handler of a traced request, so that what it asks of etcd is found to be its own. */
+  /** Runs the handler of a traced request, so that its calls to etcd are attributed to it. */
   run<T>(span: Span, handled: Handled, work: () => Promise<T>): Promise<T>
   end(span: Span, answered: AnsweredRequest): void
 }
@@ -62,7 +65,7 @@ export class Tracing implements Traces, AsyncDisposable {
     })
   }
 
-  /** `root`: the prefix of all keys. */
+  /** Returns an engine whose calls are traced. `root` is the prefix of all keys. */
   engine(engine: Engine, root: Key): Engine {
     return new TracedEngine(engine, { current: this.#current, root })
   }
@@ -96,8 +99,9 @@ export class Tracing implements Traces, AsyncDisposable {
   }
 
   /**
-   * What it passed before its handler was measured anyway: the spans are made of that. Unlike
-   * upstream, all that took long are shown, not authentication alone.
+   * Ends the span of a request. The time in the stages before the handler is measured anyway, so
+   * their spans are created from these measurements. Unlike kube-apiserver, this shows every stage
+   * that took long, not only authentication.
    */
   end(span: Span, { context: { spent }, startMs, response }: AnsweredRequest): void {
     let atMs = startMs
@@ -125,8 +129,9 @@ export class Tracing implements Traces, AsyncDisposable {
 }
 
 /**
- * Upstream's: `GET /api/v1/namespaces/{:namespace}/pods/{:name}`; of what is no resource the method
- * alone.
+ * Returns the name of a span as in kube-apiserver: `GET
+ * /api/v1/namespaces/{:namespace}/pods/{:name}`, or only the method for a path that is not a
+ * resource.
  */
 function spanName({ method }: ApiRequest, info: RequestInfo): string {
   if (info.kind === 'path') return method
@@ -140,8 +145,8 @@ function spanName({ method }: ApiRequest, info: RequestInfo): string {
 }
 
 /**
- * Upstream's names of handlers, and of their verbs. A watch has none: it would last as long as the
- * request.
+ * kube-apiserver's names of handlers, and of their verbs. A watch has none, because its span would
+ * last as long as the request.
  */
 const handlers: { readonly [verb: string]: readonly [name: string, verb: string] } = {
   get: ['Get', 'GET'],
@@ -159,7 +164,10 @@ const shownVerb = ({ headers }: ApiRequest, verb: string): string =>
     ? 'APPLY'
     : verb
 
-/** Unlike upstream without the query: it may have secrets, as a command that is executed. */
+/**
+ * Returns the HTTP attributes. Unlike in kube-apiserver, they omit the query: it may contain
+ * secrets, such as in a command that is executed.
+ */
 function httpAttributes(request: ApiRequest): SpanAttributes {
   const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request
   const [, host = '', port = ''] =
