@@ -14,7 +14,7 @@ const answer = (status: number, body: object): ApiResponse => ({
 })
 const done = answer(200, {})
 
-/** What was written, given the answers to each GET and each write in turn. */
+/** Returns what was written, given the responses to the GETs and the writes in order. */
 async function written(
   gets: readonly ApiResponse[],
   writes: readonly ApiResponse[],
@@ -24,9 +24,9 @@ async function written(
   let got = 0
   await publishInfo(
     async (request) => {
-      if (request.method === 'GET') return gets[got++] ?? assert.fail('asked too often')
+      if (request.method === 'GET') return gets[got++] ?? assert.fail('unexpected GET')
       bodies.push(`${request.method} ${(await request.body()).toString()}`)
-      return writes[bodies.length - 1] ?? assert.fail('written too often')
+      return writes[bodies.length - 1] ?? assert.fail('unexpected write')
     },
     info,
     { nowMs, signal: new AbortController().signal },
@@ -40,23 +40,23 @@ const clientCas = (resourceVersion: string, ...pems: readonly string[]): ApiResp
   map(resourceVersion, { 'client-ca-file': pems.join('') })
 const dataOf = (body: string | undefined) => JSON.parse(body?.replace(/^\w+ /, '') ?? '').data
 
-test('what is there stays', async () => {
+test('existing certificates are kept', async () => {
   const [body] = await written([clientCas('1', old)], [done])
   assert.equal(dataOf(body)['client-ca-file'], old + own)
 })
 
-test('what has everything is not written', async () => {
+test('a ConfigMap that lacks nothing is not written', async () => {
   assert.deepEqual(await written([clientCas('1', old, own)], []), [])
   assert.deepEqual(await written([], [], { clientCaPem: null, requestHeader: null }), [])
 })
 
-test('it is created if it is not there', async () => {
+test('a missing ConfigMap is created', async () => {
   const [body = ''] = await written([answer(404, {})], [answer(201, {})])
   assert.match(body, /^POST .*"name":"extension-apiserver-authentication"/)
   assert.equal(dataOf(body)['client-ca-file'], own)
 })
 
-test('what cannot be read is not written', async () => {
+test('a ConfigMap that cannot be read is not written', async () => {
   for (const refused of [
     answer(503, { kind: 'Status' }),
     { status: 429, headers: {}, body: Buffer.from('Too many') },
@@ -65,7 +65,7 @@ test('what cannot be read is not written', async () => {
   }
 })
 
-test('what another replica adds meanwhile stays', async () => {
+test('certificates that another replica adds at the same time are kept', async () => {
   const bodies = await written(
     [clientCas('1', old), clientCas('2', old, third)],
     [answer(409, {}), done],
@@ -75,7 +75,7 @@ test('what another replica adds meanwhile stays', async () => {
   assert.equal(dataOf(bodies[1])['client-ca-file'], old + third + own)
 })
 
-test('each certificate is a block of lines of its own, whatever the lines of the others end with', async () => {
+test('each certificate is a separate PEM block, regardless of the line endings of the others', async () => {
   const known = own.replaceAll('\n', '\r\n')
   for (const text of [old.trimEnd(), `${old.trimEnd()}\r\n`, `${old.trimEnd()}\n${known}`]) {
     const [body] = await written([map('1', { 'client-ca-file': text })], [done])
@@ -83,14 +83,14 @@ test('each certificate is a block of lines of its own, whatever the lines of the
   }
 })
 
-test('expired certificates go, and what is none', async () => {
+test('expired certificates and invalid blocks are removed', async () => {
   const expired = pem('expired', Date.parse('1990-01-01T00:00:00Z'))
   const none = '-----BEGIN CERTIFICATE-----\nbm9uZQ==\n-----END CERTIFICATE-----\n'
   const [body] = await written([clientCas('1', expired, none)], [done])
   assert.equal(dataOf(body)['client-ca-file'], own)
 })
 
-test('front proxies: lists are joined', async () => {
+test('the lists of front proxies are merged', async () => {
   const requestHeader = {
     caPem: third,
     allowedNames: ['proxy'],

@@ -1,7 +1,8 @@
 /**
- * The ConfigMap extension-apiserver-authentication, from which extension API servers learn the
- * client CAs and how front proxies name users. It has what all servers of the cluster accept: each
- * adds its own, and nothing is removed but expired certificates, as upstream.
+ * Publishes the ConfigMap extension-apiserver-authentication, from which extension API servers
+ * learn the client CAs and how front proxies name users. It contains what all servers of the
+ * cluster accept. As in kube-apiserver, each server adds its own settings, and only expired
+ * certificates are removed.
  */
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { parseJson } from '../api/json-value.ts'
@@ -12,9 +13,9 @@ import { certificateBlocks, parseCertificates } from '../lib/x509/trust-anchors.
 import { create, type RequiredObject } from './wanted.ts'
 
 export type AuthenticationInfo = {
-  /** PEM; null: there are no client CAs. */
+  /** PEM bundle of the client CAs, or null if there are none. */
   readonly clientCaPem: string | null
-  /** Null: there are no front proxies. */
+  /** Settings of front proxies, or null if there are none. */
   readonly requestHeader: RequestHeaderInfo | null
 }
 
@@ -31,15 +32,17 @@ const collection = '/api/v1/namespaces/kube-system/configmaps'
 const name = 'extension-apiserver-authentication'
 const path = `${collection}/${name}`
 
-/** How often it is checked. */
+/** Interval between checks of the ConfigMap. */
 export const INFO_CHECK_MS = 10_000
-/** Attempts in spite of conflicts: every other replica may write once at the same time. */
+/**
+ * Maximum number of attempts after conflicts: every other replica may write once at the same time.
+ */
 const TRIES = 5
 const FAILURE = 300
 const NOT_FOUND = 404
 const CONFLICT = 409
 
-/** Adds what is missing to the ConfigMap, or creates it. Fails if that is not possible. */
+/** Adds missing settings to the ConfigMap, or creates it. Rejects if that is not possible. */
 export async function publishInfo(
   handle: Handler,
   info: AuthenticationInfo,
@@ -119,7 +122,7 @@ function combinedData(
   }
 }
 
-/** Empty for what is no list of texts: it is replaced. */
+/** Returns an empty list for text that is not a list of strings, so that it is replaced. */
 function listOf(text: string): readonly string[] {
   try {
     const list = text === '' ? [] : parseJson(Buffer.from(text))
@@ -130,8 +133,8 @@ function listOf(text: string): readonly string[] {
 }
 
 /**
- * Each certificate once, in the order of the bundles, encoded anew, so that equal certificates are
- * equal texts.
+ * Joins PEM bundles, with each certificate once and in the order of the bundles. The certificates
+ * are encoded again, so that equal certificates become equal strings.
  */
 function combinedPem(bundles: readonly string[], nowMs: number): string {
   const all = bundles.flatMap((text) =>
@@ -140,7 +143,10 @@ function combinedPem(bundles: readonly string[], nowMs: number): string {
   return [...new Set(all)].filter((one) => !isExpired(one, nowMs)).join('')
 }
 
-/** What cannot be parsed is of no use to anyone either. */
+/**
+ * Whether a certificate has expired. One that cannot be parsed counts as expired, since no server
+ * can use it.
+ */
 function isExpired(text: string, nowMs: number): boolean {
   try {
     const [certificate] = parseCertificates(text)

@@ -1,6 +1,6 @@
 /**
- * The objects of API Priority and Fairness that upstream creates. `exempt` and `catch-all` are
- * mandatory; the others are suggested and may be changed.
+ * The objects of API Priority and Fairness that kube-apiserver creates. `exempt` and `catch-all`
+ * are mandatory. The others are suggested, and users may change them.
  */
 import type { Fields } from '../api/object.ts'
 import type { RequiredObject } from './wanted.ts'

@@ -1,4 +1,4 @@
-/** The objects that every cluster starts with, as upstream writes them. */
+/** The objects that every new cluster has, as kube-apiserver writes them. */
 import { type Cidr, formatIp } from '../api/ip.ts'
 import { textOf } from '../api/object.ts'
 import { groupPriority, versionPriority } from '../registry/priorities.ts'
@@ -39,25 +39,25 @@ const priorityClasses: readonly RequiredObject[] = [
 
 export type Cluster = {
   readonly registry: Registry
-  /** The ranges of cluster IPs, and the port of the server itself. */
+  /** The cluster IP ranges, and the port of the server itself. */
   readonly ranges: readonly Cidr[]
   readonly port: number
-  /** Of the Service of the API server; 0: it has none. */
+  /** The node port of the Service `kubernetes`; 0 means that it has none. */
   readonly nodePort: number
-  /** In the format of the timestamps in metadata. */
+  /** The current time in the format of metadata timestamps. */
   readonly now: string
 }
 
-/** The server is not ready before these exist. */
+/** Objects that must exist before the server is ready. */
 export const firstObjects: readonly RequiredObject[] = namespaces
 
-/** Objects that are created again when they are deleted. */
+/** Objects that are recreated when they are deleted. */
 export const keptObjects = (cluster: Cluster): readonly RequiredObject[] => [
   ...namespaces,
   ...served(cluster, [kubernetesService(cluster)]),
 ]
 
-/** Objects of flow control, which are kept as they should be. */
+/** Objects of flow control, which are reset if they are changed. */
 export const keptFlows = (cluster: Cluster): readonly RequiredObject[] =>
   served(cluster, flowControlObjects)
 
@@ -71,7 +71,7 @@ export const otherObjects = (cluster: Cluster): readonly RequiredObject[] =>
     ...apiServices(cluster.registry),
   ])
 
-/** Leaves out objects whose resource is not served (--runtime-config). */
+/** Omits objects whose resource is not served (--runtime-config). */
 const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): RequiredObject[] => {
   const all = new Set(
     registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`),
@@ -81,7 +81,7 @@ const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): Requ
   )
 }
 
-/** The Service of the API server itself, at the first address of the range. */
+/** Returns the Service `kubernetes` of the API server itself, at the first address of the range. */
 function kubernetesService({ ranges, port, nodePort }: Cluster): RequiredObject {
   const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]
   return {
@@ -111,7 +111,10 @@ function kubernetesService({ ranges, port, nodePort }: Cluster): RequiredObject 
 
 const aggregatorGroup = 'apiregistration.k8s.io'
 
-/** An APIService for each version of each group, except that of the APIServices themselves. */
+/**
+ * Returns an APIService for each served group version, except for that of the APIServices
+ * themselves.
+ */
 function apiServices(registry: Registry): RequiredObject[] {
   const versions = new Map(
     registry.all().map(({ group, version }) => [`${version}.${group}`, { group, version }]),

@@ -1,7 +1,7 @@
 /**
- * The roles and bindings that every cluster begins with: made where they are not there, and given
- * what they lack where they are, whenever a server starts, as kube-apiserver does. Another server
- * may do the same at the same time: who comes second looks again.
+ * Ensures the roles and bindings that every cluster has. Whenever a server starts, missing ones are
+ * created, and existing ones get what they lack, as in kube-apiserver. Another server may do the
+ * same at the same time; the one that loses the race reads the object again.
  */
 import type { Gates } from '../api/gates.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
@@ -13,24 +13,27 @@ import { type PolicyObject, readPolicy } from '../access/rbac/read-policy.ts'
 import { reconcile } from '../access/rbac/reconcile.ts'
 
 const root = '/apis/rbac.authorization.k8s.io/v1'
-/** Written side by side. */
+/** Maximum number of objects that are written concurrently. */
 const WRITERS = 16
-/** Each time somebody else was first. */
+/** Maximum number of attempts per object. Each failed one means that another server was first. */
 const TRIES = 5
 
 export type BootstrapRolesOptions = {
   readonly handle: Handler
   readonly gates: Gates
   /**
-   * Stores objects that probably do not exist, below the handler. Returns those that exist.
-   * Undefined: the handler writes all of them.
+   * Stores objects that probably do not exist, bypassing the handler, and returns those that did
+   * exist. If it is undefined, all objects are written through the handler.
    */
   readonly createAll:
     | ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>)
     | undefined
 }
 
-/** Fails when something could not be written, after it has written all the rest. */
+/**
+ * Ensures all roles and bindings. If some cannot be written, the promise rejects after all others
+ * are written.
+ */
 export async function ensureRoles(
   { handle, gates, createAll }: BootstrapRolesOptions,
   signal: AbortSignal,
@@ -47,8 +50,8 @@ export async function ensureRoles(
       if (signal.aborted) return
       const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
-      // What memory answers holds the event loop: who connects at the start is not to wait for all
-      // of it.
+      // Requests that are served from memory do not yield. Without this, clients that connect at
+      // startup would have to wait for all of them.
       if (slices.isOver) await slices.turn()
     }
   }
@@ -58,7 +61,7 @@ export async function ensureRoles(
 
 type Caller = { readonly handle: Handler; readonly signal: AbortSignal }
 
-/** Whether probably nothing of the policy exists. */
+/** Whether probably no object of the policy exists. */
 async function isNewCluster(
   { handle, signal }: Caller,
   [first]: readonly PolicyObject[],
@@ -71,9 +74,9 @@ async function isNewCluster(
 }
 
 /**
- * Before 1.14 anonymous users could read the version by the binding of system:discovery. Where an
- * operator has changed that one, the binding that came after it begins as its copy, so that nobody
- * gets back by an upgrade what was taken from them.
+ * Creates the binding system:public-info-viewer as a copy of system:discovery, which let anonymous
+ * users read the version before Kubernetes 1.14. If an operator restricted that binding, an upgrade
+ * must not restore the permission.
  */
 async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
   const collection = `${root}/clusterrolebindings`
@@ -93,12 +96,12 @@ async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
     subjects: itemsOf(subjects),
   }
   const { status } = await request(handle, { method: 'POST', path: collection, body, signal })
-  // Another server was first.
+  // A conflict means that another server was first.
   if (status >= ERROR && status !== CONFLICT)
     throw new Error(`${collection}/${name} could not be written: status ${status}`)
 }
 
-/** What went wrong; undefined: it is as it should be. */
+/** Returns what went wrong, or undefined if the object is as it should be. */
 async function ensureOne(caller: Caller, wanted: PolicyObject): Promise<string | undefined> {
   let status = 0
   for (let tries = 0; tries < TRIES; tries++) {
@@ -149,7 +152,10 @@ function placeOf({ resource, object }: PolicyObject): ObjectPath {
   return { collection, path: `${collection}/${name}` }
 }
 
-/** What memory has is mostly the latest; a write that begins with less is refused. */
+/**
+ * The object in memory is usually the latest. If it is not, the write based on it fails with a
+ * conflict.
+ */
 const fromMemory = { resourceVersion: '0' } as const
 
 const OK = 200

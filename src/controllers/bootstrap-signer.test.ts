@@ -15,7 +15,7 @@ const clusterInfo = (data: Fields): KubeObject => ({
   data,
 })
 
-test('each token signs the kubeconfig, and what nobody signs any more goes', () => {
+test('each token signs the kubeconfig, and signatures of other tokens are removed', () => {
   const data = {
     kubeconfig: 'content',
     other: 'kept',
@@ -23,7 +23,7 @@ test('each token signs the kubeconfig, and what nobody signs any more goes', () 
     'jws-kubeconfig-abcdef': 'old',
   }
   const signed = withSignatures(clusterInfo(data), [{ id: 'abcdef', secret: 'secret' }])
-  // As jose in Go signs it.
+  // The header as go-jose encodes it.
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..'
   const after = fieldsOf(signed?.['data'])
   assert.deepEqual(Object.keys(after).toSorted(), ['jws-kubeconfig-abcdef', 'kubeconfig', 'other'])
@@ -44,7 +44,7 @@ const encode = (data: Readonly<Record<string, string>>): Fields =>
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
 
-test('only tokens sign that are for that, under their own name', () => {
+test('only tokens that allow signing and have the right name sign', () => {
   const good = { 'token-id': 'abcdef', 'token-secret': 's', 'usage-bootstrap-signing': 'true' }
   const of = (data: Readonly<Record<string, string>>, name = 'bootstrap-token-abcdef') =>
     tokenOf(name, { type: 'bootstrap.kubernetes.io/token', data: encode(data) })
@@ -57,7 +57,7 @@ test('only tokens sign that are for that, under their own name', () => {
   assert.equal(tokenOf('bootstrap-token-abcdef', { type: 'Opaque', data: encode(good) }), undefined)
 })
 
-test('a stop before the tokens are listed leaves the signatures as they are', async () => {
+test('stopping before the tokens are listed does not change the signatures', async () => {
   const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
   await using plane = await MemoryControlPlane.start([configMaps, secrets])
   const data = {

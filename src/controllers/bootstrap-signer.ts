@@ -1,7 +1,8 @@
 /**
- * The bootstrap-signer-controller: signs the kubeconfig in the ConfigMap `cluster-info` of
- * kube-public with each bootstrap token that is for that, so that who has the token can tell that
- * the kubeconfig is that of the cluster (RFC 7515, appendix F: the payload is detached).
+ * The bootstrap-signer-controller. It signs the kubeconfig in the ConfigMap
+ * kube-public/cluster-info with each bootstrap token that allows signing. A client that has the
+ * token can thus verify that the kubeconfig belongs to the cluster. The payload of the signature is
+ * detached (RFC 7515, appendix F).
  */
 import { createHmac } from 'node:crypto'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -15,7 +16,7 @@ const tokenNamespace = 'kube-system'
 const signaturePrefix = 'jws-kubeconfig-'
 const tokenName = /^bootstrap-token-([a-z0-9]{6})$/
 
-/** What signs: the id of a token, its secret, and until when. */
+/** A token that signs: its id, its secret, and when it expires. */
 type Token = { readonly id: string; readonly secret: string; readonly endMs: number }
 
 export function signClusterInfo(
@@ -53,14 +54,15 @@ export function signClusterInfo(
       namespace: configMapNamespace,
       concerns: ({ key }) => key.endsWith(`/${configMapNamespace}/${configMapName}`),
       work: async (object, write) => {
-        // The signatures of tokens that are not known yet must not go.
+        // Signatures of tokens that are not listed yet must not be removed.
         await listed
-        // A stop ends the wait, too, and then not all tokens are known.
+        // Stopping also ends the wait, and then the list may be incomplete.
         if (isStopping) return undefined
         const valid = [...tokens.values()].filter(({ endMs }) => endMs > wallMs())
         const signed = withSignatures(object, valid)
         if (signed !== undefined) await write.update(signed)
-        // Upstream takes the signature of an expired token away with the next change.
+        // The signature of an expired token is removed on time. kube-controller-manager removes it
+        // only with the next change.
         // limit: bootstrap tokens, which administrators create
         const nextMs = Math.min(...valid.map(({ endMs }) => endMs))
         return nextMs === Infinity ? undefined : Math.max(nextMs - wallMs(), 0)
@@ -69,17 +71,18 @@ export function signClusterInfo(
     options,
   )
   stack.use(configMaps)
-  // Before the controller, whose work may wait for the list.
+  // Registered after the controller, so that it is disposed first: the work of the controller may
+  // wait for the list.
   stack.use(informer)
   stack.defer(() => {
     isStopping = true
   })
-  // Never fails.
+  // This promise never rejects.
   const listed = informer.start()
   return stack
 }
 
-/** Undefined: it signs nothing. */
+/** Reads a token from a Secret. Returns undefined if it does not sign. */
 export function tokenOf(name: string, { type, data }: Fields): Token | undefined {
   const read = (key: string): string =>
     Buffer.from(textOf(fieldsOf(data)[key]), 'base64').toString()
@@ -91,7 +94,10 @@ export function tokenOf(name: string, { type, data }: Fields): Token | undefined
   return { id, secret, endMs: expiryOf({ type, data }) ?? Infinity }
 }
 
-/** The ConfigMap with the signatures of these tokens and no others; undefined if it has them. */
+/**
+ * Returns the ConfigMap with the signatures of exactly these tokens, or undefined if it already has
+ * them.
+ */
 export function withSignatures(
   configMap: KubeObject,
   tokens: readonly Omit<Token, 'endMs'>[],
@@ -111,7 +117,7 @@ export function withSignatures(
   return { ...configMap, data }
 }
 
-/** HS256, with the key id in the header and without the content. */
+/** Creates an HS256 signature, with the key id in the header and without the payload. */
 function signatureOf(content: string, kid: string, secret: string): string {
   const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid })).toString('base64url')
   const payload = Buffer.from(content).toString('base64url')

@@ -1,6 +1,6 @@
 /**
- * Creates the objects that every cluster starts with, if they do not exist. Another server may
- * create them at the same time: the second one then finds them.
+ * Creates the objects that every new cluster has, if they do not exist. Another server may create
+ * them at the same time; the slower one then finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../api/request.ts'
@@ -8,15 +8,15 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { removeOldApiServices } from './old-api-services.ts'
 import { create, type RequiredObject } from './wanted.ts'
 
-/** The wait between two attempts. */
+/** Delay between two attempts. */
 const RETRY_MS = 1000
 
 export type BootstrapOptions = {
   readonly handle: Handler
-  /** The server is not ready before these exist and `prepare` has run. */
+  /** Objects that must exist, and work that must be done, before the server is ready. */
   readonly first: readonly RequiredObject[]
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Created after that. */
+  /** Objects that are created afterwards. */
   readonly later: readonly RequiredObject[]
   readonly log: Log
 }
@@ -31,7 +31,10 @@ export class Bootstrap implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves after the first attempt at `first`. Retries and `later` go on in the background. */
+  /**
+   * Resolves after the first attempt at `first`. Retries, and the work on `later`, continue in the
+   * background.
+   */
   async start(): Promise<void> {
     this.#isDone = await this.#ensureFirst()
     this.#running = this.#run()
@@ -41,7 +44,7 @@ export class Bootstrap implements AsyncDisposable {
     return this.#isDone
   }
 
-  /** Resolves when all objects are there, or the server stops. To be read after `start`. */
+  /** Resolves when all objects exist or the server stops. Read it only after `start`. */
   get ended(): Promise<void> {
     return this.#running
   }
@@ -76,7 +79,7 @@ export class Bootstrap implements AsyncDisposable {
       await prepare(this.#stopping.signal)
       return true
     } catch (error) {
-      log('warn', 'what a cluster begins with could not be written; trying again', {
+      log('warn', 'failed to prepare the roles and service addresses of the cluster; retrying', {
         error: String(error),
       })
       return false
@@ -93,7 +96,7 @@ export class Bootstrap implements AsyncDisposable {
     const refused = await create(this.#options.handle, wanted, signal)
     if (refused === undefined) return true
     if (signal.aborted) return false
-    const message = 'an object of the cluster itself could not be written; trying again'
+    const message = 'failed to create an object that every cluster has; retrying'
     this.#options.log('warn', message, { collection: wanted.collection, status: refused })
     return false
   }

@@ -1,7 +1,7 @@
 /**
- * The changes of a resource from now on, from a watch of the cache: for controllers that keep
- * nothing of its objects. When the watch ended, changes may have been missed, and whoever follows
- * has to look at everything again.
+ * Reports the changes of a resource from now on, from a watch of the cache, to controllers that
+ * keep no state about its objects. Changes may be missed when the watch ends, so the controller
+ * must then check all objects again.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import { Restores } from '../lib/concurrency/restores.ts'
@@ -10,15 +10,15 @@ import type { ObjectEvent, WatchEvent } from '../storage/cache/event.ts'
 import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
 import type { CacheAccess } from './cache-access.ts'
 
-/** The wait before a watch that ended or failed is reopened. */
+/** Delay before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
 
 export type ChangesInformerOptions = {
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string
   readonly access: CacheAccess
   readonly onChange: (change: ObjectEvent) => void
-  /** Everything before now may have changed. */
+  /** Called when a watch begins: everything before it may have changed. */
   readonly onStart: () => void
   readonly log: Log
 }
@@ -37,7 +37,7 @@ export class ChangesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the changes that were acknowledged before the call have been passed on. Fails if
+   * Resolves when all changes that were acknowledged before the call have been reported. Rejects if
    * that is not possible now.
    */
   async latest(): Promise<void> {
@@ -46,9 +46,9 @@ export class ChangesInformer implements AsyncDisposable {
     await reader.list({ from, to: from }, 'latest')
     const source = this.#source
     if (source !== undefined) takeAll(source, this.#passOn)
-    // A watch that was too slow is closed by a take. When the next one begins, everything is looked
-    // at.
-    if (source?.state !== 'live') throw new Error(`${this.#options.name} are not followed yet`)
+    // Taking events closes a watch that was too slow. When the next watch begins, all objects are
+    // checked.
+    if (source?.state !== 'live') throw new Error(`${this.#options.name} are not watched yet`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,7 +66,7 @@ export class ChangesInformer implements AsyncDisposable {
         await this.#followOnce()
       } catch (error) {
         if (!signal.aborted)
-          log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
+          log('warn', `failed to watch ${name}; retrying`, { error: String(error) })
       }
       // Rejects only when the server stops.
       await sleep(systemTime, RETRY_MS, signal).catch(() => undefined)

@@ -32,7 +32,7 @@ const all = [
 const resourcesOf = (rules: readonly Fields[] | undefined) =>
   rules?.map(({ resources }) => textsOf(resources).join())
 
-test('rules come by selector, then by name, each once', () => {
+test('rules are ordered by selector and then by role name, without duplicates', () => {
   const view = aggregated('view', {}, { matchLabels: { to: 'view' } })
   assert.deepEqual(resourcesOf(aggregatedRules(view, [...all, view])), [
     'nodes',
@@ -56,7 +56,7 @@ test('rules come by selector, then by name, each once', () => {
   assert.deepEqual(resourcesOf(aggregatedRules(others, [...all, others])), ['secrets', 'leases'])
 })
 
-test('a role is no part of itself, and what it has already is not written', () => {
+test('a role does not aggregate itself, and is not written if its rules are current', () => {
   const own = {
     ...aggregated('own', { to: 'view' }, { matchLabels: { to: 'view' } }),
     rules: [rule('old')],
@@ -69,7 +69,7 @@ test('a role is no part of itself, and what it has already is not written', () =
   assert.equal(aggregatedRules(role('plain', {}, rule('x')), all), undefined)
 })
 
-test('an empty selector takes all', () => {
+test('an empty selector selects all roles', () => {
   const every = aggregated('every', {}, {})
   assert.equal(aggregatedRules(every, [...all, every])?.length, 5)
 })

@@ -1,8 +1,8 @@
 /**
  * The clusterrole-aggregation controller of kube-controller-manager, for servers that run without
- * one (decisions/0013): sets the rules of each ClusterRole that has an aggregationRule, with the
- * same field manager. Checks all ClusterRoles when one changes: there are few, and they change
- * rarely.
+ * one (decisions/0013). It sets the rules of each ClusterRole that has an aggregationRule, with the
+ * same field manager. When a ClusterRole changes, it checks all of them: there are few, and they
+ * change rarely.
  */
 import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
@@ -17,9 +17,12 @@ import { Loop } from '../lib/concurrency/loop.ts'
 
 const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 const manager = 'clusterrole-aggregation-controller'
-/** The wait before a watch that ended or failed is reopened. */
+/** Delay before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
-/** Parsed in about a millisecond; a role of many rules takes longer. */
+/**
+ * Number of roles per page. Typical roles are parsed in about a millisecond; large ones take
+ * longer.
+ */
 const PAGE_ROLES = 50
 
 export type ClusterRoleAggregationOptions = { readonly handle: Handler; readonly log: Log }
@@ -33,8 +36,8 @@ export function followAggregatedRoles({
 }
 
 /**
- * Resolves when the watch has ended; fails if a list or a write failed. Events that arrive during a
- * pass start another one.
+ * Aggregates all roles now and when a role changes. Resolves when the watch has ended, and rejects
+ * if a list or a write failed. Events that arrive during a pass start another pass.
  */
 async function followOnce(handle: Handler, signal: AbortSignal): Promise<void> {
   await followWatch(handle, { path, signal }, () => aggregateAll(handle, signal))
@@ -57,21 +60,21 @@ async function aggregateAll(handle: Handler, signal: AbortSignal): Promise<void>
     }
     const sent = { method: 'PATCH', path: `${path}/${name}`, body, manager, isApply: true, signal }
     const { status } = await request(handle, sent)
-    // The roles behind it aggregate the new rules: two roles that select each other would exchange
-    // the old ones for ever.
+    // Roles that follow must aggregate the new rules. Otherwise two roles that select each other
+    // would exchange their old rules forever.
     if (status === OK) roles[at] = { ...role, rules }
-    else faults.push(`${path}/${name} answers ${status}`)
+    else faults.push(`${path}/${name} returned status ${status}`)
   }
   if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
-/** In pages, so that no turn of the event loop parses them all. */
+/** Lists the roles in pages, so that they are not all parsed in one tick of the event loop. */
 async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): Promise<Fields[]> {
   const roles: Fields[] = []
   for (let next = ''; ; ) {
     const query = { limit: `${PAGE_ROLES}`, ...(next === '' ? {} : { continue: next }) }
     const response = await request(handle, { method: 'GET', path, query, signal })
-    if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
+    if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
     const list = fieldsOf(await objectInSlices(response))
     // limit: PAGE_ROLES
     roles.push(...itemsOf(list['items']))
@@ -81,7 +84,10 @@ async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): 
   }
 }
 
-/** Undefined: the role has no aggregationRule, or has the rules already, in whichever order. */
+/**
+ * Returns the rules that the role should have. Returns undefined if it has no aggregationRule, or
+ * already has these rules in any order.
+ */
 export function aggregatedRules(
   role: Fields,
   all: readonly Fields[],
@@ -93,7 +99,7 @@ export function aggregatedRules(
   const rules = new Map<string, Fields>()
   for (const selector of itemsOf(fieldsOf(role['aggregationRule'])['clusterRoleSelectors'])) {
     const requirements = requirementsOf(selector)
-    // Validation refuses an invalid selector.
+    // Validation rejects an invalid selector.
     if (requirements === undefined) continue
     for (const one of sorted) {
       if (!matchesLabels(requirements, labelsOf(one))) continue

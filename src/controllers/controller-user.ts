@@ -1,17 +1,21 @@
 /**
- * Requests of a controller inside the server: those of its service account, as if
- * kube-controller-manager had sent them.
+ * Sends the requests of a controller inside the server as its service account, as if they came from
+ * kube-controller-manager.
  */
 import type { Handler } from '../api/request.ts'
 import { authenticatedGroup, type User } from '../api/user.ts'
 
-/** Its name is the field manager of what controllers write, as upstream. */
+/**
+ * The user agent. Its name becomes the field manager of what controllers write, as with
+ * kube-controller-manager.
+ */
 const userAgent = 'kube-controller-manager'
 
 const namespace = 'kube-system'
 
 /**
- * `account`: its name in kube-system. What it may do is decided by RBAC, like for any other user.
+ * Returns a handler that sends requests as a service account in kube-system. As for any other user,
+ * RBAC decides what it may do.
  */
 export function controllerHandle(handle: Handler, account: string): Handler {
   const user: User = {

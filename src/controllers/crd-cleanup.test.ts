@@ -25,7 +25,7 @@ const doomed: KubeObject = {
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 }
 
-/** Cleans up once; `written` is the definition after it. */
+/** Cleans up once. `written` is the definition afterwards. */
 async function run(
   options: Partial<CrdCleanupOptions>,
   given = doomed,
@@ -56,7 +56,7 @@ const reported = ({ metadata, ...object }: KubeObject): unknown => {
   return [metadata.finalizers, status, reason]
 }
 
-test('objects are deleted through the version that is stored, served or not', async () => {
+test('objects are deleted in the storage version, even if it is not served', async () => {
   const deleted: string[] = []
   const { result, written } = await run({
     deleteObjects: async ({ version }) => (deleted.push(version), 0),
@@ -65,7 +65,7 @@ test('objects are deleted through the version that is stored, served or not', as
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'InstanceDeletionCompleted'])
 })
 
-test('while finalizers keep objects the definition stays', async () => {
+test('the definition stays while finalizers keep objects', async () => {
   const { result, written } = await run({ deleteObjects: async () => 1 })
   assert.equal(typeof result, 'number')
   assert.deepEqual(reported(written), [
@@ -75,7 +75,7 @@ test('while finalizers keep objects the definition stays', async () => {
   ])
 })
 
-test('a failure is told in the status, and the definition stays', async () => {
+test('a failure is reported in the status, and the definition stays', async () => {
   const { result, written } = await run({
     deleteObjects: () => Promise.reject(new Error('no answer')),
   })
@@ -87,22 +87,22 @@ test('a failure is told in the status, and the definition stays', async () => {
   ])
 })
 
-test('a finalizer that could not be removed is a failure', async () => {
+test('failing to remove the finalizer is an error', async () => {
   const { result } = await run({ release: () => Promise.reject(new Error('answered 500')) })
   assert.equal(result, 'Error: answered 500')
 })
 
-test('what a built-in resource has at the same place is left alone', async () => {
+test('objects of a built-in resource under the same prefix are not deleted', async () => {
   const { written } = await run({ isBuiltInPlace: () => true, deleteObjects: () => assert.fail() })
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'OverlappingBuiltInResource'])
 })
 
-test('one that was never established has no objects', async () => {
+test('the objects of a definition that was never established are not listed', async () => {
   const { written } = await run({ deleteObjects: () => assert.fail() }, { ...doomed, status: {} })
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'NeverEstablished'])
 })
 
-test('objects are deleted only while the database has the definition that is cleaned up', async () => {
+test('objects are deleted only while the database has the same definition', async () => {
   const successor = {
     ...doomed,
     metadata: { name: 'widgets.example.com', uid: '2', finalizers: [cleanupFinalizer] },
@@ -114,7 +114,7 @@ test('objects are deleted only while the database has the definition that is cle
   ] as const) {
     const answers: boolean[] = []
     await run({
-      // As a store does: asks again when the database has another state than memory.
+      // A store also decides again if the state in the database differs from the cached one.
       changeStatus: async (_, decide) => {
         decide(doomed)
         if (found !== undefined) decide(found)

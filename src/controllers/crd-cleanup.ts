@@ -1,6 +1,6 @@
 /**
- * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that finalizers keep,
- * then removes the definition's own finalizer.
+ * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that are kept by
+ * finalizers, then removes the finalizer of the definition.
  */
 import { messageOf } from '../lib/errors.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
@@ -8,28 +8,28 @@ import type { KubeObject } from '../api/object.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
 import { type Condition, conditionOf, isTrue, withStatus } from './crd-status.ts'
 
-/** How often to look whether others have removed their finalizers from the last objects. */
+/** Interval of checks whether the finalizers of the last objects have been removed. */
 const RETRY_MS = 1_000
 
 type Decide = (object: KubeObject) => KubeObject | undefined
 
 export type CrdCleanupOptions = {
   /**
-   * Changes the status of a definition, unless `decide` returns undefined. False: the definition
-   * does not exist.
+   * Changes the status of a definition, unless `decide` returns undefined. Resolves to false if the
+   * definition does not exist.
    */
   readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
-  /** Writes the last status and removes the finalizer. Fails if that could not be done. */
+  /** Writes the last status and removes the finalizer. Rejects if that is not possible. */
   readonly release: (name: string, decide: Decide) => Promise<void>
   /**
-   * Deletes all objects, as long as `isDoomed` is true. Returns how many are left because
-   * finalizers keep them.
+   * Deletes all objects, while `isDoomed` resolves to true. Resolves to the number of objects that
+   * finalizers keep.
    */
   readonly deleteObjects: (
     resource: CustomResource,
     isDoomed: () => Promise<boolean>,
   ) => Promise<number>
-  /** Whether a built-in resource stores its objects below the same prefix. */
+  /** Whether a built-in resource stores its objects under the same prefix. */
   readonly isBuiltInPlace: (resource: CustomResource) => boolean
   readonly now: () => string
 }
@@ -37,7 +37,7 @@ export type CrdCleanupOptions = {
 export const needsCleanUp = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer)
 
-/** A definition as it was seen last, with the resources of all its versions. */
+/** The last seen state of a definition, with the resources of all its versions. */
 export type TerminatingCrd = {
   readonly name: string
   readonly object: KubeObject
@@ -45,8 +45,8 @@ export type TerminatingCrd = {
 }
 
 /**
- * Undefined: done. A number: call again after so many ms. If the deletion fails, the error is
- * thrown and written to the status.
+ * Cleans up once. Resolves to undefined when it is done, or to the delay in milliseconds before the
+ * next call. If the deletion fails, the error is written to the status and thrown.
  */
 export async function cleanUp(
   doomed: TerminatingCrd,
@@ -64,7 +64,8 @@ export async function cleanUp(
         : undefined
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
-    // Nothing is changed here, so `decide` sees the state in the database, not a cached one.
+    // `decide` changes nothing here, so it is called with the state in the database, not with a
+    // cached one.
     const isThere = await options.changeStatus(name, (current) => {
       isStill = isOurs(current)
       return undefined
@@ -76,8 +77,8 @@ export async function cleanUp(
     const isReported = reason === inProgress.reason || reason === failedReason
     return isReported ? undefined : withCondition(inProgress)(current)
   })
-  // Objects are deleted in the storage version, which needs no conversion webhook: that may be
-  // deleted before the definition.
+  // Objects are deleted in the storage version, which does not need the conversion webhook. The
+  // webhook may be deleted before the definition.
   const stored = resources.find(({ versions }) => versions.storageVersion === undefined)
   let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
   if (stored !== undefined && options.isBuiltInPlace(stored)) end = overlapping

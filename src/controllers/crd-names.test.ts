@@ -42,12 +42,12 @@ const asked = (wanted: Names, accepted = none) => ({
   revision: 9,
 })
 
-test('names that nobody has are accepted', () => {
+test('names that are free are accepted', () => {
   const wanted = { ...gadgets, shortNames: ['g'] }
   assert.deepEqual(acceptNames(asked(wanted), inUse()), { names: wanted, conflict: undefined })
 })
 
-test('of what others have, a definition keeps what it had', () => {
+test('a definition that requests taken names keeps its previous names', () => {
   const { names, conflict } = acceptNames(asked(gadgets), inUse())
   assert.deepEqual(names.shortNames, [])
   assert.deepEqual(conflict, { reason: 'ShortNamesConflict', message: '"w" is already in use' })
@@ -55,14 +55,14 @@ test('of what others have, a definition keeps what it had', () => {
   assert.deepEqual([clash.names.kind, clash.conflict?.reason], ['', 'KindConflict'])
 })
 
-test('other groups, and what was given back, do not matter', () => {
+test('names of other groups, and released names, are free', () => {
   assert.equal(acceptNames({ ...asked(widgets), group: 'other.com' }, inUse()).conflict, undefined)
   const names = inUse()
   names.delete('widgets.example.com')
   assert.equal(acceptNames(asked(widgets), names).conflict, undefined)
 })
 
-test('of two that ask at the same time the earlier one is accepted, whoever judges', () => {
+test('of two concurrent requests for a name, every replica accepts the earlier one', () => {
   const names = new NamesInUse()
   const first = { group, wanted: widgets, accepted: none, revision: 5 }
   const second = { group, wanted: { ...gadgets, kind: 'Widget' }, accepted: none, revision: 6 }
@@ -76,7 +76,7 @@ test('of two that ask at the same time the earlier one is accepted, whoever judg
   )
 })
 
-test('short names that cannot be accepted together keep none from others', () => {
+test('short names that cannot all be accepted do not block other definitions', () => {
   const names = inUse()
   names.set('gears.example.com', {
     group,
@@ -88,7 +88,7 @@ test('short names that cannot be accepted together keep none from others', () =>
   assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
 })
 
-test('a claim that gives nobody a chance says so', () => {
+test('replacing a claim reports whether names may have become free', () => {
   const names = inUse()
   const owner = 'widgets.example.com'
   const settled = { group, accepted: widgets, wanted: widgets }
@@ -103,7 +103,7 @@ test('a claim that gives nobody a chance says so', () => {
   )
 })
 
-test('a definition with many short names is judged in linear time', () => {
+test('deciding on many short names takes linear time', () => {
   const shortNames = Array.from({ length: 50_000 }, (_, at) => `s${at}`)
   const wanted = { ...gadgets, shortNames }
   const startCpu = process.threadCpuUsage()

@@ -1,6 +1,6 @@
 /**
- * Which names of a CustomResourceDefinition are accepted: within a group each name belongs to one
- * resource, or to one kind.
+ * Decides which names of a CustomResourceDefinition are accepted. Within a group, each name belongs
+ * to one resource or to one kind.
  */
 import { quote } from '../api/quote.ts'
 import type { Names } from '../registry/custom/crd.ts'
@@ -15,21 +15,28 @@ export type Claim = {
   readonly revision: number
 }
 
-/** A requested name that is not accepted yet. It will be if all names in `together` are free. */
+/**
+ * A requested name that is not accepted yet. It will be accepted if all names in `together` are
+ * free.
+ */
 type PendingName = { readonly revision: number; readonly together: readonly string[] }
 
 /**
- * The names in use, by group. Plurals, singulars and short names share one namespace, kinds and
- * list kinds another. Names that were requested at an earlier revision count, too, although they
- * are not accepted yet: replicas decide about definitions concurrently, and all of them see
- * revisions in the same order.
+ * The names in use, by group. Plurals, singulars and short names share one namespace; kinds and
+ * list kinds share another.
+ *
+ * Names that were requested at an earlier revision also count, although they are not accepted yet.
+ * Replicas decide on definitions concurrently, and all of them see revisions in the same order.
  */
 export class NamesInUse {
   readonly #claims = new Map<string, Claim>()
   readonly #owners = new Map<string, Set<string>>()
   readonly #wishes = new Map<string, Map<string, PendingName>>()
 
-  /** Replaces the claim of the owner. False: no name can have become free for others. */
+  /**
+   * Replaces the claim of the owner. Returns false if no name can have become free for other
+   * definitions.
+   */
   set(owner: string, claim: Claim): boolean {
     const before = this.#claims.get(owner)
     this.delete(owner)
@@ -94,7 +101,10 @@ const keysOf = (
   ...[kind, listKind].filter((name) => name !== '').map((name) => kindKey(group, name)),
 ]
 
-/** Short names are accepted all together or not at all. */
+/**
+ * Returns the requested names that are not accepted yet. Short names are accepted all together or
+ * not at all.
+ */
 function wishesOf({
   group,
   accepted,
@@ -121,8 +131,8 @@ const hasSameNames = (one: Claim, other: Claim): boolean =>
 type OwnedClaim = Claim & { readonly owner: string }
 
 /**
- * The names that a definition gets: requested names that are free; in place of the others it keeps
- * those it had.
+ * Returns the names that a definition gets: the requested names that are free, and otherwise the
+ * names that it had.
  */
 export function acceptNames(
   { owner, group, wanted, accepted, revision }: OwnedClaim,

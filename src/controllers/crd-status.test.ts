@@ -16,7 +16,7 @@ const crd = (more: Fields, schema: Fields = { type: 'object' }): KubeObject => (
   },
 })
 
-/** As the controller goes on until there is nothing left to write. */
+/** Applies status updates, like the controller, until there is nothing left to write. */
 function settled(object: KubeObject): KubeObject {
   const next = nextStatus(object, new NamesInUse(), '2026-01-01T00:00:00Z')
   return next === undefined ? object : settled(next)
@@ -29,7 +29,7 @@ const reported = (object: KubeObject): string[] =>
       [status, reason, message].map((part) => textOf(part)).join(' '),
     )
 
-test('definitions from before schemas had to be structural are told so', () => {
+test('a definition without a structural schema has the condition NonStructuralSchema', () => {
   const open = settled(crd({ preserveUnknownFields: true }))
   assert.deepEqual(reported(open), [
     'True Violations spec.preserveUnknownFields: Invalid value: true: must be false',
@@ -47,7 +47,7 @@ test('definitions from before schemas had to be structural are told so', () => {
   ])
 })
 
-test('and no longer when they are', () => {
+test('a definition whose schema becomes structural loses the condition', () => {
   const { status } = settled(crd({ preserveUnknownFields: true }))
   const mended = { ...crd({}), ...(status === undefined ? {} : { status }) }
   assert.deepEqual(reported(settled(mended)), [])

@@ -1,6 +1,6 @@
 /**
- * The status that a CustomResourceDefinition should have, from what it is and from the names of the
- * others.
+ * Computes the status that a CustomResourceDefinition should have, from its content and from the
+ * names of other definitions.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -24,8 +24,8 @@ export type Condition = {
 }
 
 /**
- * The object with its next status; undefined: nothing changes. NamesAccepted is written first,
- * Established in the write after it.
+ * Returns the object with its next status, or undefined if nothing changes. NamesAccepted is
+ * written first, and Established in the following write.
  */
 export function nextStatus(
   object: KubeObject,
@@ -60,8 +60,8 @@ export function nextStatus(
 }
 
 /**
- * The names that a definition was granted (status.acceptedNames), and those that it asks for
- * (spec.names).
+ * Returns the names that a definition was granted (status.acceptedNames), and those that it
+ * requests (spec.names).
  */
 export function claimOf(object: KubeObject): Claim {
   const spec = fieldsOf(object['spec'])
@@ -74,8 +74,8 @@ export function claimOf(object: KubeObject): Claim {
 }
 
 /**
- * Sets or removes NonStructuralSchema. Checked last, since it walks all schemas. Undefined: the
- * condition is right as it is.
+ * Sets or removes the condition NonStructuralSchema. Returns undefined if the condition is already
+ * right. It is checked last, because the check walks all schemas.
  */
 function withStructural(object: KubeObject, now: string): KubeObject | undefined {
   const type = 'NonStructuralSchema'
@@ -98,7 +98,10 @@ function withStructural(object: KubeObject, now: string): KubeObject | undefined
   }
 }
 
-/** Established follows one write after NamesAccepted, when the objects can be served. */
+/**
+ * Returns the condition Established. It becomes true one write after NamesAccepted, when the
+ * objects can be served.
+ */
 function establishedOf(
   object: KubeObject,
   { isFirst, isAccepted }: { readonly isFirst: boolean; readonly isAccepted: boolean },
@@ -134,7 +137,7 @@ function hasReadableCa(object: KubeObject): boolean {
 
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** The API approval condition, which only groups under k8s.io and kubernetes.io have. */
+/** Returns the API approval condition, which only groups under k8s.io and kubernetes.io have. */
 function approvalOf({ metadata, ...object }: KubeObject): readonly Condition[] {
   const group = textOf(fieldsOf(object['spec'])['group'])
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []
@@ -179,7 +182,10 @@ function isSet(object: KubeObject, wanted: Condition): boolean {
   )
 }
 
-/** The lastTransitionTime of a condition changes only with its status. */
+/**
+ * Returns the object with these status fields and conditions. The lastTransitionTime of a condition
+ * changes only with its status.
+ */
 export function withStatus(
   object: KubeObject,
   fields: Fields,

@@ -82,7 +82,7 @@ function itemOf(object: KubeObject): Item {
   return item
 }
 
-/** A watch that tells this, one part after the other, and then what it is given. */
+/** Creates a watch that delivers these events in batches, and afterwards those passed to `tell`. */
 function sourceOf(
   ...reported: WatchEvent[][]
 ): EventSource & { readonly tell: (event: WatchEvent) => void } {
@@ -114,7 +114,7 @@ const added = (object: KubeObject): WatchEvent => frames.shown('ADDED', 1, itemO
 const listEnd: WatchEvent = { type: 'BOOKMARK', revision: 1, initialEventsEnd: true }
 
 const unused = async (): Promise<never> => {
-  throw new StorageError('unavailable', 'not asked for here')
+  throw new StorageError('unavailable', 'not expected in this test')
 }
 
 const partsOf = (
@@ -137,7 +137,7 @@ const partsOf = (
   ...others,
 })
 
-test('a definition that stays refused when another one goes is looked at once', {
+test('a definition that stays refused when another one is deleted is checked only once', {
   timeout: 120_000,
 }, async () => {
   const has = crd('has', true)
@@ -157,7 +157,7 @@ test('a definition that stays refused when another one goes is looked at once', 
   )
 })
 
-test('a name is not free before the list has shown everybody', { timeout: 120_000 }, async () => {
+test('a name is not free before all definitions are listed', { timeout: 120_000 }, async () => {
   const late = crd('late', true)
   const source = sourceOf([added(crd('early', false))], [added(late), listEnd])
   const written: unknown[] = []
@@ -176,7 +176,9 @@ test('a name is not free before the list has shown everybody', { timeout: 120_00
   assert.deepEqual(written, [['same']])
 })
 
-test('what a list shows again is cleaned up again', { timeout: 120_000 }, async () => {
+test('a definition that is listed again after its clean-up is cleaned up again', {
+  timeout: 120_000,
+}, async () => {
   const gone = crd('gone', true)
   const metadata = {
     ...gone.metadata,
@@ -198,7 +200,7 @@ test('what a list shows again is cleaned up again', { timeout: 120_000 }, async 
   await again.promise
 })
 
-test('what a list shows of another database is served anew, whatever its revision', {
+test('a definition in a different database is served again, even with the same revision', {
   timeout: 120_000,
 }, async () => {
   const widgets = crd('widgets', true)
@@ -221,7 +223,7 @@ test('what a list shows of another database is served anew, whatever its revisio
   assert.notEqual(parts.registry.inGroup('example.com')[0], served)
 })
 
-test('what is still there after it was cleaned up is cleaned up again', {
+test('a definition that still exists after its clean-up is cleaned up again', {
   timeout: 120_000,
 }, async () => {
   const gone = crd('gone', true)
@@ -233,8 +235,8 @@ test('what is still there after it was cleaned up is cleaned up again', {
   const source = sourceOf([added({ ...gone, metadata }), listEnd])
   let released = 0
   const again = Promise.withResolvers<void>()
-  // An acknowledged write that a restored backup does not have, of a database that nobody saw
-  // change.
+  // An acknowledged write can be missing from a restored backup without the server noticing that
+  // the database was replaced.
   const release = async (): Promise<void> => {
     if (++released === 2) again.resolve()
   }
@@ -248,7 +250,7 @@ test('what is still there after it was cleaned up is cleaned up again', {
   await again.promise
 })
 
-test('what could not be announced is announced again', { timeout: 120_000 }, async () => {
+test('a failed creation of an APIService is retried', { timeout: 120_000 }, async () => {
   const tries: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: CrdControllerOptions['announce'] = async (place, isServed) => {
@@ -269,7 +271,7 @@ test('what could not be announced is announced again', { timeout: 120_000 }, asy
 
 const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
 
-test('what was announced of a definition that went unseen is taken back', {
+test('the APIService of a definition that was deleted unseen is deleted', {
   timeout: 120_000,
 }, async () => {
   const reported: unknown[] = []
@@ -288,7 +290,9 @@ test('what was announced of a definition that went unseen is taken back', {
   ])
 })
 
-test('nothing is taken back while a definition cannot be read', { timeout: 120_000 }, async () => {
+test('no APIService is deleted while a definition cannot be read', {
+  timeout: 120_000,
+}, async () => {
   const reported: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: CrdControllerOptions['announce'] = async (place, isServed) => {
@@ -297,7 +301,7 @@ test('nothing is taken back while a definition cannot be read', { timeout: 120_0
   }
   const wheels = crd('wheels', true)
   const bogus = itemOf(crd('bogus', true))
-  bogus.peek = () => assert.fail('what is stored is no JSON')
+  bogus.peek = () => assert.fail('the stored bytes are not JSON')
   const source = sourceOf([added(wheels), frames.shown('ADDED', 1, bogus), listEnd])
   await using crds = new CrdController(partsOf(async () => source, { announce, listAnnounced }))
   await crds.start()
@@ -315,7 +319,7 @@ test('nothing is taken back while a definition cannot be read', { timeout: 120_0
   )
 })
 
-test('definitions are served though what was announced cannot be listed', {
+test('definitions are served even if the APIServices cannot be listed', {
   timeout: 120_000,
 }, async () => {
   const registry = new Registry([])
@@ -327,7 +331,7 @@ test('definitions are served though what was announced cannot be listed', {
   assert.equal(registry.inGroup('example.com').length, 1)
 })
 
-test('a stop does not wait for a watch; one that comes later is closed', {
+test('stopping does not wait for a watch to open, and closes it if it opens later', {
   timeout: 120_000,
 }, async () => {
   const { promise, resolve } = Promise.withResolvers<EventSource>()

@@ -1,7 +1,7 @@
 /**
- * Serves what CustomResourceDefinitions define: watches them, accepts their names, adds their
+ * Serves custom resources. It watches CustomResourceDefinitions, accepts their names, adds their
  * resources to the registry and removes them, and deletes the objects of deleted definitions. Each
- * replica does so by itself; the first to write a status wins. Failures are retried until they
+ * replica does so independently; the first to write a status wins. Failures are retried until they
  * succeed.
  */
 import type { KubeObject } from '../api/object.ts'
@@ -22,36 +22,39 @@ import { NamesInUse } from './crd-names.ts'
 import { claimOf, isTrue, nextStatus } from './crd-status.ts'
 import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 
-/** Concurrent status writes; more would only wait for the database. */
+/** Maximum number of concurrent status writes. More would only wait for the database. */
 const WRITES_MAX = 8
 /**
- * Definitions that are cleaned up concurrently: each lists its objects, and deletes several of them
- * at a time.
+ * Maximum number of definitions that are cleaned up concurrently. Each lists its objects, and
+ * deletes several of them at a time.
  */
 const CLEANUPS_MAX = 8
 /**
- * How long after a clean-up the definition is checked again: if a backup was restored meanwhile, it
- * may exist again without an event.
+ * Delay after which a definition is checked again after its clean-up. If a backup was restored in
+ * the meantime, the definition may exist again without an event.
  */
 const LOOK_AGAIN_MS = 5_000
-/** The wait before a lost watch of definitions is reopened. */
+/** Delay before a lost watch of definitions is reopened. */
 const WATCH_RETRY_MS = 200
 
 export type CrdControllerOptions = CrdCleanupOptions & {
   readonly registry: Registry
   readonly reader: ObjectReader
-  /** Changes when the database turns out to be another one, or an older state of it. */
+  /**
+   * Returns a number that changes when the database turns out to be a different one, or an older
+   * state of it.
+   */
   readonly life: () => number
   readonly range: WatchOptions['range']
-  /** Drops what is cached for the resource; if it is gone for good, its metrics, too. */
+  /** Drops what is cached for the resource and, if the resource is gone for good, its metrics. */
   readonly forget: (resource: Resource, isGone: boolean) => void
-  /** Creates or deletes the APIService of a version of a group. Fails if that could not be done. */
+  /** Creates or deletes the APIService of a group version. Rejects if that is not possible. */
   readonly announce: (
     place: { readonly group: string; readonly version: string },
     isServed: boolean,
   ) => Promise<void>
   /**
-   * Versions of groups, as `group/version`, that have an APIService from any server and may no
+   * Lists group versions, as `group/version`, that have an APIService from any server and may no
    * longer be served.
    */
   readonly listAnnounced: () => Promise<readonly string[]>
@@ -60,8 +63,8 @@ export type CrdControllerOptions = CrdCleanupOptions & {
 }
 
 /**
- * The encoded definition in the cache, which is decoded when needed: schemas are large, and most
- * are never used.
+ * The encoded definition in the cache. It is decoded when needed, because schemas are large and
+ * most are never used.
  */
 type Source = { item: Item }
 
@@ -69,13 +72,16 @@ type CrdEntry = {
   readonly source: Source
   readonly crd: Crd
   readonly resources: readonly CustomResource[]
-  /** What the resources were built from, as a string: if it changes, they are built again. */
+  /**
+   * A string that identifies what the resources were built from. If it changes, they are built
+   * again.
+   */
   readonly mark: string
-  /** Cached objects stay valid while this stays the same. */
+  /** Cached objects stay valid while this string stays the same. */
   readonly formMark: string
   /** The `life` of the database that the definition was read from. */
   readonly life: number
-  /** Whether its objects are to be deleted. */
+  /** Whether the objects of the definition are being deleted. */
   isDoomed: boolean
 }
 
@@ -83,27 +89,27 @@ export class CrdController implements AsyncDisposable {
   readonly #options: CrdControllerOptions
   readonly #known = new Map<string, CrdEntry>()
   readonly #inUse = new NamesInUse()
-  /** Definitions that wait for names which others have. */
+  /** Definitions that wait for names which other definitions have. */
   readonly #refused = new Set<string>()
   /** Definitions whose status may have to be written once the initial list is complete. */
   readonly #unjudged = new Set<string>()
-  /** Definitions that cannot be read: nobody knows which versions they define. */
+  /** Definitions that cannot be read, so that their versions are unknown. */
   readonly #unreadable = new Set<string>()
-  /** Those among them whose values cannot be decrypted, since the watch began. */
+  /** Definitions in `#unreadable` whose values could not be decrypted since the watch began. */
   readonly #undecryptable = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
   /**
-   * APIServices that may have to go: those that existed before definitions were listed, and those
-   * that wait for what cannot be read.
+   * APIServices that may have to be deleted: those that existed before the definitions were listed,
+   * and those that may belong to an unreadable definition.
    */
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
   #watcher: EventSource | undefined
-  /** Takes the events that are there, without waiting to be woken. */
+  /** Takes the available events without waiting to be woken up. */
   #takeNow: (() => void) | undefined
   /** Whether the watch has delivered its initial events. */
   #isListed = false
@@ -139,19 +145,22 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the definitions that were acknowledged before the call are served. Fails if that
-   * is not possible now.
+   * Resolves when all definitions that were acknowledged before the call are served. Rejects if
+   * that is not possible now.
    */
   async latest(): Promise<void> {
     const { reader, range } = this.#options
     await reader.list({ from: range.from, to: range.from }, 'latest')
-    if (!this.#isListed) throw new Error('definitions are being listed')
+    if (!this.#isListed) throw new Error('CustomResourceDefinitions are still being listed')
     this.#takeNow?.()
-    // A watch that was too slow is closed by a take.
-    if (this.#watcher?.state !== 'live') throw new Error('definitions are listed again')
+    // Taking events closes a watch that was too slow.
+    if (this.#watcher?.state !== 'live')
+      throw new Error('CustomResourceDefinitions have to be listed again')
   }
 
-  /** The APIService of a version is gone: it is created again if the version is served. */
+  /**
+   * Called when the APIService of a version was deleted. It is recreated if the version is served.
+   */
   announceAgain(group: string, version: string): void {
     const place = `${group}/${version}`
     if (this.#isListed && this.#isServed(place)) this.#announcements.add(place)
@@ -182,7 +191,9 @@ export class CrdController implements AsyncDisposable {
         await this.#takeFrom(watcher, onListed)
       } catch (error) {
         if (!signal.aborted)
-          this.#options.log('warn', 'definitions cannot be followed yet', { error: String(error) })
+          this.#options.log('warn', 'failed to watch CustomResourceDefinitions; retrying', {
+            error: String(error),
+          })
       }
       // Rejects only when the server stops, which the loop checks.
       await sleep(this.#options.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(
@@ -193,8 +204,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Fails when the server stops meanwhile: while the database is unavailable, opening a watch takes
-   * long.
+   * Opens the watch. Rejects if the server stops while it is being opened, which takes long while
+   * the database is unavailable.
    */
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#options
@@ -225,15 +236,16 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * A definition that is deleted while no server runs leaves its APIServices behind. They are
-   * listed before the definitions: an APIService that another replica creates later may belong to a
-   * definition that is not in the list. Never fails: definitions are served without it.
+   * Lists the APIServices. A definition that is deleted while no server runs leaves its APIServices
+   * behind. They must be listed before the definitions, because an APIService that another replica
+   * creates later may belong to a definition that is not in the list. This never rejects, since
+   * definitions are served even without the list.
    */
   async #readAnnounced(): Promise<void> {
     try {
       this.#announced = await this.#options.listAnnounced()
     } catch (error) {
-      this.#options.log('warn', 'the APIServices of definitions cannot be listed', {
+      this.#options.log('warn', 'failed to list the APIServices of CustomResourceDefinitions', {
         error: String(error),
       })
     }
@@ -265,8 +277,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * What was served of it goes on; one that is new is not served, and keeps nothing else from
-   * being.
+   * Records that a definition cannot be decrypted. If it was served before, it stays served; a new
+   * one is not served. Other definitions are not affected.
    */
   #recordUnreadable(name: string, state: 'unreadable' | 'gone'): void {
     if (state === 'gone') {
@@ -276,12 +288,12 @@ export class CrdController implements AsyncDisposable {
     }
     this.#undecryptable.add(name)
     this.#unreadable.add(name)
-    this.#options.log('error', 'a definition cannot be decrypted', { name })
+    this.#options.log('error', 'a CustomResourceDefinition cannot be decrypted', { name })
   }
 
   /**
-   * An APIService may belong to a definition that cannot be read now: it stays until that one can
-   * be, or is gone.
+   * Queues the deletion of APIServices that are no longer needed. An APIService may belong to a
+   * definition that cannot be read now, so all stay until every definition is readable or gone.
    */
   #withdraw(): void {
     if (!this.#isListed || this.#unreadable.size > 0) return
@@ -289,14 +301,17 @@ export class CrdController implements AsyncDisposable {
     this.#announced = []
   }
 
-  /** A definition that cannot be read must not keep the others from being served. */
+  /** Serves a definition. One that cannot be read must not prevent others from being served. */
   #tryPut(name: string, item: Item): void {
     try {
       this.#put(name, item)
       this.#unreadable.delete(name)
     } catch (error) {
       this.#unreadable.add(name)
-      this.#options.log('error', 'a definition cannot be served', { name, error: String(error) })
+      this.#options.log('error', 'a CustomResourceDefinition cannot be served', {
+        name,
+        error: String(error),
+      })
     }
   }
 
@@ -306,15 +321,19 @@ export class CrdController implements AsyncDisposable {
     const known = this.#known.get(name)
     const isDoomed = needsCleanUp(object)
     if (known !== undefined) {
-      // One clean-up is enough: the queue retries it until it is done. But it may have been done in
-      // a database that an older backup has replaced since: then the definition is in a list again.
+      // The queue retries a clean-up until it is done, so one is enough. But it may have been done
+      // in a database that was then replaced by an older backup; then the definition is listed
+      // again.
       if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
       known.isDoomed = isDoomed
     }
     this.#checkStatus(name, object)
   }
 
-  /** Queues a status write if the definition, or the names of others, call for another status. */
+  /**
+   * Queues a status write if the content of the definition, or the names of others, require a
+   * different status.
+   */
   #checkStatus(name: string, object: KubeObject): void {
     this.#refused.delete(name)
     if (nextStatus(object, this.#inUse, this.#options.now()) !== undefined) this.#write(name)
@@ -322,8 +341,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Not before the initial list is complete: a name that seems free may belong to a definition that
-   * is still to come.
+   * Queues a status write, but only after the initial list is complete. Before that, a name that
+   * seems free may belong to a definition that is still to be listed.
    */
   #write(name: string): void {
     if (this.#isListed) this.#statuses.add(name)
@@ -334,15 +353,15 @@ export class CrdController implements AsyncDisposable {
     const { changeStatus, now } = this.#options
     await changeStatus(name, (object) => {
       const seen = this.#known.get(name)?.source.item.revision ?? 0
-      // It is judged again when the watch has delivered this revision: by then all names requested
-      // before it are known, too.
+      // The status is computed again when the watch has delivered this revision. By then, all names
+      // that were requested before it are known.
       if (Number(object.metadata.resourceVersion) > seen) return undefined
       if (!this.#isListed) {
         this.#unjudged.add(name)
         return undefined
       }
       const next = nextStatus(object, this.#inUse, now())
-      // Its names seemed to be free when it was queued, but are not, or no longer.
+      // Its names seemed free when it was queued, but another definition has them now.
       if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
       return next
     })
@@ -357,11 +376,11 @@ export class CrdController implements AsyncDisposable {
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
     const form = `${formOf(crd)} ${isServed}`
     const mark = `${form} ${crd.isTerminating}`
-    // In a restored database the same uid and generation may have had another schema.
+    // In a restored database, the same uid and generation may have had another schema.
     const life = this.#options.life()
     const isSameDatabase = before?.life === life
     if (before?.mark === mark && isSameDatabase) {
-      // The older item would keep its bytes in memory.
+      // Keeping the older item would keep its bytes in memory.
       before.source.item = item
       return
     }
@@ -378,7 +397,10 @@ export class CrdController implements AsyncDisposable {
     this.#announceChanges(crd.group, was, resources)
   }
 
-  /** Others may wait for names that it no longer has or requests. */
+  /**
+   * Records the names of a definition. Other definitions may wait for names that it no longer has
+   * or requests.
+   */
   #claim(name: string, object: KubeObject, group: string): void {
     const claim = claimOf(object)
     if (this.#inUse.set(name, claim)) this.#checkRefused(group, name)
@@ -407,8 +429,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Queues the versions that the definition has begun or ceased to serve; `#announce` checks
-   * whether another definition serves them.
+   * Queues the versions that the definition began or ceased to serve. `#announce` checks whether
+   * another definition serves them.
    */
   #announceChanges(
     group: string,

@@ -1,7 +1,7 @@
 /**
  * Keeps the default ServiceCIDR, `kubernetes`: creates it, adds the second range when the cluster
  * becomes dual-stack, and sets the condition Ready if it has none. An object that does not match
- * the flags is left as it is, and logged.
+ * the flags is left unchanged, and a warning is logged.
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
@@ -9,7 +9,7 @@ import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
-/** Upstream's interval. */
+/** Interval between checks, as in kube-apiserver. */
 export const RANGE_CHECK_MS = 10_000
 
 const collection = '/apis/networking.k8s.io/v1/servicecidrs'
@@ -17,10 +17,10 @@ const name = 'kubernetes'
 
 export type DefaultServiceRangeOptions = {
   readonly handle: Handler
-  /** --runtime-config may have turned the resource off. */
+  /** Whether the resource is served; --runtime-config may have disabled it. */
   readonly isServed: boolean
   readonly ranges: readonly Cidr[]
-  /** In the format of the timestamps in metadata. */
+  /** Returns the current time in the format of metadata timestamps. */
   readonly now: () => string
   readonly log: Log
 }
@@ -36,8 +36,8 @@ export class DefaultServiceRange {
   }
 
   /**
-   * Fails if the object cannot be read or written. A conflict is no failure: the next check sees
-   * what another server wrote.
+   * Checks the object once. Rejects if it cannot be read or written. A conflict is not an error:
+   * the next check sees what another server wrote.
    */
   readonly check = async (signal: AbortSignal): Promise<void> => {
     if (!this.#options.isServed) return
@@ -49,7 +49,7 @@ export class DefaultServiceRange {
     if (answer.status === NOT_FOUND) return await this.#create(signal)
     const found = objectOf(answer)
     if (answer.status !== OK || !isFields(found))
-      throw new Error(`it could not be read: status ${answer.status}`)
+      throw new Error(`reading the ServiceCIDR kubernetes failed: status ${answer.status}`)
     const cidrs = textsOf(fieldsOf(found['spec'])['cidrs'])
     if (isSecondMissing(cidrs, this.#cidrs)) return await this.#addSecond(found, signal)
     if (cidrs.join() !== this.#cidrs.join()) return this.#reportMismatch(cidrs)
@@ -71,7 +71,9 @@ export class DefaultServiceRange {
   }
 
   async #addSecond(found: Fields, signal: AbortSignal): Promise<void> {
-    this.#options.log('info', 'services get addresses of a second family', { ranges: this.#cidrs })
+    this.#options.log('info', 'adding the second range to the default ServiceCIDR', {
+      ranges: this.#cidrs,
+    })
     const body = { ...found, spec: { ...fieldsOf(found['spec']), cidrs: [...this.#cidrs] } }
     await this.#write({ method: 'PUT', path: `${collection}/${name}`, body, signal })
   }
@@ -92,14 +94,14 @@ export class DefaultServiceRange {
   async #write(written: Parameters<typeof request>[1]): Promise<void> {
     const { status } = await request(this.#options.handle, written)
     if (status >= FAILURE && status !== CONFLICT)
-      throw new Error(`${written.method}: status ${status}`)
+      throw new Error(`${written.method} of the ServiceCIDR kubernetes failed: status ${status}`)
   }
 
   #reportMismatch(cidrs: readonly string[]): void {
     if (this.#hasReportedMismatch) return
     this.#hasReportedMismatch = true
     const message =
-      'services get addresses from other ranges than --service-cluster-ip-range says: make the flag say the same on all servers, or delete the ServiceCIDR kubernetes'
+      'the ServiceCIDR kubernetes differs from --service-cluster-ip-range, so Services get addresses outside of the ranges of the flag: set the same ranges on all servers, or delete the ServiceCIDR'
     this.#options.log('warn', message, { ranges: cidrs, flag: this.#cidrs })
   }
 }

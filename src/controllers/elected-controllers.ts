@@ -41,39 +41,42 @@ export type ElectedControllersOptions = {
   readonly accessOf: CacheAccessOf
   /** Creates in progress in this process, by namespace. */
   readonly creates: Pick<InProgress, 'onIdle'>
-  /** Whether other processes may have the same database. */
+  /** Whether other processes may use the same database. */
   readonly hasReplicas: boolean
   readonly election: {
     /**
-     * Of this process. Undefined: no other has the same database, so there is nothing to be elected
-     * for.
+     * Identity of this process in the election. Undefined if no other process uses the same
+     * database, so that no election is needed.
      */
     readonly identity: string | undefined
-    /** No other process can have the database: a Lease that an earlier run left is free. */
+    /**
+     * Whether no other process can use the database, so that a Lease left by an earlier run is
+     * free.
+     */
     readonly holdsStore: boolean
   }
   readonly metrics: QueueMetrics
   readonly openCharges: OpenCharges
   readonly gates: Gates
-  /** How long legacy tokens of service accounts may be unused. */
+  /** How long legacy service account tokens may be unused. */
   readonly legacyTokenPeriodMs: number
   readonly certificates: {
     /** The CA of the serving certificate, which is published in every namespace. */
     readonly rootCaPem: string
-    /** Signs the certificates of CertificateSigningRequests. */
+    /** Signers of the certificates for CertificateSigningRequests. */
     readonly signers: Signers
   }
   readonly clock: Clock
-  /** Of what is due at a time of that clock. Absent: those of the system. */
+  /** Timers for work that is due at a time of that clock. Defaults to the system timers. */
   readonly timers?: Timers | undefined
   readonly log: Log
-  /** Remote API servers. Absent: there are none. */
+  /** Remote API servers, if there are any. */
   readonly remote?: RemoteApis | undefined
 }
 
 /**
- * The functions that start the controllers with these names, as --controllers has them. To be
- * called when the system namespaces exist.
+ * Returns functions that start the controllers with these names (--controllers). Call them only
+ * when the system namespaces exist.
  */
 export function controllerStarts(
   names: readonly ControllerName[],
@@ -115,7 +118,7 @@ function createReadLease({
   }
 }
 
-/** By their names, with their service accounts. */
+/** Controllers by name, with their service accounts. */
 const controllers: {
   readonly [name in ControllerName]: { readonly account: string; readonly start: Start }
 } = {

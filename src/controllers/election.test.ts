@@ -26,7 +26,7 @@ class VirtualTime {
     return { close: () => this.#due.delete(entry) }
   }
 
-  /** What a timer starts is done before the next one. */
+  /** Advances the clock. Work that a timer starts is done before the next timer fires. */
   async pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms
     for (;;) {
@@ -43,7 +43,7 @@ class VirtualTime {
   }
 }
 
-/** The one Lease that both replicas see. */
+/** The Lease that both replicas see. */
 class Store {
   lease: KubeObject | undefined
   managerLease: KubeObject | undefined
@@ -67,13 +67,13 @@ const answer = (status: number, body: object): ApiResponse => ({
 type Fault =
   | 'none'
   | 'write hangs'
-  | 'write hangs, whatever its signal says'
+  | 'write hangs and ignores its signal'
   | 'write fails'
   | 'read hangs'
   | 'read fails'
 const faults: readonly Fault[] = [
   'write hangs',
-  'write hangs, whatever its signal says',
+  'write hangs and ignores its signal',
   'write fails',
   'read hangs',
   'read fails',
@@ -100,7 +100,7 @@ class Replica implements AsyncDisposable {
   writes = 0
   /** Called when a controller could not be started after the others. */
   failLater: (error: unknown) => void = () => assert.fail()
-  /** What hangs is answered when this is called. */
+  /** Functions that complete hanging requests. */
   readonly late: (() => void)[] = []
   readonly election: Election
 
@@ -160,14 +160,14 @@ class Replica implements AsyncDisposable {
 }
 
 /**
- * How long a holder may lead after its last renewal: others begin after 8 s, and its controllers
- * need time to end.
+ * How long a holder may lead after its last renewal. Others begin after 8 seconds, and the holder's
+ * controllers need time to end.
  */
 const LEADS_MS_MAX = 5_500
 const STEP_MS = 100
 
 for (const fault of faults)
-  test(`a holder stops before another one may start: ${fault}`, async () => {
+  test(`a holder stops before another replica may start: ${fault}`, async () => {
     for (let atMs = 3_000; atMs < 6_000; atMs += 300) {
       const clock = new VirtualTime()
       const parts = { time: clock.time, store: new Store() }
@@ -181,13 +181,13 @@ for (const fault of faults)
       const renewedMs = new Date(textOf(renewed)).getTime()
       while (!second.isLeading) {
         await clock.pass(STEP_MS)
-        assert.ok(clock.nowMs < 20_000, 'nobody leads')
+        assert.ok(clock.nowMs < 20_000, 'no replica leads')
         assert.ok(
           !first.isLeading || clock.nowMs - renewedMs <= LEADS_MS_MAX + STEP_MS,
           `${fault} at ${atMs}`,
         )
       }
-      // What comes late changes nothing.
+      // Responses that arrive late change nothing.
       first.fault = 'none'
       for (const go of first.late) go()
       await clock.pass(5_000)
@@ -195,7 +195,7 @@ for (const fault of faults)
     }
   })
 
-/** As a run leaves it that was killed. */
+/** Returns a Lease as a killed run leaves it behind. */
 const leftBy = (name: string, holderIdentity: string): KubeObject => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
@@ -203,7 +203,7 @@ const leftBy = (name: string, holderIdentity: string): KubeObject => ({
   spec: { holderIdentity, leaseDurationSeconds: 8 },
 })
 
-test('a process that has its store to itself does not wait for the Lease of a run that was killed', async () => {
+test('a process that has its store to itself does not wait for the Lease of a killed run', async () => {
   const clock = new VirtualTime()
   for (const holdsStore of [true, false]) {
     const store = new Store()
@@ -214,7 +214,7 @@ test('a process that has its store to itself does not wait for the Lease of a ru
   }
 })
 
-test('it stands back for kube-controller-manager all the same', async () => {
+test('a process that has its store to itself still yields to kube-controller-manager', async () => {
   const clock = new VirtualTime()
   const store = new Store()
   store.managerLease = leftBy('kube-controller-manager', 'manager')
@@ -225,7 +225,7 @@ test('it stands back for kube-controller-manager all the same', async () => {
   assert.ok(only.isLeading)
 })
 
-test('a holder that is answered again leads again', async () => {
+test('a holder leads again when its writes succeed again', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using only = new Replica('one', parts)
@@ -254,7 +254,7 @@ test('controllers that fail to stop do not end the election', async () => {
   assert.ok(only.isLeading)
 })
 
-test('who cannot start the controllers leaves the Lease to others, and tries again', async () => {
+test('a server that cannot start the controllers leaves the Lease to others and retries', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using first = new Replica('one', parts)
@@ -269,7 +269,7 @@ test('who cannot start the controllers leaves the Lease to others, and tries aga
   assert.ok(first.isLeading)
 })
 
-test('one whose controllers cannot all be started lets another one lead, and tries again', async () => {
+test('a server that cannot start all controllers lets another one lead and retries', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using first = new Replica('one', parts)
@@ -287,7 +287,7 @@ test('one whose controllers cannot all be started lets another one lead, and tri
 })
 
 for (const when of ['at once', 'later'] as const)
-  test(`who cannot start the controllers tries it again ever later: fails ${when}`, async () => {
+  test(`a server that cannot start the controllers retries with growing delays: fails ${when}`, async () => {
     const clock = new VirtualTime()
     const parts = { time: clock.time, store: new Store() }
     await using only = new Replica('one', parts)
@@ -304,7 +304,8 @@ for (const when of ['at once', 'later'] as const)
     assert.ok((counts[0] ?? 0) >= 4 && (counts[0] ?? 0) <= 8, counts.join())
     assert.ok(Math.max(...counts.slice(2)) <= 2, counts.join())
     assert.ok(only.starts >= 8, counts.join())
-    // One that was able to start them all begins anew; what failed just now is given up first.
+    // After a start succeeds, the delays begin at the minimum again. The failure just before is
+    // handled first.
     only.failsToStart = false
     await clock.pass(2_000)
     while (!only.isLeading) await clock.pass(1_000)
@@ -314,7 +315,7 @@ for (const when of ['at once', 'later'] as const)
     assert.ok(only.isLeading)
   })
 
-test('servers that find no database do not all come back to it at once', async () => {
+test('servers that lost their database do not all return to it at the same time', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   const randoms = [0, 0.5, 1]
@@ -330,7 +331,7 @@ test('servers that find no database do not all come back to it at once', async (
   )
 })
 
-test('a server that stops does not wait for what hangs', async () => {
+test('a server that stops does not wait for hanging requests', async () => {
   for (const fault of faults) {
     const clock = new VirtualTime()
     const parts = { time: clock.time, store: new Store() }

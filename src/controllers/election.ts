@@ -1,7 +1,7 @@
 /**
  * Decides which replica runs the controllers: the one that holds the Lease `keelson-controllers`.
- * None does while a kube-controller-manager holds its own, so that no two programs do the same
- * work.
+ * No replica runs them while a kube-controller-manager holds its own Lease, so that no two programs
+ * do the same work.
  */
 import { fieldsOf, type KubeObject, numberOf, omit } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -13,28 +13,28 @@ import { orAborted } from '../lib/concurrency/or-aborted.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/time/timers.ts'
 import { ObservedLease } from './observed-lease.ts'
 
-/** How often the leases are looked at, which the cache has. */
+/** Interval between checks of the Leases, which are read from the cache. */
 const LOOK_MS = 1_000
 const RENEW_MS = 2_000
 /**
- * For how long others wait for a holder that is silent: work goes on within 15 s after it was
- * killed.
+ * How long the Lease is valid. When a holder is killed, others wait for this time, so that
+ * controllers run again within 15 seconds.
  */
 const VALID_SECONDS = 8
 /**
- * A holder that could not renew for this long stops its controllers; they have 2.5 s to end before
- * another one starts its own.
+ * A holder that could not renew its Lease for this long stops its controllers. They have 2.5
+ * seconds to end before another replica starts its own.
  */
 const GIVE_UP_MS = 5_500
 /**
- * A server whose controllers cannot be started leaves the Lease to others; its waits double from
- * the first to the longest.
+ * Delays before a server whose controllers failed to start tries to lead again. They double from
+ * the first to the maximum. Meanwhile other servers can take the Lease.
  */
 const START_AGAIN_MS_FIRST = 1_000
 const START_AGAIN_MS_MAX = 60_000
 /**
- * Waits after a failure are up to this part longer, so that servers do not come back to a database
- * together. client-go's.
+ * Fraction by which delays after a failure are extended at most, so that servers do not all return
+ * to a database at the same time. The value is that of client-go.
  */
 const JITTER = 1.2
 
@@ -44,25 +44,25 @@ export const ownLease = 'keelson-controllers'
 const managerLease = 'kube-controller-manager'
 
 export type ElectionOptions = {
-  /** As the server itself. */
+  /** Handles requests as the server itself. */
   readonly handle: Handler
-  /** A Lease in kube-system, from the cache. */
+  /** Reads a Lease in kube-system from the cache. */
   readonly readLease: (name: string) => Promise<KubeObject | undefined>
-  /** Of this process. */
+  /** Identity of this process. */
   readonly identity: string
   /**
-   * No other process can have the database, as the lock of a data folder proves: whoever else holds
-   * the Lease is a run that has ended, perhaps by kill -9.
+   * Whether no other process can use the database, which the lock of a data folder proves. Any
+   * other holder of the Lease is then a run that has ended, perhaps with kill -9.
    */
   readonly holdsStore?: boolean
   /**
-   * Starts the controllers; they end when they are disposed of. `onFailed`: one could not be
-   * started after all.
+   * Starts the controllers, which end when they are disposed. `onFailed` is called if one of them
+   * cannot be started after all.
    */
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
   readonly time?: Time
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number
 }
 
@@ -72,13 +72,13 @@ export class Election implements AsyncDisposable {
   readonly #stopping = new AbortController()
   readonly #manager = new ObservedLease()
   readonly #own = new ObservedLease()
-  /** Our Lease as it was written last; undefined: somebody else has it, or nobody. */
+  /** The Lease as this server last wrote it. Undefined if this server does not hold it. */
   #held: KubeObject | undefined
   #renewedMs = 0
   #leading: AsyncDisposable | undefined
-  /** Why not all controllers could be started. */
+  /** The reason for which not all controllers could be started. */
   #failure: { readonly error: unknown } | undefined
-  /** In a row. */
+  /** Number of consecutive failed starts. */
   #failedStarts = 0
   #startAfterMs = 0
   #isStandingBack = false
@@ -107,10 +107,10 @@ export class Election implements AsyncDisposable {
       try {
         await this.#checkLease()
       } catch (error) {
-        // A holder has no time to lose.
+        // A holder must not lose time, so only other servers add jitter.
         if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
         if (!signal.aborted)
-          log('warn', 'the election of who runs controllers failed; it is tried again', {
+          log('warn', 'the leader election of the controllers failed; retrying', {
             error: String(error),
           })
       }
@@ -119,9 +119,13 @@ export class Election implements AsyncDisposable {
       if (this.#leftMs === 0) await this.#stopLeading()
     }
     await this.#release().catch((error: unknown) =>
-      log('warn', 'the Lease of the controllers stays until it is no longer valid', {
-        error: String(error),
-      }),
+      log(
+        'warn',
+        'failed to release the Lease of the controllers; other servers wait until it expires',
+        {
+          error: String(error),
+        },
+      ),
     )
   }
 
@@ -130,8 +134,8 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * For how long a holder may still lead if it is not renewed. One that holds nothing has all of it
-   * to get it.
+   * How long a holder may still lead without renewing its Lease. A server that does not hold the
+   * Lease has the full time to acquire it.
    */
   get #leftMs(): number {
     return this.#held === undefined
@@ -140,8 +144,9 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * Fails when no time is left, or the server stops, even if the work does not end then. Stopping
-   * the controllers is no such work: they must have ended before they may start again.
+   * Runs work until no time is left or the server stops, and then rejects even if the work does not
+   * end. It must not be used to stop the controllers, which must have ended before they may start
+   * again.
    */
   async #withTimeout<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     using limit = deadline(this.#time, this.#leftMs)
@@ -172,13 +177,16 @@ export class Election implements AsyncDisposable {
     return holdsStore || !this.#own.isHeld(now) || this.#own.holder === identity
   }
 
-  /** Who holds the Lease and does nothing keeps others from doing it. */
+  /**
+   * Gives up the Lease after a failed start. A holder that does not run the controllers would
+   * prevent others from running them.
+   */
   async #giveUp(error: unknown): Promise<void> {
     const againMs = this.#jittered(
       Math.min(START_AGAIN_MS_FIRST * 2 ** this.#failedStarts++, START_AGAIN_MS_MAX),
     )
     this.#startAfterMs = this.#time.monotonicMs() + againMs
-    this.#options.log('error', 'the controllers could not be started; it is tried again', {
+    this.#options.log('error', 'failed to start the controllers; retrying', {
       error: String(error),
       againMs: Math.round(againMs),
     })
@@ -194,7 +202,7 @@ export class Election implements AsyncDisposable {
       const holder = this.#manager.holder
       this.#options.log(
         'info',
-        'kube-controller-manager runs: the controllers of this server stand back',
+        'kube-controller-manager is running; the controllers of this server stay inactive',
         { holder },
       )
     }
@@ -218,7 +226,7 @@ export class Election implements AsyncDisposable {
           : transitions + 1,
     }
     const held = await this.#write(found === undefined ? { ...newLease, spec } : { ...found, spec })
-    // Another one was first.
+    // Another server was first.
     if (held === undefined || this.#stopping.signal.aborted) return
     try {
       this.#failure = undefined
@@ -237,20 +245,23 @@ export class Election implements AsyncDisposable {
     this.#failedStarts = 0
   }
 
-  /** Undefined: somebody else has changed the Lease. Fails if it cannot be written. */
+  /**
+   * Writes the Lease. Returns undefined if another server has changed it. Rejects if it cannot be
+   * written.
+   */
   async #write(lease: KubeObject): Promise<KubeObject | undefined> {
     const startMs = this.#time.monotonicMs()
     const response = await this.#withTimeout((signal) => this.#send(lease, signal))
     if (response.status === CONFLICT || response.status === NOT_FOUND) return undefined
     if (response.status >= FAILURE)
-      throw new Error(`the Lease ${ownLease} answers ${response.status}`)
+      throw new Error(`writing the Lease ${ownLease} failed: status ${response.status}`)
     const { metadata, spec } = fieldsOf(objectOf(response))
     this.#held = {
       ...newLease,
       metadata: { ...fieldsOf(metadata), managedFields: undefined },
       spec,
     }
-    // The others count from the write, which is after its start.
+    // Other servers measure the validity from the write, which happens after this start.
     this.#renewedMs = startMs
     return this.#held
   }
@@ -270,13 +281,16 @@ export class Election implements AsyncDisposable {
     try {
       await leading?.[Symbol.asyncDispose]()
     } catch (error) {
-      this.#options.log('error', 'the controllers of this server did not stop in order', {
+      this.#options.log('error', 'failed to stop the controllers of this server cleanly', {
         error: String(error),
       })
     }
   }
 
-  /** Lets the Lease go, so that nobody has to wait until it is no longer valid. */
+  /**
+   * Stops the controllers and releases the Lease, so that other servers need not wait until it
+   * expires.
+   */
   async #release(): Promise<void> {
     const held = this.#held
     await this.#stopLeading()

@@ -11,7 +11,7 @@ const finished = { type: 'Complete', status: 'True', lastTransitionTime: '2001-0
 const ofJob = (ttlSecondsAfterFinished: number | undefined, ...conditions: readonly Fields[]) =>
   jobExpiryOf({ spec: { ttlSecondsAfterFinished }, status: { conditions } })
 
-test('a Job that has finished and says after how long goes then', () => {
+test('a finished Job with a TTL expires when the TTL has passed', () => {
   assert.equal(ofJob(10, finished), finishedMs + 10_000)
   assert.equal(ofJob(0, { ...finished, type: 'Failed' }), finishedMs)
   assert.equal(ofJob(undefined, finished), undefined)
@@ -23,7 +23,7 @@ test('a Job that has finished and says after how long goes then', () => {
 const ofToken = (expiration: string, type = 'bootstrap.kubernetes.io/token') =>
   tokenExpiryOf({ type, data: { expiration: Buffer.from(expiration).toString('base64') } })
 
-test('a bootstrap token expires when it says; one that says nonsense has expired', () => {
+test('a bootstrap token expires at its expiration, and one with an invalid expiration has expired', () => {
   assert.equal(ofToken('2001-02-03T04:05:06Z'), finishedMs)
   assert.equal(ofToken('soon'), 0)
   assert.equal(ofToken(''), undefined)
@@ -46,7 +46,7 @@ const pod = (
   spec: { volumes: [volume], ...spec },
 })
 
-test('a claim is used by a pod that is on a node and names it, or owns it', () => {
+test('a claim is used by a scheduled pod that names or owns it', () => {
   const named = { name: 'v', persistentVolumeClaim: { claimName: 'c' } }
   assert.ok(usesClaim(pod(named), claim()))
   assert.ok(!usesClaim(pod(named, {}), claim()))

@@ -18,7 +18,9 @@ const schema = {
   spec: { priorityLevelConfiguration: { name: 'exempt' } },
 }
 
-test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }, async () => {
+test('priority levels that cannot be listed are not treated as missing', {
+  timeout: 120_000,
+}, async () => {
   const written: string[] = []
   const logged: string[] = []
   const handle: Handler = async ({ method, path, query, signal }) => {
@@ -39,10 +41,10 @@ test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }
     await turn()
   }
   assert.deepEqual(written, [])
-  assert.deepEqual(logged, ['warn telling which flow schemas dangle failed; it is tried again'])
+  assert.deepEqual(logged, ['warn the check for dangling FlowSchemas failed; it is tried again'])
 })
 
-test('what could not be told is told again', { timeout: 120_000 }, async () => {
+test('a failed write of a condition is retried', { timeout: 120_000 }, async () => {
   let reported = 0
   const again = Promise.withResolvers<void>()
   const handle: Handler = async ({ method, path, query, signal }) => {
@@ -63,7 +65,7 @@ test('what could not be told is told again', { timeout: 120_000 }, async () => {
   await again.promise
 })
 
-test('a watch that is opened when all is over is closed', { timeout: 120_000 }, async () => {
+test('a watch that opens after the stop is closed', { timeout: 120_000 }, async () => {
   let closed = 0
   const opening = Promise.withResolvers<void>()
   const handle: Handler = async ({ query }) => {
@@ -89,7 +91,7 @@ test('a watch that is opened when all is over is closed', { timeout: 120_000 }, 
   assert.equal(closed, 2)
 })
 
-test('servers that do not agree about a schema write it six times a minute each', {
+test('a server that disagrees with another one about a schema writes it six times a minute', {
   timeout: 120_000,
 }, async () => {
   const time = new SteppedTime()
@@ -98,7 +100,7 @@ test('servers that do not agree about a schema write it six times a minute each'
   const handle: Handler = async ({ method, path, query }) => {
     if (method === 'PATCH') {
       writes++
-      // Another server writes the opposite at once: what is listed is never what was written.
+      // Another server writes the opposite at once, so the list never contains what was written.
       for (const report of ready.splice(0)) report()
       return answer(200, {})
     }

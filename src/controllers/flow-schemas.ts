@@ -1,7 +1,7 @@
 /**
  * Sets the condition Dangling of each FlowSchema: whether the priority level that it references is
- * missing. Watches both kinds, and checks all FlowSchemas when anything changes: there are few, and
- * they change rarely.
+ * missing. It watches both kinds, and checks all FlowSchemas when anything changes: there are few,
+ * and they change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -16,12 +16,12 @@ const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const schemas = `${group}/flowschemas`
 const levels = `${group}/prioritylevelconfigurations`
 const manager = 'api-priority-and-fairness-config-consumer-v1'
-/** The wait before a watch that ended or failed is reopened. */
+/** Delay before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
 
 /**
- * Of each FlowSchema, within a minute, as upstream: servers that do not agree about one would write
- * it for ever.
+ * Maximum number of writes of a FlowSchema within a minute, as in kube-apiserver. Otherwise servers
+ * that disagree about a FlowSchema would write it forever.
  */
 const WRITES_MAX = 6
 const WRITES_MS = 60_000
@@ -29,7 +29,7 @@ const WRITES_MS = 60_000
 export type FlowSchemasOptions = {
   readonly handle: Handler
   readonly now: () => string
-  /** Absent: that of the system. */
+  /** Source of time. Defaults to the system clock and timers. */
   readonly time?: Pick<Time, 'monotonicMs' | 'after'>
   readonly log: Log
 }
@@ -40,14 +40,16 @@ export function followFlowSchemas(given: FlowSchemasOptions): AsyncDisposable {
   const parts: FlowSchemasContext = { time: systemTime, ...given, writes: new Writes() }
   const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
   return new Loop({
-    name: 'telling which flow schemas dangle',
+    name: 'the check for dangling FlowSchemas',
     intervalMs: RETRY_MS,
     run,
     log: parts.log,
   })
 }
 
-/** Resolves when one of the watches has ended; fails if a list or a write of a condition failed. */
+/**
+ * Resolves when one of the watches has ended. Rejects if a list or a write of a condition failed.
+ */
 async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
   const restores = Restores.current()
@@ -57,7 +59,7 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
   let pass: Promise<void> = Promise.resolve()
   let isDue = false
   const look = (): void => {
-    // What comes before the next pass begins is seen by that one.
+    // A pass that has not begun yet will see this change.
     if (isDue) return
     isDue = true
     pass = pass
@@ -84,14 +86,17 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
   }
 }
 
-/** Returns how long to wait before what could not be told yet; 0: all was told. */
+/**
+ * Returns the delay before conditions that could not be written yet may be written, or 0 if there
+ * are none.
+ */
 async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promise<number> {
   const { handle } = parts
   const found = await listed(handle, levels, signal)
   const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
   const all = await listed(handle, schemas, signal)
   if (signal.aborted) return 0
-  // There are few, and a new cluster is to have them soon.
+  // The number of FlowSchemas is small, and a new cluster needs the conditions soon.
   const waits = await Promise.all(all.map((schema) => reportSchema(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
   // limit: FlowSchemas, which administrators write
@@ -129,16 +134,16 @@ async function reportSchema(
     isApply: true,
     signal,
   })
-  // NotFound: the FlowSchema was deleted meanwhile.
-  if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} answers ${status}`)
+  // NotFound means that the FlowSchema was deleted in the meantime.
+  if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} returned status ${status}`)
   return 0
 }
 
-/** When each FlowSchema was written, within the last minute. */
+/** The times at which each FlowSchema was written within the last minute. */
 class Writes {
   readonly #times = new Map<string, readonly number[]>()
 
-  /** Until it may be written again. */
+  /** Returns the delay in milliseconds until the FlowSchema may be written again. */
   waitMs(name: string, nowMs: number): number {
     const recent = (this.#times.get(name) ?? []).filter((atMs) => nowMs - atMs < WRITES_MS)
     return recent.length < WRITES_MAX ? 0 : Math.ceil((recent[0] ?? nowMs) + WRITES_MS - nowMs)
@@ -177,8 +182,8 @@ async function listed(
     query: { resourceVersion: '0' },
     signal,
   })
-  // A failed list must not be taken for an empty one.
-  if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
+  // A failed list must not be mistaken for an empty one.
+  if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
   return itemsOf(fieldsOf(await objectInSlices(response))['items'])
 }
 

@@ -5,14 +5,14 @@ import { beginWork, Restores } from '../lib/concurrency/restores.ts'
 
 export type FollowWatchOptions = {
   readonly path: string
-  /** Absent: the watch starts from the cached state. */
+  /** Version after which the watch starts. Without it, the watch starts from the cached state. */
   readonly resourceVersion?: string
   readonly signal: AbortSignal
 }
 
 /**
- * Passes on the frames of a watch that the server makes on itself, which are JSON lines; resolves
- * when the watch has ended.
+ * Opens a watch on the server itself and passes on its frames, which are JSON lines. Resolves when
+ * the watch has ended.
  */
 export async function followWatch(
   handle: Handler,

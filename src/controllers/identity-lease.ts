@@ -1,11 +1,12 @@
-/** The Lease in kube-system that shows that this server is up. */
+/** The Lease in kube-system which shows that this server is running. */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 
 /**
- * Upstream's figures: renewed often, valid long, so that no server is taken for dead by mistake.
+ * The intervals of kube-apiserver. Leases are renewed often but are valid for a long time, so that
+ * a running server is not mistaken for a dead one.
  */
 export const RENEW_MS = 10_000
 const VALID_SECONDS = 3600
@@ -22,7 +23,7 @@ export type Identity = {
   readonly uid: string
 }
 
-/** `now`: as a timestamp with microseconds. */
+/** Renews or creates the Lease. `now` is a timestamp with microseconds. */
 export async function renewIdentity(
   handle: Handler,
   identity: Identity,
@@ -57,7 +58,7 @@ export async function renewIdentity(
   if (created.status !== CONFLICT) refuseFailure(created.status)
 }
 
-/** Deletes the leases of servers that have not renewed them in time. */
+/** Deletes the Leases of servers that have not renewed them in time. */
 export async function collectExpired(
   handle: Handler,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
@@ -67,22 +68,23 @@ export async function collectExpired(
   for (const { metadata, spec } of itemsOf(fieldsOf(list)['items'])) {
     if (!isExpired(fieldsOf(spec), nowMs)) continue
     const { name, resourceVersion } = fieldsOf(metadata)
-    // The precondition protects a lease that was renewed meanwhile.
+    // The precondition protects a Lease that was renewed in the meantime.
     const preconditions = { resourceVersion: textOf(resourceVersion) }
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions }
     await request(handle, { method: 'DELETE', path: `${folder}/${textOf(name)}`, body, signal })
   }
 }
 
-/** A lease without renewTime or leaseDurationSeconds counts as expired. */
+/** Whether a Lease has expired. One without renewTime or leaseDurationSeconds counts as expired. */
 function isExpired({ renewTime, leaseDurationSeconds }: Fields, nowMs: number): boolean {
   const renewedMs = Date.parse(textOf(renewTime))
   return !(renewedMs + 1000 * numberOf(leaseDurationSeconds) >= nowMs)
 }
 
 /**
- * The same name at each start of a server, and the same as upstream's: a server that replaces a
- * kube-apiserver renews its lease. Servers on one host share it.
+ * Returns the name of the server, which is the same at each start and equals that of
+ * kube-apiserver. A server that replaces a kube-apiserver therefore renews its Lease. Servers on
+ * one host share the name.
  */
 export function serverName(hostname: string): string {
   const hash = createHash('sha256')
@@ -103,7 +105,8 @@ function lengthPrefixed(text: string): Buffer {
 }
 
 function refuseFailure(status: number): void {
-  if (status >= FAILURE) throw new Error(`the server's own lease was not renewed: status ${status}`)
+  if (status >= FAILURE)
+    throw new Error(`renewing the identity Lease of this server failed: status ${status}`)
 }
 
 const NOT_FOUND = 404

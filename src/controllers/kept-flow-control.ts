@@ -1,7 +1,7 @@
 /**
- * Keeps the flow schemas and priority levels of the server itself, as upstream: mandatory ones are
- * as they should be whoever changes them; suggested ones too, unless their annotation says that
- * somebody has taken them over; those of other releases are removed.
+ * Keeps the built-in flow schemas and priority levels current, as kube-apiserver does. Mandatory
+ * ones are reset whenever they are changed. Suggested ones are also reset, unless their annotation
+ * says that a user has taken them over. Those of other releases are removed.
  */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -10,13 +10,13 @@ import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { create, pathOf, type RequiredObject } from './wanted.ts'
 
-/** Upstream's interval. */
+/** Interval between checks, as in kube-apiserver. */
 export const KEEP_FLOWS_MS = 60_000
 
 const annotation = 'apf.kubernetes.io/autoupdate-spec'
 const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
 
-/** Fails when something could not be read or written. */
+/** Checks all objects once. Rejects if one of them cannot be read or written. */
 export async function keepFlowControl(
   handle: Handler,
   all: readonly RequiredObject[],
@@ -56,13 +56,13 @@ async function keep(
   if (body === undefined) return
   const { manager } = wanted
   const { status } = await request(handle, { method: 'PUT', path, body, manager, signal })
-  // After a conflict it is looked at again in a minute.
+  // After a conflict, the object is checked again in the next run.
   if (status !== OK && status !== CONFLICT && status !== NOT_FOUND) {
     throw new Error(`${path} could not be written: status ${status}`)
   }
 }
 
-/** Undefined: it is as it should be, or somebody else's. */
+/** Returns the corrected object, or undefined if it is already right or belongs to a user. */
 function revised(found: Fields, wanted: Fields): Fields | undefined {
   const isOurs = mandatoryNames.has(nameOf(wanted)) || isAutoUpdated(found)
   const isMarked = parseGoBoolean(annotationOf(found)) === isOurs
@@ -77,11 +77,17 @@ function revised(found: Fields, wanted: Fields): Fields | undefined {
   }
 }
 
-/** Without an annotation an object is ours for as long as nobody has changed its spec. */
+/**
+ * Whether the server updates the object. Without the annotation it does so while no user has
+ * changed the spec.
+ */
 const isAutoUpdated = (found: Fields): boolean =>
   parseGoBoolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
 
-/** How much exempt requests lend, and their shares, are for operators to choose. */
+/**
+ * Returns the part of the spec to compare. For exempt levels, operators may choose the shares and
+ * how much is lent.
+ */
 function comparedSpec(object: Fields, found: Fields): Fields {
   const spec = fieldsOf(object['spec'])
   if (spec['type'] !== 'Exempt') return spec
@@ -105,8 +111,8 @@ async function listed(
     query: { resourceVersion: '0' },
     signal,
   })
-  // A failed list must not be taken for an empty one.
-  if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
+  // A failed list must not be mistaken for an empty one.
+  if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
   return new Map(
     itemsOf(fieldsOf(await objectInSlices(response))['items']).map((item) => [nameOf(item), item]),
   )

@@ -8,7 +8,7 @@ const service = {
   object: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'kubernetes' } },
 }
 
-/** Answers with these statuses, one after the other, and notes what was asked. */
+/** Creates a handler that responds with these statuses in order and records the requests. */
 function scripted(statuses: readonly number[]): { handle: Handler; asked: string[] } {
   const asked: string[] = []
   const handle: Handler = async ({ method, path }) => {
@@ -21,19 +21,19 @@ function scripted(statuses: readonly number[]): { handle: Handler; asked: string
 const keep = (handle: Handler): Promise<void> =>
   keepObjects(handle, [service], new AbortController().signal)
 
-test('what is missing is written', async () => {
+test('a missing object is created', async () => {
   const { handle, asked } = scripted([404, 201])
   await keep(handle)
   assert.deepEqual(asked, [`GET ${service.collection}/kubernetes`, `POST ${service.collection}`])
 })
 
-test('what is refused because another writer has it half done is looked for again', async () => {
+test('if a create is rejected, the object is read again, because another writer may have created it', async () => {
   const { handle, asked } = scripted([404, 422, 200])
   await keep(handle)
   assert.equal(asked.at(-1), `GET ${service.collection}/kubernetes`)
 })
 
-test('what is refused and not there is a failure', async () => {
+test('a rejected create of an object that still does not exist is an error', async () => {
   await assert.rejects(
     keep(scripted([404, 422, 404]).handle),
     /kubernetes is missing .* status 422/,

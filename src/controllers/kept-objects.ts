@@ -1,15 +1,15 @@
 /**
- * Objects of the cluster itself that are created again when they are deleted. Existing ones stay as
- * they are.
+ * Recreates built-in objects of the cluster when they are deleted. Existing objects are not
+ * changed.
  */
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { create, pathOf, type RequiredObject } from './wanted.ts'
 
-/** Upstream's interval for the Service kubernetes. */
+/** Interval between checks, as kube-apiserver has it for the Service `kubernetes`. */
 export const KEEP_MS = 10_000
 
-/** Fails when one of them is missing and could not be written. */
+/** Checks all objects once. Rejects if an object is missing and cannot be written. */
 export async function keepObjects(
   handle: Handler,
   all: readonly RequiredObject[],

@@ -1,5 +1,5 @@
 /**
- * Keeps the endpoints of the Service default/kubernetes: the addresses of the running servers,
+ * Keeps the endpoints of the Service default/kubernetes: the addresses of all running servers,
  * including this one.
  */
 import { type Fields, fieldsOf, type Json } from '../api/object.ts'
@@ -11,7 +11,7 @@ import { validateTarget } from '../registry/rules/addresses.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { Loop } from '../lib/concurrency/loop.ts'
 
-/** Upstream's interval. */
+/** Interval between checks, as in kube-apiserver. */
 const RECONCILE_MS = 10_000
 const STOP_MS_MAX = 5_000
 
@@ -29,7 +29,7 @@ export type KubernetesEndpointsOptions = {
 }
 
 /**
- * Whether the address may be an endpoint: validation refuses unspecified, loopback and link-local
+ * Whether the address can be an endpoint. Validation rejects unspecified, loopback and link-local
  * addresses.
  */
 export const isReachable = (address: string): boolean => validateTarget('', address).length === 0
@@ -57,9 +57,13 @@ export class KubernetesEndpoints implements AsyncDisposable {
       await this.#options.records.remove(this.#options.address)
       await this.#reconcile(AbortSignal.timeout(STOP_MS_MAX))
     } catch (error) {
-      this.#options.log('warn', 'this server is still among the endpoints of default/kubernetes', {
-        error: String(error),
-      })
+      this.#options.log(
+        'warn',
+        'failed to remove this server from the endpoints of default/kubernetes',
+        {
+          error: String(error),
+        },
+      )
     }
   }
 
@@ -118,7 +122,7 @@ const named = (labels: Fields): Json => ({ name: 'kubernetes', namespace: 'defau
 
 function refuseFailure({ status }: { readonly status: number }): void {
   if (status >= FAILURE && status !== CONFLICT)
-    throw new Error(`a request of the server to itself failed: status ${status}`)
+    throw new Error(`updating the endpoints of default/kubernetes failed: status ${status}`)
 }
 
 const NOT_FOUND = 404

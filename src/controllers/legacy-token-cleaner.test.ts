@@ -39,7 +39,7 @@ function secretOf(
   return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token', metadata }
 }
 
-test('a token that nobody used for a year is marked, and deleted after another one', async () => {
+test('a token that was not used for a year is invalidated, and deleted after another year', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
   const metadata = {
     name: 'kube-apiserver-legacy-service-account-token-tracking',
@@ -86,7 +86,7 @@ test('a token that nobody used for a year is marked, and deleted after another o
     })
   }
   const all = names.toSorted()
-  // Uses are not recorded for long enough.
+  // Uses have not been recorded for long enough.
   await clean(364)
   assert.deepEqual(await found(), all)
   await clean(366)
@@ -103,7 +103,7 @@ test('a token that nobody used for a year is marked, and deleted after another o
   )
 })
 
-test('a token that is used during the run is not marked, and Pods are read once for each namespace', async () => {
+test('a token that is used during the run is not invalidated, and Pods are listed once per namespace', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
   const metadata = {
     name: 'kube-apiserver-legacy-service-account-token-tracking',
@@ -136,7 +136,7 @@ test('a token that is used during the run is not marked, and Pods are read once 
       watch: (options) => reader.watch(options),
       list: async (range, at, options) => {
         lists++
-        // As the authenticator does.
+        // Records a use, like the authenticator.
         const body = { metadata: { labels: { [lastUsed]: '2026-01-01' } } }
         const path = '/api/v1/namespaces/n/secrets/b'
         const sent = { method: 'PATCH', path, body, isMergePatch: true, signal }

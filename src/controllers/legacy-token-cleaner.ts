@@ -1,7 +1,7 @@
 /**
- * The legacy-serviceaccount-token-cleaner-controller: of tokens that were generated for service
- * accounts into Secrets, those that nobody has used for the period (a year) are marked as invalid,
- * and deleted when they have been that for as long.
+ * The legacy-serviceaccount-token-cleaner-controller. It handles tokens that were generated for
+ * service accounts and stored in Secrets. A token that was not used for the period (a year) is
+ * marked as invalid. It is deleted when it has been invalid for the same period.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -18,7 +18,7 @@ import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 import { pathOf } from './wanted.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
 
-/** Upstream's interval. */
+/** Interval between runs, as in kube-controller-manager. */
 const LOOK_MS = 24 * 60 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -48,7 +48,7 @@ export const cleanLegacyTokens = (options: LegacyTokenCleanerOptions): AsyncDisp
     timers: options.timers,
   })
 
-/** Fails if it cannot be told what is unused. */
+/** Runs once. Rejects if it is unknown since when uses of tokens are recorded. */
 export async function cleanOnce(
   options: LegacyTokenCleanerOptions,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export async function cleanOnce(
   )
   if (secrets === undefined || accounts === undefined || pods === undefined) return
   const slices = new Slices()
-  // The list is in the order of namespaces.
+  // The list is ordered by namespace.
   let mounted: { readonly namespace: string; readonly names: ReadonlySet<string> } | undefined
   const { items } = await secrets.reader.list(secrets.keys.range(), 'latest')
   for (const item of items) {
@@ -78,9 +78,12 @@ export async function cleanOnce(
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
     const isMarked = isDay(invalidSince)
     if (isMarked && invalidSince >= dayOf(nowMs - periodMs)) continue
-    const what = isMarked ? 'a legacy token is deleted' : 'a legacy token is marked as invalid'
+    const what = isMarked
+      ? 'deleting an unused legacy token'
+      : 'invalidating an unused legacy token'
     log('info', what, { namespace, name })
-    // One that is used meanwhile has another version: the use is recorded in it.
+    // A token that is used in the meantime has a new resourceVersion, because the use is recorded
+    // in its Secret.
     const { uid = '', resourceVersion = '' } = secret.metadata
     const response = isMarked
       ? await request(handle, {
@@ -98,9 +101,9 @@ export async function cleanOnce(
           isMergePatch: true,
           signal,
         })
-    // One that has changed is looked at the next time.
+    // A Secret that has changed is handled by the next run.
     if (outcomeOf(response) === undefined)
-      log('error', `${what}: it failed`, { error: failureOf(path, response) })
+      log('error', `${what} failed`, { error: failureOf(path, response) })
   }
 }
 
@@ -112,26 +115,30 @@ function accessTo(
   return resource && accessOf(resource)
 }
 
-/** The end of the day on which the recording of uses began. */
+/** Returns the end of the day on which the recording of uses began. */
 async function trackedSinceMs(handle: Handler, signal: AbortSignal): Promise<number> {
   const path = pathOf(trackingConfigMap(''))
   const response = await request(handle, { method: 'GET', path, signal })
   if (response.status >= FAILURE) throw new Error(failureOf(path, response))
   const since = textOf(fieldsOf(fieldsOf(objectOf(response))['data'])['since'])
-  if (!isDay(since)) throw new Error(`${path} does not say since when uses of tokens are recorded`)
+  if (!isDay(since))
+    throw new Error(`${path} has no valid date since which uses of tokens are recorded`)
   return Date.parse(since) + DAY_MS
 }
 
-/** Whether it is a token from before that time that was not used since. */
+/** Whether it is a token from before this time that has not been used since. */
 function isUnused({ type, metadata }: KubeObject, beforeMs: number): boolean {
   if (type !== tokenType || metadata.deletionTimestamp !== undefined) return false
   if (!(Date.parse(textOf(metadata.creationTimestamp)) < beforeMs)) return false
   const lastUsed = metadata.labels?.[lastUsedLabel]
-  // What cannot be read does not say that nobody uses it.
+  // A label that cannot be parsed does not prove that the token is unused.
   return lastUsed === undefined || (isDay(lastUsed) && lastUsed < dayOf(beforeMs))
 }
 
-/** Only of those that its account refers to is it known that no person made them. */
+/**
+ * Whether the token was generated. This is certain only if its service account refers to it; a user
+ * may have created any other one.
+ */
 async function isGenerated(
   { metadata }: KubeObject,
   { keys, reader }: CacheAccess,
@@ -147,7 +154,7 @@ async function isGenerated(
   return itemsOf(account['secrets']).some((reference) => reference['name'] === name)
 }
 
-/** The names of Secrets that Pods of the namespace mount. */
+/** Returns the names of the Secrets that Pods of the namespace mount. */
 async function mountedNames(
   { keys, reader }: CacheAccess,
   namespace: string,

@@ -12,7 +12,7 @@ const answer = (status: number, body: object = {}): ApiResponse => ({
   body: Buffer.from(JSON.stringify(body)),
 })
 
-/** What was written by the check this much later, given what there is. */
+/** Returns what the check writes this much later, given the response to its GET. */
 async function written(found: ApiResponse, laterMs: number, status = 200): Promise<string[]> {
   const bodies: string[] = []
   let nowMs = start
@@ -33,20 +33,20 @@ const map = (since?: string): ApiResponse =>
     ...(since === undefined ? {} : { data: { since } }),
   })
 
-test('a valid date stays', async () => {
+test('a valid date is not changed', async () => {
   assert.deepEqual(await written(map('2020-02-29'), HALF_HOUR_MS), [])
 })
 
-test('a date that is not valid is replaced by that of today', async () => {
+test('an invalid date is replaced by the current one', async () => {
   for (const since of ['2021-02-29', '2021-2-1', 'x', '2021-02-01T00:00:00Z', undefined]) {
     const patch = 'PATCH {"metadata":{"resourceVersion":"7"},"data":{"since":"2026-01-31"}}'
     assert.deepEqual(await written(map(since), 0), [patch])
   }
-  assert.equal((await written(map(''), 0, 409)).length, 1, 'a conflict is no failure')
+  assert.equal((await written(map(''), 0, 409)).length, 1, 'a conflict is not an error')
   await assert.rejects(written(map(''), 0, 500))
 })
 
-test('a lost one is created again after half an hour', async () => {
+test('a deleted ConfigMap is recreated after half an hour', async () => {
   assert.deepEqual(await written(answer(404), HALF_HOUR_MS - 1), [])
   const [created = ''] = await written(answer(404), HALF_HOUR_MS)
   assert.match(created, /^POST .*"data":\{"since":"2026-01-31"\}/)

@@ -1,18 +1,19 @@
 /**
- * The ConfigMap that tells since when the use of legacy service account tokens is recorded:
- * kube-controller-manager deletes secrets with tokens that were not used since long before. The
- * bootstrap creates it; a lost one is created again, and an invalid date is replaced.
+ * The ConfigMap that contains the date since which the use of legacy service account tokens is
+ * recorded. Based on it, kube-controller-manager deletes Secrets whose tokens have not been used
+ * for a long time. The bootstrap creates the ConfigMap; a lost one is recreated, and an invalid
+ * date is replaced.
  */
 import { fieldsOf, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { create, pathOf, type RequiredObject } from './wanted.ts'
 
-/** How often it is checked. Upstream watches it. */
+/** Interval between checks. kube-apiserver watches the ConfigMap instead. */
 export const TRACKING_CHECK_MS = 10_000
 /**
- * Servers without this feature may delete it: then servers with it create it this often at the
- * most, as upstream.
+ * Minimum interval between creations, as in kube-apiserver, because servers without this feature
+ * may delete the ConfigMap.
  */
 const CREATE_EVERY_MS = 30 * 60_000
 
@@ -30,10 +31,12 @@ export const trackingConfigMap = (since: string): RequiredObject => ({
   },
 })
 
-/** `2026-01-31`, in UTC. */
+/** Returns the date in UTC, such as `2026-01-31`. */
 export const dayOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10)
 
-/** `wallMs` is that of the bootstrap. */
+/**
+ * Creates a function that checks the ConfigMap once. `wallMs` is the clock that the bootstrap uses.
+ */
 export function createTrackingCheck(
   handle: Handler,
   wallMs: () => number,

@@ -1,8 +1,8 @@
-/** What every namespace has. */
+/** The objects that every namespace has. */
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
 import type { PerNamespaceObject } from './per-namespace-object.ts'
 
-/** The serviceaccount-controller. */
+/** The object that the serviceaccount-controller keeps. */
 export const defaultAccount: PerNamespaceObject = {
   queue: 'serviceaccount',
   plural: 'serviceaccounts',
@@ -12,11 +12,11 @@ export const defaultAccount: PerNamespaceObject = {
 
 const caName = 'kube-root-ca.crt'
 const descriptionName = 'kubernetes.io/description'
-/** Upstream's words. */
+/** The text that kube-controller-manager writes. */
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** The root-ca-certificate-publisher-controller. */
+/** The object that the root-ca-certificate-publisher-controller keeps. */
 export function rootCa(pem: string): PerNamespaceObject {
   const data = { 'ca.crt': pem }
   const annotations = { [descriptionName]: description }

@@ -9,7 +9,7 @@ import { until } from '../../test/support/harness/until.ts'
 import { ObjectController } from './object-controller.ts'
 import { QueueMetrics } from '../lib/telemetry/queue-metrics.ts'
 
-test('a write that is refused as a conflict, though nobody has changed the object, is not made again at once', async () => {
+test('a write that fails with a conflict although the object is unchanged is not retried at once', async () => {
   const configMaps = builtIn('configmaps')
   await using plane = await MemoryControlPlane.start([configMaps])
   let writes = 0
@@ -36,7 +36,7 @@ test('a write that is refused as a conflict, though nobody has changed the objec
     kind: 'ConfigMap',
     metadata: { name: 'a', namespace: 'n' },
   })
-  await until(() => writes > 0, 'it is written')
+  await until(() => writes > 0, 'the object is written')
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.ok(writes < 15, `${writes} writes in a second`)
 })

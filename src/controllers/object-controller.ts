@@ -1,6 +1,6 @@
 /**
- * What small controllers share: each object of one resource that concerns them is looked at when it
- * comes and when it changes.
+ * The common part of small controllers: each relevant object of one resource is processed when it
+ * appears and when it changes.
  */
 import type { Fields, Json, KubeObject } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
@@ -24,40 +24,46 @@ export type ObjectControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
-  /** Absent: those of the system. */
+  /** Timers to use. Defaults to the system timers. */
   readonly timers?: Timers | undefined
 }
 
 export type Concern = {
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string
-  /** As upstream names the queue. */
+  /** Name of the queue in metrics, as in kube-controller-manager. */
   readonly queue: string
   readonly workersMax: number
   readonly group: string
   readonly plural: string
-  /** Absent: all namespaces. */
+  /** The namespace to watch. Defaults to all namespaces. */
   readonly namespace?: string
-  /** By what the cache has of it, which is read without decoding. */
+  /** Whether an object is relevant. It should read only what the cache has without decoding. */
   readonly concerns: (item: Item) => boolean
-  /** The object as it is stored now. A number: it is to be looked at again after so many ms. */
+  /**
+   * Processes the stored object. A number means that the object is processed again after this many
+   * milliseconds.
+   */
   readonly work: (object: KubeObject, write: WriteObject) => Promise<number | undefined>
 }
 
-/** Writes one object. One that somebody else has changed meanwhile is looked at again. */
+/** Writes one object. If another client has changed it in the meantime, it is processed again. */
 export type WriteObject = {
-  /** The object itself, or through a subresource. */
+  /** Updates the object itself or a subresource. */
   readonly update: (object: KubeObject, subresource?: string) => Promise<Outcome>
-  /** Through a subresource, by a forced server-side apply of this manager. */
+  /** Updates a subresource by a forced server-side apply with this field manager. */
   readonly apply: (subresource: string, body: Fields, manager: string) => Promise<Outcome>
-  /** On condition of the uid, and of more if it is given. */
+  /**
+   * Deletes the object on condition of its uid. `options` adds or replaces fields of the
+   * DeleteOptions.
+   */
   readonly delete: (
     object: KubeObject,
     options?: { readonly [field: string]: Json },
   ) => Promise<Outcome>
 }
 
-/** The wait before an object that somebody else has changed is looked at again. */
+/** Delay before an object that another client has changed is processed again. */
 const CHANGED_MS = 10
 
 export class ObjectController implements AsyncDisposable {
@@ -100,7 +106,7 @@ export class ObjectController implements AsyncDisposable {
       set: (key, isConcerned) => {
         if (isConcerned !== true) {
           this.#keys.delete(key)
-          // It may be queued for a time weeks from now.
+          // The key may be queued for a time weeks from now.
           this.#queue.drop(key)
         } else {
           this.#keys.add(key)
@@ -110,17 +116,17 @@ export class ObjectController implements AsyncDisposable {
       known: () => this.#keys,
       log,
     })
-    // Never fails.
+    // This promise never rejects.
     void this.#informers.start()
   }
 
-  /** Looks at an object again, if it concerns this controller. */
+  /** Queues an object, if it is relevant for this controller. */
   again(namespace: string | undefined, name: string): void {
     const key = this.#source?.keys.key(namespace, name)
     if (key !== undefined && this.#keys.has(key)) this.#queue.add(key)
   }
 
-  /** The same for all. */
+  /** Queues all relevant objects. */
   allAgain(): void {
     for (const key of this.#keys) this.#queue.add(key)
   }
@@ -168,7 +174,7 @@ export class ObjectController implements AsyncDisposable {
         return noted(await request(handle, { method: 'DELETE', path, body, signal }))
       },
     })
-    // It may have gone meanwhile.
+    // The object may be gone by now.
     if (!this.#keys.has(key)) return undefined
     if (!hasChanged) return againMs
     const now = (await source.reader.get(key, 'latest')).item

@@ -19,7 +19,7 @@ const owners = (count: number): readonly Owner[] =>
     uid: `u${at}`,
   }))
 
-/** An item of the cache. `isDecoded`: it was just written. */
+/** Creates an item of the cache. `isDecoded` means that it was just written. */
 function itemOf(ownerReferences: readonly Owner[], isDecoded = false): Item {
   const metadata = { name: 'a', finalizers: ['f'], ownerReferences, uid: 'x' }
   const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
@@ -38,7 +38,7 @@ function itemOf(ownerReferences: readonly Owner[], isDecoded = false): Item {
 
 for (const count of [0, 1, 2_000]) {
   for (const isDecoded of [false, true]) {
-    test(`the head of an object with ${count} owners that is ${isDecoded ? '' : 'not '}decoded`, () => {
+    test(`headOf reads the head of an object with ${count} owners that is ${isDecoded ? '' : 'not '}decoded`, () => {
       const head = headOf(itemOf(owners(count), isDecoded))
       assert.equal(head.uid, 'x')
       assert.equal(head.isMarked, false)
@@ -54,12 +54,12 @@ for (const count of [0, 1, 2_000]) {
 
 const digestOf = (list: readonly Owner[]): string | undefined => headOf(itemOf(list)).ownersDigest
 
-test('the digest of owners changes with them', () => {
+test('the digest of the owners changes when the owners change', () => {
   assert.equal(digestOf(owners(2_000)), digestOf(owners(2_000)))
   assert.notEqual(digestOf(owners(2_000)), digestOf(owners(2_001)))
 })
 
-test('the head of a long item is read once', () => {
+test('the head of a large item is read once', () => {
   const item = itemOf(owners(2_000))
   assert.equal(headOf(item), headOf(item))
 })

@@ -1,6 +1,6 @@
 /**
- * What controllers ask of any object: its uid, whether it is being deleted, its finalizers and
- * owners. Read from the JSON of its metadata without decoding the rest.
+ * The parts of any object that controllers need: its uid, whether it is being deleted, its
+ * finalizers and its owners. They are read from the JSON of its metadata without decoding the rest.
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../api/json-value.ts'
@@ -18,11 +18,11 @@ import { endOfString, endOfValue } from '../objects/codec/json-bytes.ts'
 import { QUOTE } from '../lib/bytes/ascii.ts'
 
 /**
- * An object of more bytes can have so many owners that parsing them takes longer than a slice. Its
- * head is kept with its item.
+ * Size from which the owners of an object may be too numerous to parse within a time slice. The
+ * head of such an object is cached with its item.
  */
 const LONG_BYTES = 32 << 10
-/** Owners that are always parsed. */
+/** Owner references up to this number are always parsed. */
 const FEW_OWNERS_MAX = 100
 
 export type OwnerReference = {
@@ -31,23 +31,26 @@ export type OwnerReference = {
   readonly name: string
   readonly uid: string
   readonly blocks: boolean
-  /** As it is stored. */
+  /** The reference as it is stored. */
   readonly fields: Fields
 }
 
 export type ObjectHead = {
   readonly uid: string
-  /** Whether it has a deletionTimestamp. */
+  /** Whether the object has a deletionTimestamp. */
   readonly isMarked: boolean
   readonly finalizers: readonly string[]
   readonly owners: readonly OwnerReference[]
-  /** Two objects with the same digest have the same owners. Undefined: the owners are few. */
+  /**
+   * A digest of the owners: two objects with the same digest have the same owners. Undefined if the
+   * object has few owners.
+   */
   readonly ownersDigest?: string | undefined
 }
 
-/** Fails with a StorageError for an object that cannot be decoded. */
+/** Returns the head of an object. Throws a StorageError if it cannot be decoded. */
 export function headOf(item: Item): ObjectHead {
-  // What was just written is still decoded.
+  // An object that was just written is still available in decoded form.
   const metadata = item.decoded?.metadata
   if (metadata !== undefined && !hasManyOwners(metadata)) return headFrom(metadata)
   if (item.length <= LONG_BYTES) return headFrom(metadata ?? metadataIn(item.listTail()))
@@ -60,14 +63,17 @@ export function headOf(item: Item): ObjectHead {
 
 const longHeads = new WeakMap<Item, ObjectHead>()
 
-/** Holds no bytes of the item: the cache moves them. */
+/** The head of a large object. It must not hold bytes of the item, because the cache moves them. */
 class LongHead implements ObjectHead {
   readonly #item: Item
   readonly uid: string
   readonly isMarked: boolean
   readonly finalizers: readonly string[]
   readonly ownersDigest: string | undefined = undefined
-  /** Weak: they take more memory than the object, and are used for a moment. */
+  /**
+   * A weak reference, because parsed owners occupy more memory than the object and are used only
+   * briefly.
+   */
   #owners: WeakRef<readonly OwnerReference[]> | undefined
 
   constructor(item: Item) {
@@ -122,7 +128,7 @@ const wanted: ReadonlySet<string> = new Set([
   'ownerReferences',
 ])
 
-/** `tail`: an object after its opening brace. */
+/** Parses the metadata. `tail` is the JSON of an object after its opening brace. */
 function metadataIn(tail: Buffer): Fields {
   const fields: Record<string, Json> = {}
   for (const [field, from, to] of metadataMembers(tail)) {
@@ -140,7 +146,7 @@ function ownersIn(tail: Buffer): Json | undefined {
 
 const metadataStart = '"metadata":{'
 
-/** The members of the metadata, which most objects have first. */
+/** Yields the members of the metadata, which most objects have as the first field. */
 function* metadataMembers(tail: Buffer): Generator<readonly [string, number, number], void, void> {
   if (tail.toString('latin1', 0, metadataStart.length) === metadataStart)
     return yield* members(tail, metadataStart.length)
@@ -148,7 +154,10 @@ function* metadataMembers(tail: Buffer): Generator<readonly [string, number, num
     if (name === 'metadata') return yield* members(tail, start + 1)
 }
 
-/** The members of an object: name, start and end of the value. `start`: after the opening brace. */
+/**
+ * Yields the members of a JSON object, each with its name and the start and end of its value.
+ * `start` is the position after the opening brace.
+ */
 function* members(
   json: Buffer,
   start: number,

@@ -1,6 +1,6 @@
 /**
- * A Lease of others as seen from here. Whether it is still valid is decided by how long ago it last
- * changed on the clock of this server, as client-go does: the clocks of two servers may differ.
+ * A Lease of another server, as observed by this one. As in client-go, its validity is measured on
+ * the clock of this server from its last change, because the clocks of two servers may differ.
  */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
 
@@ -24,7 +24,7 @@ export class ObservedLease {
     return this.#holder
   }
 
-  /** Whether somebody holds it. */
+  /** Whether a server holds the Lease. */
   isHeld(nowMs: number): boolean {
     return this.#holder !== '' && nowMs - this.#changedMs < this.#durationMs
   }

@@ -1,8 +1,8 @@
 /**
- * At its start a server creates the APIServices of the versions that it serves. It also deletes
- * those of versions that it does not serve, since a flag turned them off: aggregators and clients
- * would go on requesting them. Another server with other flags creates its own again when it
- * starts.
+ * Deletes APIServices of versions that are no longer served. At startup, a server creates the
+ * APIServices of the versions that it serves. It also deletes those of versions that a flag has
+ * disabled, because aggregators and clients would otherwise keep requesting them. Another server
+ * with different flags recreates its own when it starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -12,7 +12,10 @@ import { pathOf, type RequiredObject } from './wanted.ts'
 const collection = '/apis/apiregistration.k8s.io/v1/apiservices'
 const atStart = 'kube-aggregator.kubernetes.io/automanaged=onstart'
 
-/** False: to be retried. `wanted`: all objects that the server creates at its start. */
+/**
+ * Deletes old APIServices. Resolves to false if that has to be retried. `wanted` contains all
+ * objects that the server creates at startup.
+ */
 export async function removeOldApiServices(
   handle: Handler,
   wanted: readonly RequiredObject[],

@@ -15,7 +15,7 @@ import { collectionPath, objectPath } from './served-resources.ts'
 import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
 
-/** Upstream's number is 5: namespaces come in bursts. */
+/** Number of workers, as in kube-controller-manager. Namespaces are often created in bursts. */
 const WORKERS_MAX = 5
 
 export type PerNamespaceOptions = {
@@ -27,13 +27,16 @@ export type PerNamespaceOptions = {
 }
 
 export type PerNamespaceObject = {
-  /** As upstream names the queue. */
+  /** Name of the queue in metrics, as in kube-controller-manager. */
   readonly queue: string
-  /** Of the core group. */
+  /** The resource of the object, in the core API group. */
   readonly plural: string
   readonly name: string
   readonly create: () => KubeObject
-  /** The object as it has to be; undefined if it is so. Absent: any will do. */
+  /**
+   * Returns the corrected object, or undefined if it is already right. Absent: any content is
+   * accepted.
+   */
   readonly mend?: (object: KubeObject) => KubeObject | undefined
 }
 
@@ -68,7 +71,8 @@ export function keepInNamespaces(
   stack.use(namespacesInformer)
   stack.use(objectsInformer)
   stack.defer(() => stopping.abort())
-  // Never fails. Objects first: what exists need not be looked for.
+  // These promises never reject. Objects are listed first, so that no lookups are needed for
+  // existing ones.
   void objectsInformer.start().then(() => namespacesInformer.start())
   return stack
 }
@@ -82,7 +86,7 @@ type KeepOptions = {
 
 type EnsureOptions = KeepOptions & { readonly handle: Handler; readonly signal: AbortSignal }
 
-/** Creates or corrects the object in a namespace that is active. */
+/** Creates or corrects the object in an active namespace. */
 async function ensureIn(
   namespace: string,
   { name, create, mend }: PerNamespaceObject,
@@ -98,7 +102,7 @@ async function ensureIn(
       ? { method: 'POST', path: collectionPath(resource, namespace) }
       : { method: 'PUT', path: objectPath(resource, namespace, name) }
   const response = await request(handle, { ...target, body, signal })
-  // The namespace is gone or ends, or another one was first, whose event comes.
+  // The namespace is gone or terminating, or another writer was first and its event will arrive.
   if (outcomeOf(response) !== undefined || isTerminating(objectOf(response))) return undefined
   throw new Error(failureOf(target.path, response))
 }

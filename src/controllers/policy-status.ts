@@ -1,16 +1,16 @@
 /**
- * The validatingadmissionpolicy-status-controller: checks the expressions of each validating policy
- * against the schemas of what it matches, when its spec has changed, and tells in its status what
- * looks wrong.
+ * The validatingadmissionpolicy-status-controller. When the spec of a validating policy changes, it
+ * type-checks the expressions against the schemas of the resources that the policy matches.
+ * Problems are reported in the status.
  */
 import { type Fields, fieldsOf, type KubeObject, numberOf } from '../api/object.ts'
 import { admissionGroup } from '../admission/admission.ts'
 import { typeCheck } from '../admission/policies/type-check.ts'
 import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
 
-/** Upstream's number. */
+/** Number of workers, as in kube-controller-manager. */
 const WORKERS_MAX = 5
-/** Upstream's name of the queue and of the field manager. */
+/** Name of the queue and of the field manager, as in kube-controller-manager. */
 const name = 'validatingadmissionpolicy-status'
 
 export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable =>
@@ -42,7 +42,7 @@ function checked(
 ): Fields {
   const { name: own = '', generation = 0, uid = '' } = metadata
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings }
-  // One of the same name that came meanwhile is checked by itself.
+  // The uid prevents writing to a newer policy of the same name, which is checked separately.
   return {
     apiVersion,
     kind,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Registry } from '../registry/registry.ts'
 import { onRegistryChange } from './registry-changes.ts'
 
-test('changes that come together are told once, and none after the end', () => {
+test('changes are reported once per batch, and never after disposal', () => {
   const registry = new Registry([])
   const due: (() => void)[] = []
   let isClosed = false

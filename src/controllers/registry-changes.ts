@@ -3,11 +3,12 @@ import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 
 /**
- * Definitions come by the hundred, and each look at all resources takes as long as there are many.
+ * Delay that batches changes. CustomResourceDefinitions may be created by the hundred, and the cost
+ * of each pass grows with the number of resources.
  */
 const TOGETHER_MS = 100
 
-/** Calls back soon after the registry has changed, once for changes that come together. */
+/** Calls `changed` soon after the registry has changed, once per batch of changes. */
 export function onRegistryChange(
   registry: Pick<Registry, 'onChange'>,
   changed: () => void,

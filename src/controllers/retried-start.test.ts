@@ -20,7 +20,7 @@ class Waits {
   }
 }
 
-test('a start that fails is logged and tried again, ever more seldom, until it succeeds', async () => {
+test('a failed start is logged and retried with growing delays until it succeeds', async () => {
   const timers = new Waits()
   const logged: string[] = []
   let isBroken = true
@@ -39,7 +39,7 @@ test('a start that fails is logged and tried again, ever more seldom, until it s
   for (let tries = 0; tries < 8; tries++) assert.ok(timers.pass())
   assert.deepEqual(timers.asked.slice(0, 3), [1_000, 2_000, 4_000])
   assert.equal(timers.asked.at(-1), 60_000)
-  assert.equal(logged[0], 'error it could not be started; it is tried again')
+  assert.equal(logged[0], 'error failed to start it; retrying')
   isBroken = false
   assert.ok(timers.pass())
   assert.equal(running, 1)
@@ -52,7 +52,7 @@ const fail = (): AsyncDisposable => {
   throw new Error('of the test')
 }
 
-test('what is no longer wanted is not tried again', async () => {
+test('a start is not retried after disposal', async () => {
   const timers = new Waits()
   await new RetriedStart({ name: 'it', start: fail, log: () => undefined, timers })[
     Symbol.asyncDispose

@@ -1,17 +1,18 @@
 /**
- * Starts something and, if that fails, tries it again until it succeeds or is not wanted any more.
+ * Starts something. If that fails, the start is retried until it succeeds or the object is
+ * disposed.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 
-/** Waits double from the first to the longest. */
+/** Delays between attempts double from the first to the maximum. */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 60_000
 
 export type RetriedStartOptions = {
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string
-  /** Leaves nothing behind if it throws. */
+  /** Starts the thing. If it throws, it must leave nothing behind. */
   readonly start: () => AsyncDisposable
   readonly log: Log
   readonly timers?: Pick<Timers, 'after'>
@@ -22,7 +23,7 @@ export class RetriedStart implements AsyncDisposable {
   #started: AsyncDisposable | undefined
   #retry: Timer | undefined
 
-  /** Never throws. */
+  /** Makes the first attempt. It never throws. */
   constructor(options: RetriedStartOptions) {
     this.#options = options
     this.#start(RETRY_MS_FIRST)
@@ -33,7 +34,7 @@ export class RetriedStart implements AsyncDisposable {
     try {
       this.#started = start()
     } catch (error) {
-      log('error', `${name} could not be started; it is tried again`, {
+      log('error', `failed to start ${name}; retrying`, {
         error: String(error),
         againMs,
       })

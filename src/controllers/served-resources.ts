@@ -1,15 +1,15 @@
 /**
- * The resources whose objects controllers follow and delete: each once, however many versions of it
- * are served.
+ * The resources whose objects controllers watch and delete: each resource once, even if several
+ * versions of it are served.
  */
 import { compareVersions } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource, Verb } from '../registry/resource.ts'
 
 /**
- * In the preferred version; of a custom resource whose versions only a webhook converts, in the
- * version of storage if that is served: what is deleted then needs no webhook, which may be gone
- * already.
+ * Returns each resource in its preferred version. Custom resources that a webhook converts are
+ * returned in the storage version if it is served. Deleting objects then does not need the webhook,
+ * which may already be gone.
  */
 export function servedResources(registry: Registry, verbs: readonly Verb[]): Resource[] {
   const chosen = new Map<string, Resource>()
@@ -34,7 +34,7 @@ const isConvertedByWebhook = ({ versions }: Resource): boolean =>
 
 type ResourceName = Pick<Resource, 'group' | 'version' | 'plural'>
 
-/** The path of a collection, in a namespace if there is one. */
+/** Returns the path of a collection, in a namespace if there is one. */
 export function collectionPath(
   { group, version, plural }: ResourceName,
   namespace: string | undefined,
@@ -45,7 +45,7 @@ export function collectionPath(
     : `${root}/namespaces/${namespace}/${plural}`
 }
 
-/** The path of an object. */
+/** Returns the path of an object. */
 export const objectPath = (
   resource: ResourceName,
   namespace: string | undefined,

@@ -1,8 +1,8 @@
 /**
  * Takes the addresses of a Service as soon as it is written, and again when a client deletes one of
  * its IPAddresses. A Service that an older server wrote has no IPAddress, and until it has one, its
- * address can be given to another Service. Watches both kinds, as upstream's repair controller;
- * what happened before, or while a watch was down, is found by the periodic repair.
+ * address can be given to another Service. Like kube-apiserver's repair controller, this watches
+ * both kinds. The periodic repair finds what happened earlier or while a watch was down.
  */
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
 import { objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'
@@ -14,17 +14,17 @@ import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 
 const servicesPath = '/api/v1/services'
 const addressesPath = '/apis/networking.k8s.io/v1/ipaddresses'
-/** The wait before a watch that ended or failed is reopened. */
+/** Delay before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
-/** Services that are checked concurrently. */
+/** Maximum number of Services that are checked concurrently. */
 const WORKERS_MAX = 4
 
 export type ServiceAddressesOptions = {
   readonly handle: Handler
   readonly addresses: {
-    /** According to the cache. */
+    /** Whether an address is taken, according to the cache. */
     readonly isTaken: (ip: string) => Promise<boolean>
-    /** Takes those of the Service's addresses that are free. */
+    /** Takes those addresses of the Service that are free. */
     readonly takeAddresses: (service: Fields) => Promise<void>
   }
   readonly log: Log
@@ -33,7 +33,7 @@ export type ServiceAddressesOptions = {
 export function followServiceAddresses(options: ServiceAddressesOptions): AsyncDisposable {
   const run = (signal: AbortSignal): Promise<void> => followOnce(options, signal)
   return new Loop({
-    name: 'following the addresses of services',
+    name: 'the watch of Service addresses',
     intervalMs: RETRY_MS,
     run,
     log: options.log,
@@ -47,7 +47,7 @@ async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal)
   const both = AbortSignal.any([signal, ending.signal])
   const work = (key: string): Promise<undefined> => check(options, key, both)
   await using queue = new WorkQueue({
-    name: 'taking the addresses of a service',
+    name: 'the allocation of the addresses of a Service',
     workersMax: WORKERS_MAX,
     work,
     log,
@@ -76,7 +76,7 @@ async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal)
   }
 }
 
-/** The cache may have been stale: the Service is read again. */
+/** Reads the Service again, because the cache may have been stale, and takes its addresses. */
 async function check(
   options: ServiceAddressesOptions,
   key: string,
@@ -87,7 +87,8 @@ async function check(
   const response = await request(options.handle, { method: 'GET', path, signal })
   if (response.status === OK)
     await options.addresses.takeAddresses(fieldsOf(await objectInSlices(response)))
-  else if (response.status !== NOT_FOUND) throw new Error(`${path} answers ${response.status}`)
+  else if (response.status !== NOT_FOUND)
+    throw new Error(`${path} returned status ${response.status}`)
 }
 
 type Event = { readonly type: string; readonly object: Fields }
@@ -100,7 +101,7 @@ async function events(
   signal: AbortSignal,
 ): Promise<void> {
   const listed = await request(handle, { method: 'GET', path, query: { limit: '1' }, signal })
-  if (listed.status !== OK) throw new Error(`${path} answers ${listed.status}`)
+  if (listed.status !== OK) throw new Error(`${path} returned status ${listed.status}`)
   const resourceVersion = textOf(
     fieldsOf(fieldsOf(objectOf(listed))['metadata'])['resourceVersion'],
   )

@@ -5,7 +5,7 @@ import { startInTurns } from './start-in-turns.ts'
 const onFailed = (error: unknown): never => assert.fail(String(error))
 const atOnce = { defer: (run: () => void): void => run(), onFailed }
 
-test('all controllers are told to stop at once, and all are waited for, even if one fails', async () => {
+test('all controllers are stopped at the same time and awaited, even if one fails', async () => {
   const reported: string[] = []
   const slow = Promise.withResolvers<void>()
   const controller = (name: string, end: () => Promise<void>): AsyncDisposable => ({
@@ -32,7 +32,7 @@ test('all controllers are told to stop at once, and all are waited for, even if 
     }
   }
   const ended = stop()
-  // Without waiting for any of them.
+  // All are stopped without waiting for any of them.
   assert.deepEqual(reported, ['first', 'failing', 'throwing', 'slow'])
   const failed = assert.rejects(ended, ({ errors }: AggregateError) => {
     assert.deepEqual(errors.map(String), ['Error: of the test', 'Error: of the test, too'])
@@ -44,13 +44,13 @@ test('all controllers are told to stop at once, and all are waited for, even if 
   await failed
 })
 
-test('controllers that all end fail nothing', async () => {
+test('stopping succeeds if all controllers stop', async () => {
   await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })], atOnce)[
     Symbol.asyncDispose
   ]()
 })
 
-test('one is started in each turn, and none after the end', async () => {
+test('one controller is started per tick, and none after the stop', async () => {
   const reported: string[] = []
   const due: (() => void)[] = []
   const starts = ['a', 'b', 'c'].map((name) => () => {
@@ -71,7 +71,7 @@ const fails = (): never => {
   throw new Error('of the test')
 }
 
-test('one that cannot be started in a later turn is told of, and none is started after it', async () => {
+test('a start that fails in a later tick is reported, and no start follows it', async () => {
   const reported: string[] = []
   const start = (name: string) => () => {
     reported.push(`${name} starts`)

@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { systemTimers } from '../lib/time/timers.ts'
 
-/** Undefined: there is nothing to start after all. */
+/** Starts something. Returns undefined if there is nothing to start after all. */
 type Start = () => AsyncDisposable | undefined
 
 type TurnsOptions = {
   /**
-   * One that was not the first could not be started, and no other is after it; what runs is to be
-   * stopped.
+   * Called when a start other than the first fails. The remaining ones do not run, and the caller
+   * must stop what was started.
    */
   readonly onFailed: (error: unknown) => void
   readonly defer?: (run: () => void) => void
 }
 
 /**
- * Starts one in each turn of the event loop: each runs code and makes requests that a process has
- * not seen yet, and all together would hold the loop for tens of milliseconds. Fails if the first
- * one cannot be started.
+ * Runs one start per tick of the event loop. Each start runs code and makes requests that are new
+ * to the process, and all of them together would block the loop for tens of milliseconds. Throws if
+ * the first start fails.
  */
 export function startInTurns(
   starts: readonly Start[],
@@ -25,7 +25,7 @@ export function startInTurns(
   const started: AsyncDisposable[] = []
   const left = starts.values()
   let isStopping = false
-  // A turn has no asynchronous context, by which parts find what belongs to their server.
+  // A deferred call has no asynchronous context, through which code finds the parts of its server.
   const inContext = AsyncLocalStorage.snapshot()
   const startNext = (): void => {
     const next = left.next()
@@ -50,9 +50,9 @@ export function startInTurns(
   }
 }
 
-/** All are told at once, so that none takes up new work while another one ends. */
+/** Stops all at the same time, so that none takes up new work while another one is ending. */
 async function stopTogether(started: readonly AsyncDisposable[]): Promise<void> {
   const ended = await Promise.allSettled(started.map(async (one) => one[Symbol.asyncDispose]()))
   const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  if (errors.length > 0) throw new AggregateError(errors, 'not all could be stopped')
+  if (errors.length > 0) throw new AggregateError(errors, 'some controllers could not be stopped')
 }

@@ -22,7 +22,7 @@ import { Loop } from '../lib/concurrency/loop.ts'
 import { followServiceAddresses, type ServiceAddressesOptions } from './service-addresses.ts'
 import type { RequiredObject } from './wanted.ts'
 
-/** Upstream's interval. */
+/** Interval of the repair, as in kube-apiserver. */
 const REPAIR_MS = 3 * 60 * 1000
 
 export type SystemTasksOptions = {
@@ -31,29 +31,29 @@ export type SystemTasksOptions = {
   readonly hasIdentity: boolean
   /** Repairs the addresses and node ports of all Services once. */
   readonly repairServices: () => Promise<void>
-  /** Undefined: there are no IPAddress objects (gate MultiCIDRServiceAllocator off). */
+  /** Undefined if there are no IPAddress objects (gate MultiCIDRServiceAllocator is off). */
   readonly serviceAddresses: ServiceAddressesOptions['addresses'] | undefined
   readonly keptObjects: readonly RequiredObject[]
-  /** Those of flow control; none if their API is not served. */
+  /** Objects of flow control; empty if their API is not served. */
   readonly keptFlows: readonly RequiredObject[]
   /** Checks the default ServiceCIDR. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   /** Publishes how clients are authenticated. */
   readonly publishInfo: (signal: AbortSignal) => Promise<void>
-  /** The endpoints of the Service kubernetes. */
+  /** The endpoints of the Service `kubernetes`. */
   readonly endpoints: Pick<KubernetesEndpointsOptions, 'records' | 'port'> & {
     readonly areKept: boolean
-    /** May be unspecified (0.0.0.0 or ::). */
+    /** The advertised address. It may be unspecified (0.0.0.0 or ::). */
     readonly address: string
   }
   readonly uid: string
   readonly clock: Clock
-  /** Of what is due at a time of that clock. Absent: those of the system. */
+  /** Timers for work that is due at a time of that clock. Defaults to the system timers. */
   readonly timers?: Timers | undefined
   readonly log: Log
 }
 
-/** What starts them. To be called when the system namespaces exist. */
+/** Returns functions that start the loops. Call them only when the system namespaces exist. */
 export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDisposable)[] {
   const { handle, repairServices, serviceAddresses, endpoints, clock, timers, log } = options
   const starts: (() => AsyncDisposable)[] = [
@@ -70,14 +70,14 @@ export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDispo
       : [() => followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
     () =>
       new Loop({
-        name: 'the repair of addresses and node ports',
+        name: 'the repair of Service addresses and node ports',
         intervalMs: REPAIR_MS,
         run: repairServices,
         log,
       }),
     () =>
       new Loop({
-        name: 'the check of the objects of the cluster itself',
+        name: 'the check of built-in objects',
         intervalMs: KEEP_MS,
         // The bootstrap is creating them right now.
         isDoneAtStart: true,
@@ -93,7 +93,7 @@ export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDispo
       }),
     () =>
       new Loop({
-        name: 'the check since when legacy tokens are tracked',
+        name: 'the check of the tracking date of legacy tokens',
         intervalMs: TRACKING_CHECK_MS,
         isDoneAtStart: true,
         run: createTrackingCheck(handle, clock.wallMs),
@@ -101,7 +101,7 @@ export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDispo
       }),
     () =>
       new Loop({
-        name: 'the check of the range of service addresses',
+        name: 'the check of the default ServiceCIDR',
         intervalMs: RANGE_CHECK_MS,
         run: options.checkServiceRange,
         log,
@@ -135,7 +135,7 @@ function identityStarts({
   return [
     () =>
       new Loop({
-        name: 'renewing the lease of this server',
+        name: 'the renewal of the identity Lease of this server',
         intervalMs: RENEW_MS,
         run: renew,
         timers,
@@ -143,7 +143,7 @@ function identityStarts({
       }),
     () =>
       new Loop({
-        name: 'the collection of leases of servers that are gone',
+        name: 'the deletion of identity Leases of stopped servers',
         intervalMs: COLLECT_MS,
         run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
         timers,
@@ -155,7 +155,7 @@ function identityStarts({
 const secondTime = (wallMs: number): string =>
   new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
-/** An address that clients can reach; undefined if there is none. */
+/** Returns an address that clients can reach, or undefined if there is none. */
 function publicAddress(advertised: string): string | undefined {
   if (isReachable(advertised)) return advertised
   const ip = parseIp(advertised)

@@ -1,4 +1,4 @@
-/** The token-cleaner-controller: deletes bootstrap tokens that have expired. */
+/** The token-cleaner-controller, which deletes expired bootstrap tokens. */
 import { fieldsOf, type Fields, textOf } from '../api/object.ts'
 import { contentOf } from '../storage/cache/informer.ts'
 import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
@@ -29,8 +29,8 @@ export const cleanTokens = (
   )
 
 /**
- * Undefined: it is no bootstrap token, or one that does not expire. One whose time cannot be parsed
- * has expired.
+ * Returns when a bootstrap token expires. Undefined if the Secret is not a bootstrap token, or has
+ * no expiration. A token whose expiration cannot be parsed has expired.
  */
 export function expiryOf({ type, data }: Fields): number | undefined {
   if (type !== 'bootstrap.kubernetes.io/token') return undefined
@@ -40,5 +40,5 @@ export function expiryOf({ type, data }: Fields): number | undefined {
   return Number.isNaN(ms) ? 0 : ms
 }
 
-/** As Go has it: with capital letters alone. */
+/** RFC 3339 as Go parses it, with capital letters only. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/

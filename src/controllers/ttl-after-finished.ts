@@ -1,7 +1,4 @@
-/**
- * The ttl-after-finished-controller: deletes a Job some time after it has finished, if it says
- * after how long.
- */
+/** The ttl-after-finished-controller, which deletes a finished Job when its TTL has passed. */
 import { fieldsOf, isNumber, itemsOf, type Fields, numberOf, textOf } from '../api/object.ts'
 import { contentOf } from '../storage/cache/informer.ts'
 import {
@@ -10,7 +7,7 @@ import {
   type ObjectControllerOptions,
 } from './object-controller.ts'
 
-/** Upstream's number. */
+/** Number of workers, as in kube-controller-manager. */
 const WORKERS_MAX = 5
 
 export const deleteFinishedJobs = (
@@ -39,7 +36,7 @@ const concernOf = (wallMs: () => number): Concern => ({
   },
 })
 
-/** Undefined: it has not finished, or stays. */
+/** Returns when a Job expires. Undefined if it has not finished or has no TTL. */
 export function expiryOf({ spec, status }: Fields): number | undefined {
   const ttl = fieldsOf(spec)['ttlSecondsAfterFinished']
   if (!isNumber(ttl)) return undefined

@@ -10,7 +10,7 @@ import { isClaimUsed } from './volume-protection.ts'
 const none = () => assert.fail()
 const print = () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 })
 
-test('the event loop runs on while a great many pods are asked for a claim', async () => {
+test('the event loop keeps running while very many pods are checked for a claim', async () => {
   const claim: KubeObject = { apiVersion: 'v1', kind: 'C', metadata: { name: 'c', namespace: 'n' } }
   let reads = 0
   const decode = (): KubeObject => {
@@ -46,7 +46,7 @@ function decodeDivided(): KubeObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { nodeName: 'n', volumes } }
 }
 
-test('a large pod is decoded in parts and is not kept', async () => {
+test('a large pod is decoded in parts and not kept in memory', async () => {
   const claim: KubeObject = { apiVersion: 'v1', kind: 'C', metadata: { name: 'c', namespace: 'n' } }
   const home = {
     codec: { decode: decodeDivided, print },

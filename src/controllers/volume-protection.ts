@@ -1,7 +1,7 @@
 /**
- * The persistentvolumeclaim-protection-controller and the persistentvolume-protection-controller: a
- * claim that a pod uses, and a volume that is bound, are kept by a finalizer until they are not.
- * Admission adds it to new ones.
+ * The persistentvolumeclaim-protection-controller and the persistentvolume-protection-controller. A
+ * finalizer keeps a claim while a pod uses it, and a volume while it is bound. Admission adds the
+ * finalizer to new objects.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
@@ -12,7 +12,7 @@ import { headOf } from './object-head.ts'
 import { ObjectController, type ObjectControllerOptions } from './object-controller.ts'
 import type { CacheAccess } from './cache-access.ts'
 
-/** Upstream has one worker of each. */
+/** Number of workers of each controller, as in kube-controller-manager. */
 const WORKERS_MAX = 1
 
 const claimFinalizer = 'kubernetes.io/pvc-protection'
@@ -63,7 +63,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
   )
   stack.use(controller)
   const onPod = (item: Item): void => {
-    // To decode a large pod takes longer than to look at all claims again.
+    // Decoding a large pod takes longer than checking all claims again.
     if (item.isLarge) return controller.allAgain()
     const { metadata, spec } = item.peek()
     for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec)))
@@ -73,7 +73,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
     new ChangesInformer({
       name: 'pods of claims',
       access,
-      // A pod that comes makes no claim free.
+      // A new pod does not release a claim.
       onChange: ({ type, item }) => (type === 'ADDED' ? undefined : onPod(item)),
       onStart: () => controller.allAgain(),
       log,
@@ -82,15 +82,18 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
   return stack
 }
 
-/** It is being deleted and has the finalizer, or is not and lacks it. */
+/**
+ * Whether there is something to do: the object is being deleted and has the finalizer, or it is not
+ * being deleted and lacks it.
+ */
 function isConcerned(item: Item, finalizer: string): boolean {
   const { isMarked, finalizers } = headOf(item)
   return isMarked === finalizers.includes(finalizer)
 }
 
 /**
- * With the finalizer that it lacks, or without the one that it does not need any more; undefined:
- * it is right.
+ * Returns the object with the finalizer that it lacks, or without the one that it no longer needs.
+ * Returns undefined if the object is right.
  */
 async function protectedObject(
   object: KubeObject,
@@ -113,7 +116,8 @@ async function protectedObject(
 }
 
 /**
- * Whether a pod uses the claim. A namespace may have thousands of pods, each of which is decoded.
+ * Whether any pod uses the claim. The check runs in slices, because a namespace may have thousands
+ * of pods, each of which is decoded.
  */
 export async function isClaimUsed(
   claim: KubeObject,
@@ -128,7 +132,10 @@ export async function isClaimUsed(
   return false
 }
 
-/** A pod without a node does not start with a claim that is being deleted. */
+/**
+ * Whether this pod uses the claim. A pod without a node does not count, since it cannot start with
+ * a claim that is being deleted.
+ */
 export function usesClaim(pod: KubeObject, claim: KubeObject): boolean {
   const { name = '', deletionTimestamp, deletionGracePeriodSeconds: grace } = pod.metadata
   const spec = fieldsOf(pod['spec'])

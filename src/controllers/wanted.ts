@@ -2,11 +2,11 @@ import { fieldsOf, textOf, type Fields } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 
-/** An object that must exist; an existing one stays as it is. */
+/** An object that must exist. An existing one is not changed. */
 export type RequiredObject = {
   readonly collection: string
   readonly object: Fields
-  /** The field manager; kube-apiserver if absent. */
+  /** The field manager. Defaults to kube-apiserver. */
   readonly manager?: string
 }
 
@@ -29,8 +29,8 @@ export async function create(
   })
   if (status === CREATED || status === CONFLICT) return undefined
   if (signal.aborted) return status
-  // The object may exist although it was refused: another server that creates the same Service
-  // takes its address before it stores it.
+  // The object may exist although its creation was rejected: another server that creates the same
+  // Service takes its address before it stores it.
   const found = await request(handle, { method: 'GET', path: pathOf(wanted), signal })
   return found.status === OK ? undefined : status
 }

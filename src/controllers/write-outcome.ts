@@ -1,21 +1,21 @@
-/** What the answer to a write of a controller means. */
+/** Interprets the responses to writes of controllers. */
 import { fieldsOf, textOf } from '../api/object.ts'
 import { objectOf } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 
 /**
- * 'done': it is written, or the object is gone. 'changed': somebody else has written it meanwhile,
- * and it has to be decided on again.
+ * The outcome of a write. 'done' means that the object is written or gone. 'changed' means that
+ * another client has written it in the meantime, so that the write must be decided again.
  */
 export type Outcome = 'done' | 'changed'
 
-/** Undefined: it failed. */
+/** Returns undefined if the write failed. */
 export function outcomeOf({ status }: Pick<ApiResponse, 'status'>): Outcome | undefined {
   if (status === CONFLICT) return 'changed'
   return status < FAILURE || status === NOT_FOUND ? 'done' : undefined
 }
 
-/** Fails with the message of the answer. */
+/** Returns the outcome. Throws an error with the message of the response if the write failed. */
 export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
   const outcome = outcomeOf(response)
   if (outcome === undefined) throw new Error(failureOf(path, response))
@@ -23,9 +23,9 @@ export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
 }
 
 /**
- * After 'changed': fails if the version is still the one that was decided on. A conflict may have
- * another reason, such as a webhook that refuses; the write is then a failure, and not made again
- * at once.
+ * Called after 'changed'. Throws if the object still has the version that the write was decided on.
+ * A conflict may have another cause, such as a webhook that rejects the write. The write has then
+ * failed and must not be retried at once.
  */
 export function requireChange(
   path: string,
@@ -33,11 +33,11 @@ export function requireChange(
   now: string | undefined,
 ): void {
   if (now === before)
-    throw new Error(`${path} was refused as a conflict, and nobody has changed it`)
+    throw new Error(`${path} was rejected with a conflict, although the object is unchanged`)
 }
 
 export const failureOf = (path: string, response: ApiResponse): string =>
-  textOf(fieldsOf(objectOf(response))['message']) || `${path} answers ${response.status}`
+  textOf(fieldsOf(objectOf(response))['message']) || `${path} returned status ${response.status}`
 
 const FAILURE = 400
 const NOT_FOUND = 404

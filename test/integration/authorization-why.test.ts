@@ -77,9 +77,9 @@ test('who may not ask learns nothing, not even what a wrong question is', async 
 })
 
 for (const [query, message] of [
-  ['verb=get&resource=pods', /user and verb are needed/],
-  ['user=a&verb=get', /either path or resource is needed/],
-  ['user=a&verb=get&resource=pods&path=/x', /either path or resource is needed/],
+  ['verb=get&resource=pods', /user and verb are required/],
+  ['user=a&verb=get', /either path or resource is required/],
+  ['user=a&verb=get&resource=pods&path=/x', /either path or resource is required/],
   ['user=a&verb=get&resource=pods&color=red', /unknown parameter color/],
 ] as const) {
   test(`a wrong question: ${query}`, async () => {

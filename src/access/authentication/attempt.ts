@@ -1,17 +1,19 @@
-/** What an authenticator says about a request. */
+/** The result of one authenticator for one request. */
 import type { User } from '../../api/user.ts'
 
 export type AuthenticatedUser = {
   readonly user: User
-  /** For the client, with each response. */
+  /** Warnings to send to the client with the response. */
   readonly warnings?: readonly string[]
-  /** For the audit log. */
+  /** Annotations for the audit event of the request. */
   readonly annotations?: { readonly [key: string]: string }
 }
 
 export type Attempt =
   | ({ readonly kind: 'known' } & AuthenticatedUser)
-  /** The request has a credential of this kind that is not valid. The reason is for the log. */
+  /**
+   * The request has a credential of this kind, but it is not valid. The reason is for the log only.
+   */
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
 

@@ -41,7 +41,10 @@ const closed = createAuthenticate({
   ...reported,
 })
 
-/** The name, and the warning if there is one; `401` for who is refused. */
+/**
+ * Returns the user name, or `401` if the request is rejected, followed by ", warned" if there is a
+ * warning.
+ */
 function seen(
   headers: IncomingHttpHeaders,
   by: Authenticate = authenticate,
@@ -81,12 +84,12 @@ const headerCases: readonly [string | undefined, string][] = [
   ['Bearer b\u00a0', '401'],
 ]
 for (const [authorization, wanted] of headerCases) {
-  test(`Authorization ${JSON.stringify(authorization)}: ${wanted}`, () => {
+  test(`the Authorization header ${JSON.stringify(authorization)} results in ${wanted}`, () => {
     assert.equal(seen(authorization === undefined ? {} : { authorization }), wanted)
   })
 }
 
-test('the token of a review ends with a blank of any kind', () => {
+test('the token of a TokenReview ends at the first whitespace character', () => {
   assert.deepEqual(['b', 'b\u00a0', 'b\n', 'b c', ' b', ' '].map(reviewedToken), [
     'b',
     'b',
@@ -97,13 +100,13 @@ test('the token of a review ends with a blank of any kind', () => {
   ])
 })
 
-test('a token also counts where a token alone does', () => {
+test('a token is accepted where anonymous requests are disabled', () => {
   assert.equal(seen({}, closed), '401')
   assert.equal(seen({ authorization: 'Bearer  b' }, closed), '401, warned')
   assert.equal(seen({ authorization: 'Bearer b' }, closed), 'b')
 })
 
-test('who is known is in system:authenticated', () => {
+test('an authenticated user is a member of system:authenticated', () => {
   const found = authenticate(
     { headers: { authorization: 'Bearer b' }, path: '/', peerCertificate: () => undefined },
     quiet,
@@ -116,23 +119,23 @@ test('who is known is in system:authenticated', () => {
 const protocol = (token: string): string =>
   `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
 const websocketCases: readonly [string, string, string][] = [
-  ['beside another protocol', `${protocol('b')}, v4.channel.k8s.io`, 'b'],
-  ['alone', protocol('b'), '401'],
-  ['unknown', `${protocol('c')}, x`, '401'],
-  ['two', `${protocol('a')}, ${protocol('b')}, x`, '401'],
-  ['misencoded', 'base64url.bearer.authorization.k8s.io.***, x', '401'],
-  ['padded', 'base64url.bearer.authorization.k8s.io.YWI=, x', '401'],
-  ['not UTF-8', 'base64url.bearer.authorization.k8s.io.__4, x', '401'],
-  ['empty', 'base64url.bearer.authorization.k8s.io., x', 'system:anonymous'],
-  ['none', 'v4.channel.k8s.io', 'system:anonymous'],
+  ['beside another subprotocol', `${protocol('b')}, v4.channel.k8s.io`, 'b'],
+  ['without another subprotocol', protocol('b'), '401'],
+  ['that is unknown', `${protocol('c')}, x`, '401'],
+  ['beside a second token', `${protocol('a')}, ${protocol('b')}, x`, '401'],
+  ['that is not base64url', 'base64url.bearer.authorization.k8s.io.***, x', '401'],
+  ['with padding', 'base64url.bearer.authorization.k8s.io.YWI=, x', '401'],
+  ['that is not UTF-8', 'base64url.bearer.authorization.k8s.io.__4, x', '401'],
+  ['that is empty', 'base64url.bearer.authorization.k8s.io., x', 'system:anonymous'],
+  ['that is missing', 'v4.channel.k8s.io', 'system:anonymous'],
   [
-    'behind more protocols than are looked at',
+    'beyond the number of subprotocols that are read',
     `${'x,'.repeat(500)}${protocol('b')}`,
     'system:anonymous',
   ],
 ]
 for (const [what, protocols, wanted] of websocketCases) {
-  test(`a token as websocket protocol, ${what}: ${wanted}`, () => {
+  test(`a token as a WebSocket subprotocol, ${what}, results in ${wanted}`, () => {
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',
@@ -171,7 +174,7 @@ const byCertificate = createAuthenticate({
   ...reported,
 })
 
-test('a verified client certificate: its common name is the user, its organizations are groups', () => {
+test('the common name of a verified client certificate is the user and its organizations are the groups', () => {
   const peer = client('jane')
   const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer }, quiet, 0)
   assert.ok(!(found instanceof Promise))
@@ -181,7 +184,7 @@ test('a verified client certificate: its common name is the user, its organizati
   assert.match(id, /^X509SHA256=[0-9a-f]{64}$/)
 })
 
-test('other certificates are refused, unless a token is good', () => {
+test('a certificate that is not verified is rejected, unless the request has a valid token', () => {
   const foreign = client('jane', false)
   assert.equal(seen({}, byCertificate, foreign), '401')
   assert.equal(seen({ authorization: 'Bearer b' }, byCertificate, foreign), 'b')
@@ -189,7 +192,7 @@ test('other certificates are refused, unless a token is good', () => {
   assert.equal(seen({}, authenticate, foreign), 'system:anonymous')
 })
 
-test('a certificate counts only in its time', () => {
+test('a certificate is accepted only during its validity period', () => {
   const peer = client('jane')
   const clock = { now }
   const verifyCertificate = createVerifyCertificate({
@@ -206,7 +209,7 @@ test('a certificate counts only in its time', () => {
   assert.equal(seen({}, later, peer), '401')
 })
 
-test('anonymous requests for some paths alone', () => {
+test('anonymous requests can be limited to some paths', () => {
   const some = createAuthenticate({
     authenticateToken,
     anonymous: { isEnabled: true, paths: ['/livez', ''] },
@@ -226,7 +229,7 @@ test('anonymous requests for some paths alone', () => {
   assert.equal(seen({ authorization: 'Bearer c' }, some, undefined, '/livez'), '401')
 })
 
-test('the log has why a credential is refused, and no token', () => {
+test('the log contains the reason for which a credential is rejected, but not the token', () => {
   logged.length = 0
   seen({}, closed)
   assert.deepEqual(logged, [])
@@ -237,9 +240,9 @@ test('the log has why a credential is refused, and no token', () => {
   )
 })
 
-/** The certificate with another serial number; its signature is wrong then. */
+/** Returns the certificate with another serial number. Its signature is no longer valid. */
 function withSerial({ certificate: { raw } }: PeerCertificate, serial: Buffer): PeerCertificate {
-  // The headers of two sequences and the version stand before the serial number.
+  // The headers of two sequences and the version precede the serial number.
   const lengthAt = 14
   const [version, rest] = [
     raw.subarray(8, lengthAt - 1),
@@ -259,7 +262,7 @@ function shownSerial(serial: Buffer): string | undefined {
   return /SN=(\S+)/.exec(logged.join('\n'))?.[1]
 }
 
-test('the serial number of a certificate that is refused is shown short, whatever it is', () => {
+test('the serial number of a rejected certificate is logged with a bounded length', () => {
   assert.equal(shownSerial(Buffer.from([1, 0])), '256')
   assert.equal(shownSerial(Buffer.from([0xff])), '-1')
   assert.equal(shownSerial(Buffer.alloc(20, 0x7f)), String(BigInt(`0x${'7f'.repeat(20)}`)))
@@ -267,7 +270,7 @@ test('the serial number of a certificate that is refused is shown short, whateve
   assert.equal(shownSerial(Buffer.alloc(60_000, 0x80)), `-0x${'7F'.repeat(20)}...`)
 })
 
-test('the subject of a certificate that is refused is not read', () => {
+test('the subject of a rejected certificate is not read', () => {
   const { certificate } = client('jane', false)
   let reads = 0
   Object.defineProperty(certificate, 'raw', { get: () => reads++ })
@@ -275,7 +278,7 @@ test('the subject of a certificate that is refused is not read', () => {
   assert.equal(reads, 0)
 })
 
-test('attack: a certificate with a key with which Node ends the process when it is asked for the subject', async () => {
+test('attack: a key that makes Node abort when it reads the subject of the certificate does no harm', async () => {
   const { certificatePem, keyPem } = createAuthority('clients', now)
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'brainpoolP256r1' })
   const subject = [{ id: '550403', text: 'jane' }]
@@ -290,7 +293,7 @@ test('attack: a certificate with a key with which Node ends the process when it 
   )
 })
 
-test('attempts are counted by their result, users by a few names', async () => {
+test('attempts are counted by result, and users under a small set of names', async () => {
   const all = new Metrics()
   const counted = { ...reported, metrics: new AuthenticationMetrics(all) }
   const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({
@@ -326,7 +329,7 @@ test('attempts are counted by their result, users by a few names', async () => {
   for (const line of wanted) assert.ok(lines.includes(line), line)
 })
 
-test('a fixed token is looked up once for headers that requests share, and each time for others', () => {
+test('a fixed token is looked up once for a shared header object, and on every request for other headers', () => {
   const asked: string[] = []
   const by = createAuthenticate({
     fixedToken: (token) => {

@@ -1,7 +1,7 @@
 /**
- * Authentication. The authenticators are tried in upstream's order and the first that recognizes
- * the caller wins; an invalid credential is refused, and only a request without any is anonymous.
- * The client learns nothing but that it is refused; the log has the reasons.
+ * Authenticates requests. The authenticators run in the order of kube-apiserver, and the first that
+ * recognizes the caller wins. An invalid credential is rejected; only a request without credentials
+ * can be anonymous. The client learns only that it is unauthorized; the reasons are logged.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, unauthorized } from '../../api/errors.ts'
@@ -19,7 +19,7 @@ import type { AuthenticationMetrics } from './metrics.ts'
 import type { VerifyProxy } from './request-header.ts'
 import { joinReasons } from './token-chain.ts'
 
-/** The parts of a request that may contain credentials, and its path. */
+/** The parts of a request that can carry credentials, and its path. */
 export type Credentials = {
   readonly headers: IncomingHttpHeaders
   readonly path: string
@@ -27,9 +27,11 @@ export type Credentials = {
 }
 
 /**
- * Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects
- * that a token is bound to. `response` takes warnings to the client, which also one that is refused
- * gets. `startMs`: since when it is measured, on the monotonic clock.
+ * Authenticates a request, or fails with Unauthorized. Returns a promise only if it has to wait,
+ * for example for an object that a token is bound to.
+ *
+ * `response` collects warnings for the client, which are sent even if the request is rejected.
+ * `startMs` is the time on the monotonic clock from which the duration is measured.
  */
 export type Authenticate = (
   credentials: Credentials,
@@ -38,18 +40,21 @@ export type Authenticate = (
 ) => MaybePromise<AuthenticatedUser>
 
 export type AuthenticateOptions = {
-  /** Absent: there are no front proxies. */
+  /** Verifies front proxies. Absent if none are configured. */
   readonly verifyProxy?: VerifyProxy | undefined
-  /** Absent: client certificates are ignored. */
+  /** Verifies client certificates. Absent if client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   /**
-   * A token that means the same user for as long as the server runs. It is looked up once for
-   * headers that many requests share.
+   * Returns the user of a token that stays the same while the server runs. For header objects that
+   * many requests share, the lookup is done once.
    */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
-  /** All other tokens, for the audiences of the server. */
+  /** Authenticates all other tokens, for the audiences of the server. */
   readonly authenticateToken: (token: string) => MaybePromise<Attempt>
-  /** `paths`: those that accept anonymous requests; none: all. */
+  /**
+   * Settings of anonymous requests. `paths` lists the paths that accept them; an empty list means
+   * all.
+   */
   readonly anonymous: { readonly isEnabled: boolean; readonly paths: readonly string[] }
   readonly metrics: AuthenticationMetrics
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -66,7 +71,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return known
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // An error of another kind, such as one of etcd, is one of an authenticator.
+    // Any other kind of error, for example a failed etcd request, counts as a failed authenticator.
     const isNobody =
       refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
@@ -87,7 +92,10 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   }
 }
 
-/** Pushes to `refusals` why credentials are invalid. Fails with Unauthorized. */
+/**
+ * Finds the user of a request, or fails with Unauthorized. Adds the reasons for which credentials
+ * are invalid to `refusals`.
+ */
 type Identify = (
   credentials: Credentials,
   response: { warn(text: string): void },
@@ -96,7 +104,7 @@ type Identify = (
 
 type TokenResult = MaybePromise<AuthenticatedUser | undefined>
 
-/** Tries the authenticators in upstream's order. */
+/** Creates a function that tries the authenticators in the order of kube-apiserver. */
 function createIdentify(options: AuthenticateOptions): Identify {
   const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous } = options
   const logRefusal = createBoundedLog(options.log, options.clock)
@@ -151,7 +159,11 @@ function createIdentify(options: AuthenticateOptions): Identify {
 
 const invalidToken = 'invalid bearer token'
 
-/** `unknownIs`: the reason to refuse a credential that nobody knows; absent: it counts as none. */
+/**
+ * Returns the user of an attempt and records why a credential is invalid. `unknownIs` is the reason
+ * to record if no authenticator recognizes the credential. If it is absent, such a credential is
+ * ignored.
+ */
 function knownOf(
   attempt: Attempt,
   refusals: string[],
@@ -163,7 +175,10 @@ function knownOf(
   return undefined
 }
 
-/** An inline check instead of `thenMaybe`: most requests need no closure here. */
+/**
+ * Calls `other` if there is no result. Checks inline instead of calling `thenMaybe`, because most
+ * requests need no closure here.
+ */
 const orElse = (
   result: TokenResult,
   other: () => MaybePromise<AuthenticatedUser>,

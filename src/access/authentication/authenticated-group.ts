@@ -6,8 +6,8 @@ import {
 } from '../../api/user.ts'
 
 /**
- * Adds system:authenticated, unless the user already has it or system:unauthenticated, or is
- * system:anonymous by name.
+ * Adds the group system:authenticated. A user that has this group or system:unauthenticated, or
+ * whose name is system:anonymous, is returned unchanged.
  */
 export function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens as clients send them: in the Authorization header, or as a WebSocket subprotocol,
- * for browsers.
+ * Reads bearer tokens from requests: from the Authorization header, or from a WebSocket
+ * subprotocol, which browsers use because they cannot set that header.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { elementsOf, firstHeader, trimWhiteSpace } from '../../api/request.ts'
@@ -8,9 +8,9 @@ import { elementsOf, firstHeader, trimWhiteSpace } from '../../api/request.ts'
 export type BearerTokenResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
-  /** Malformed: the request does not count as anonymous. */
+  /** The token is malformed, so the request cannot be anonymous. */
   | { readonly kind: 'bad' }
-  /** Two spaces before the token: it is ignored, with a warning to the client. */
+  /** Two spaces precede the token. It is ignored, with a warning to the client. */
   | { readonly kind: 'ignored'; readonly warning: string }
 
 const none: BearerTokenResult = { kind: 'none' }
@@ -19,7 +19,10 @@ const bad: BearerTokenResult = { kind: 'bad' }
 const extraSpace =
   'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
-/** Other authentication schemes count as no credentials at all. */
+/**
+ * Reads the token of the Authorization header. Any other authentication scheme counts as no
+ * credentials.
+ */
 export function tokenInHeader(headers: IncomingHttpHeaders): BearerTokenResult {
   const header = firstHeader(headers, 'authorization')
   if (header === undefined) return none
@@ -30,8 +33,9 @@ export function tokenInHeader(headers: IncomingHttpHeaders): BearerTokenResult {
 }
 
 /**
- * The token of a TokenReview is read as if it stood in a header, as upstream: blanks end it, those
- * of Unicode, too. Undefined if that makes no token.
+ * Reads the token of a TokenReview as if it were in an Authorization header, as kube-apiserver
+ * does. Whitespace, including that of Unicode, ends the token. Returns undefined if no token is
+ * left.
  */
 export function reviewedToken(text: string): string | undefined {
   const found = tokenInHeader({ authorization: `Bearer ${text.trimEnd()}` })
@@ -40,7 +44,10 @@ export function reviewedToken(text: string): string | undefined {
 
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
-/** Beside the token the client must offer a subprotocol that the server can accept. */
+/**
+ * Reads the token that a client offers as a WebSocket subprotocol. The client must also offer a
+ * subprotocol that the server can accept.
+ */
 export function tokenInProtocols(headers: IncomingHttpHeaders): BearerTokenResult {
   if (!isWebsocket(headers)) return none
   const protocols = elementsOf(headers['sec-websocket-protocol'] ?? '')
@@ -60,7 +67,8 @@ function isWebsocket({ connection = '', upgrade = '' }: IncomingHttpHeaders): bo
 }
 
 /**
- * Undefined if the text has padding or characters of another alphabet, or its bytes are not UTF-8.
+ * Decodes unpadded base64url. Returns undefined if the text has padding or characters of another
+ * alphabet, or if its bytes are not UTF-8.
  */
 function decodeBase64Url(text: string): string | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined

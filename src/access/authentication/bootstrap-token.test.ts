@@ -40,21 +40,21 @@ async function seen(token: string, secret: KubeObject | undefined): Promise<stri
 const user = 'system:bootstrap:abcdef system:bootstrappers'
 const groups = (names: string): KubeObject => secretOf({ 'auth-extra-groups': names })
 const cases: readonly [string, string, KubeObject | undefined, string][] = [
-  ['of a secret', good, secretOf(), user],
-  ['of no secret', good, undefined, 'unknown'],
+  ['that matches its Secret', good, secretOf(), user],
+  ['without a Secret', good, undefined, 'unknown'],
   ['with another secret', 'abcdef.0123456789abcdee', secretOf(), 'unknown'],
-  ['with a longer secret', `${good}0`, secretOf(), 'unknown'],
-  ['of another form', 'abcdef', secretOf(), 'unknown'],
+  ['whose secret is longer', `${good}0`, secretOf(), 'unknown'],
+  ['of another format', 'abcdef', secretOf(), 'unknown'],
   ['in capitals', good.toUpperCase(), secretOf(), 'unknown'],
-  ['with a line end', `${good}\n`, secretOf(), 'unknown'],
-  ['with another id in its secret', good, secretOf({ 'token-id': 'abcdeg' }), 'unknown'],
+  ['with a trailing newline', `${good}\n`, secretOf(), 'unknown'],
+  ['whose Secret has another id', good, secretOf({ 'token-id': 'abcdeg' }), 'unknown'],
   [
-    'with a shorter secret in its secret',
+    'whose Secret has a shorter secret',
     good,
     secretOf({ 'token-secret': '0123456789abcde' }),
     'unknown',
   ],
-  ['without a secret in its secret', good, secretOf({ 'token-secret': '' }), 'unknown'],
+  ['whose Secret has an empty secret', good, secretOf({ 'token-secret': '' }), 'unknown'],
   [
     'that is not for authentication',
     good,
@@ -62,14 +62,14 @@ const cases: readonly [string, string, KubeObject | undefined, string][] = [
     'unknown',
   ],
   [
-    'that is True for authentication',
+    'with "True" for authentication',
     good,
     secretOf({ 'usage-bootstrap-authentication': 'True' }),
     'unknown',
   ],
-  ['of another type', good, secretOf({}, {}, 'Opaque'), 'unknown'],
+  ['whose Secret has another type', good, secretOf({}, {}, 'Opaque'), 'unknown'],
   [
-    'that is being deleted',
+    'whose Secret is being deleted',
     good,
     secretOf({}, { deletionTimestamp: '2030-01-01T00:00:00Z' }),
     'unknown',
@@ -77,42 +77,48 @@ const cases: readonly [string, string, KubeObject | undefined, string][] = [
   ['that has not expired', good, secretOf({ expiration: '2026-06-01T00:00:01Z' }), user],
   ['that expires now', good, secretOf({ expiration: '2026-06-01T00:00:00Z' }), 'unknown'],
   [
-    'that has expired elsewhere',
+    'that expired in another time zone',
     good,
     secretOf({ expiration: '2026-06-01T01:00:00+01:30' }),
     'unknown',
   ],
-  ['that expires some day', good, secretOf({ expiration: '2030' }), 'unknown'],
+  ['whose expiration is only a year', good, secretOf({ expiration: '2030' }), 'unknown'],
   [
-    'that expires in small letters',
+    'whose expiration has lowercase letters',
     good,
     secretOf({ expiration: '2030-01-01t00:00:00z' }),
     'unknown',
   ],
-  ['that expires on no day', good, secretOf({ expiration: '2030-02-30T00:00:00Z' }), 'unknown'],
+  [
+    'whose expiration is not a valid date',
+    good,
+    secretOf({ expiration: '2030-02-30T00:00:00Z' }),
+    'unknown',
+  ],
   [
     'with groups',
     good,
     groups('system:bootstrappers:z,system:bootstrappers:a:b-1,system:bootstrappers:z'),
     `${user},system:bootstrappers:a:b-1,system:bootstrappers:z`,
   ],
-  ['with a group of its own', good, groups('system:masters'), 'unknown'],
-  ['with a group that ends badly', good, groups('system:bootstrappers:a-'), 'unknown'],
-  ['with a group without a name', good, groups('system:bootstrappers:'), 'unknown'],
-  ['with a group and a line end', good, groups('system:bootstrappers:a\n'), 'unknown'],
+  ['with a group outside system:bootstrappers', good, groups('system:masters'), 'unknown'],
+  ['with a group that ends with a hyphen', good, groups('system:bootstrappers:a-'), 'unknown'],
+  ['with a group that ends with a colon', good, groups('system:bootstrappers:'), 'unknown'],
+  ['with a group that ends with a newline', good, groups('system:bootstrappers:a\n'), 'unknown'],
   [
-    'with a blank between groups',
+    'with a space between groups',
     good,
     groups('system:bootstrappers:a, system:bootstrappers:b'),
     'unknown',
   ],
-  ['with a comma at the end', good, groups('system:bootstrappers:a,'), 'unknown'],
+  ['whose groups end with a comma', good, groups('system:bootstrappers:a,'), 'unknown'],
 ]
 for (const [what, token, secret, wanted] of cases) {
-  test(`a token ${what}: ${wanted}`, async () => assert.equal(await seen(token, secret), wanted))
+  test(`a token ${what} results in ${wanted}`, async () =>
+    assert.equal(await seen(token, secret), wanted))
 }
 
-test('what is not in the cache yet is read anew, and nothing is read for other tokens', async () => {
+test('a Secret that is missing from the cache is read from etcd, and other tokens cause no reads', async () => {
   const reads: string[] = []
   const authenticate = createBootstrapTokens({
     readSecret: async (name, at) => {

@@ -1,7 +1,7 @@
 /**
- * Bootstrap tokens, with which nodes join a cluster: `id.secret`, of a Secret bootstrap-token-<id>
- * in kube-system. A token that cannot be used is like one that does not exist, whatever the reason,
- * so that nobody learns which ids there are.
+ * Bootstrap tokens, with which nodes join a cluster. A token has the form `id.secret`, and the
+ * Secret kube-system/bootstrap-token-<id> defines it. A token that cannot be used, for any reason,
+ * is treated like one that does not exist, so that clients cannot find out which ids exist.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -15,7 +15,7 @@ const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const NANOS_PER_MS = 1_000_000n
 
 export type BootstrapTokenOptions = {
-  /** Reads a Secret of kube-system: from the cache, or the latest state. */
+  /** Reads a Secret of kube-system, either from the cache or in its latest state. */
   readonly readSecret: (name: string, at: 'any' | 'latest') => MaybePromise<KubeObject | undefined>
   readonly wallMs: () => number
   readonly log: Log
@@ -31,8 +31,8 @@ export function createBootstrapTokens(
 }
 
 /**
- * A refusal is decided on the latest state: the cache may lag behind the write of a Secret. It
- * takes the same time for any reason.
+ * Authenticates a token. It is rejected only on the basis of the latest state, because the cache
+ * may lag behind the write of a Secret. A rejection takes the same time whatever the reason.
  */
 async function authenticate(
   id: string,
@@ -55,25 +55,25 @@ async function authenticate(
       audiences: [],
     }
   }
-  options.log('debug', 'a bootstrap token is refused', { secret: `kube-system/${name}`, why: read })
+  options.log('debug', 'rejected a bootstrap token', { secret: `kube-system/${name}`, why: read })
   return unknownToken
 }
 
 type ReadToken = { readonly groups: readonly string[] }
 type BootstrapCredentials = { readonly id: string; readonly secret: string; readonly nowMs: number }
 
-/** The groups, or why the token cannot be used. */
+/** Returns the groups of the token, or the reason for which it cannot be used. */
 function readToken(
   object: KubeObject,
   { id, secret, nowMs }: BootstrapCredentials,
 ): ReadToken | string {
   const data = fieldsOf(object['data'])
   const valueOf = (key: string): string => Buffer.from(textOf(data[key]), 'base64').toString('utf8')
-  if (object.metadata.deletionTimestamp !== undefined) return 'is deleted and awaits its removal'
+  if (object.metadata.deletionTimestamp !== undefined) return 'is being deleted'
   if (object['type'] !== 'bootstrap.kubernetes.io/token')
-    return 'has another type than bootstrap.kubernetes.io/token'
-  if (!isSame(valueOf('token-secret'), secret)) return 'has another token-secret'
-  if (valueOf('token-id') !== id) return 'has another token-id'
+    return 'is not of type bootstrap.kubernetes.io/token'
+  if (!isSame(valueOf('token-secret'), secret)) return 'has a different token-secret'
+  if (valueOf('token-id') !== id) return 'has a different token-id'
   if (isExpired(valueOf('expiration'), nowMs)) return 'has expired'
   if (valueOf('usage-bootstrap-authentication') !== 'true') return 'is not for authentication'
   const extra = valueOf('auth-extra-groups')
@@ -83,13 +83,14 @@ function readToken(
   return { groups: [...new Set(['system:bootstrappers', ...groups])].toSorted() }
 }
 
-/** In constant time: of digests, since the lengths may differ. */
+/** Compares two secrets in constant time. It compares digests, because the lengths may differ. */
 const isSame = (one: string, other: string): boolean =>
   timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 
 /**
- * Without a time it does not expire; one that cannot be parsed counts as over. Go's RFC 3339 has
- * capital letters alone.
+ * Whether a token has expired. A token without an expiration never expires, and one whose
+ * expiration cannot be parsed has expired. Lowercase letters are rejected because Go's RFC 3339
+ * parser accepts only capitals.
  */
 function isExpired(expiration: string, nowMs: number): boolean {
   if (expiration === '') return false

@@ -14,7 +14,7 @@ const peer = (by: Certificate, isVerified = true): PeerCertificate => {
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }
 
-test('a certificate counts for the authorities that issued it, not for the others', () => {
+test('a certificate is accepted only for the use of the authority that issued it', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const [ofOne, ofOther] = [peer(one), peer(other)]
@@ -27,13 +27,13 @@ test('a certificate counts for the authorities that issued it, not for the other
     assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
     assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
   }
-  // OpenSSL may have found a path through an intermediate that Node does not show: nobody knows to
-  // which authority.
+  // OpenSSL may have found a path through an intermediate that Node does not expose, so the
+  // authority is unknown.
   assert.ok(authorities.faultOf(peer(third), 'client') !== undefined)
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })
 
-test('what OpenSSL has not verified counts for none', () => {
+test('a certificate that OpenSSL did not verify is rejected for every use', () => {
   for (const requestHeader of [null, other.certificatePem]) {
     const authorities = new ClientAuthorities(
       { client: one.certificatePem, requestHeader },
@@ -44,7 +44,7 @@ test('what OpenSSL has not verified counts for none', () => {
   }
 })
 
-test('authorities of one kind alone: what OpenSSL says counts, for that kind', () => {
+test('with authorities of one kind only, the verdict of OpenSSL holds for that kind', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,
@@ -53,7 +53,7 @@ test('authorities of one kind alone: what OpenSSL says counts, for that kind', (
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })
 
-test('a certificate that was verified by authorities of before counts if one of now issued it', () => {
+test('a certificate verified against an older bundle is accepted if the current bundle contains its issuer', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,
@@ -66,7 +66,7 @@ test('a certificate that was verified by authorities of before counts if one of 
   assert.ok(authorities.faultOf({ ...peer(one), isOutdated: true }, 'requestHeader') !== undefined)
 })
 
-test('one authority may be of both kinds', () => {
+test('one authority can serve both uses', () => {
   const pems = {
     client: one.certificatePem,
     requestHeader: other.certificatePem + one.certificatePem,
@@ -76,7 +76,7 @@ test('one authority may be of both kinds', () => {
   assert.equal(authorities.faultOf(peer(one), 'requestHeader'), undefined)
 })
 
-test('new authorities count at once, and bad ones change nothing', () => {
+test('new bundles take effect at once, and an invalid bundle changes nothing', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const ofOne = peer(one)
@@ -87,7 +87,7 @@ test('new authorities count at once, and bad ones change nothing', () => {
   assert.ok(authorities.faultOf(ofOne, 'client') !== undefined)
 })
 
-test('an authority that has run out issues nothing', () => {
+test('a certificate issued by an expired authority is rejected', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const later = nowMs + 100 * 365 * 86_400_000
   assert.ok(new ClientAuthorities(pems, () => later).faultOf(peer(one), 'client') !== undefined)

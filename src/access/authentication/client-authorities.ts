@@ -1,10 +1,11 @@
 /**
- * Which certificate authority issued a client certificate: one of the client CAs, whose
- * certificates name users, or one of the request header CAs, whose certificates identify front
- * proxies. OpenSSL verifies in the handshake, against all of them together. If both kinds are
- * configured, or the bundles have changed since, a certificate counts for those whose bundle
- * contains its issuer: Node does not tell which path OpenSSL found, nor the intermediates that a
- * client sent.
+ * Determines which certificate authority issued a client certificate. Client CAs issue certificates
+ * that name users; request header CAs issue certificates that identify front proxies.
+ *
+ * OpenSSL verifies a certificate during the handshake, against all of these authorities together.
+ * Node does not expose the path that OpenSSL found, nor the intermediates that the client sent. So
+ * if both kinds are configured, or the bundles have changed since the handshake, a certificate is
+ * accepted for those uses whose bundle contains its issuer.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../../api/request.ts'
@@ -12,10 +13,10 @@ import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
 
 export type AuthorityUse = 'client' | 'requestHeader'
 
-/** PEM bundles; null: none is configured. */
+/** PEM bundles by use. Null means that none is configured. */
 export type AuthorityPems = { readonly [use in AuthorityUse]: string | null }
 
-/** All bundles, for TLS; undefined if there is none. */
+/** Joins all bundles, for TLS. Returns undefined if none is configured. */
 export function joinPems(pems: AuthorityPems): string | undefined {
   const given = Object.values(pems).filter((pem) => pem !== null)
   return given.length === 0 ? undefined : given.join('\n')
@@ -39,7 +40,7 @@ export class ClientAuthorities {
     return this.#pems
   }
 
-  /** Fails if a bundle cannot be parsed; then nothing changes. */
+  /** Replaces the bundles. Throws if a bundle cannot be parsed; then nothing changes. */
   set(pems: AuthorityPems): void {
     const [client, requestHeader] = [anchorsOf(pems.client), anchorsOf(pems.requestHeader)]
     this.#pems = pems
@@ -48,8 +49,8 @@ export class ClientAuthorities {
   }
 
   /**
-   * Undefined if one of these authorities issued the certificate and it was valid in the handshake;
-   * else why not.
+   * Returns undefined if one of these authorities issued the certificate and it was valid at the
+   * handshake, otherwise the reason for which it is rejected.
    */
   faultOf(peer: PeerCertificate, use: AuthorityUse): string | undefined {
     if (!peer.isVerified) return peer.fault ?? 'certificate signed by unknown authority'

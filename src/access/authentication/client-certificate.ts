@@ -1,8 +1,8 @@
 /**
- * The user of a client certificate: the common name of its subject is the user, its organizations
- * are the groups. OpenSSL has verified in the handshake whether its chain leads to one of the
- * authorities, and its purpose. A connection may outlive the certificate, so its validity period is
- * checked for each request.
+ * Authenticates client certificates. The common name of the subject is the user, and its
+ * organizations are the groups. OpenSSL has verified during the handshake that the chain leads to a
+ * configured authority, and that the certificate is for clients. A connection can outlive its
+ * certificate, so the validity period is checked for each request.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../../api/request.ts'
@@ -16,19 +16,19 @@ import { DerError } from '../../lib/x509/der-reader.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 
-/** 20 octets (RFC 5280, section 4.1.2.2). */
+/** The longest serial number that RFC 5280, section 4.1.2.2, allows: 20 octets. */
 const SERIAL_HEX_DIGITS_MAX = 40
 
-/** Unknown: its subject has no common name. */
+/** Verifies a client certificate. The result is unknown if its subject has no common name. */
 export type VerifyCertificate = (peer: PeerCertificate) => Attempt
 
 export type CertificateOptions = {
-  /** Why the certificate is not one of a client CA. */
+  /** Returns the reason for which no client CA accepts the certificate, or undefined. */
   readonly faultOf: (peer: PeerCertificate) => string | undefined
-  /** Gate AllowParsingUserUIDFromCertAuth. */
+  /** Whether the feature gate AllowParsingUserUIDFromCertAuth is enabled. */
   readonly parsesUid: boolean
   readonly wallMs: () => number
-  /** Is told the remaining lifetime of each certificate. */
+  /** Observes the remaining lifetime of each certificate. */
   readonly lifetimes: { observe(seconds: number): void }
 }
 
@@ -41,7 +41,8 @@ export function createVerifyCertificate(options: CertificateOptions): VerifyCert
     const validity = validities.get(peer) ?? validityOf(peer.certificate)
     validities.set(peer, validity)
     lifetimes.observe((validity.toMs - nowMs) / 1000)
-    // The subject of a certificate that anybody may have made is not read: it can be long.
+    // Do not read the subject of an unverified certificate: anyone can create one, with a very long
+    // subject.
     const fault = faultOf(peer) ?? (isInTime(validity, nowMs) ? undefined : outOfTime)
     if (fault !== undefined) return refuse(peer, fault)
     const attempt = attempts.get(peer) ?? attemptOf(peer, parsesUid)
@@ -68,8 +69,9 @@ export const refuse = ({ certificate }: PeerCertificate, why: string): Attempt =
 })
 
 /**
- * In decimal, as upstream; one that is longer than RFC 5280 allows is shortened, in hexadecimal:
- * anybody can make it, and it takes long.
+ * Formats the serial number in decimal, as kube-apiserver does. One that is longer than RFC 5280
+ * allows is truncated and printed in hexadecimal, because anyone can create such a certificate and
+ * the conversion to decimal is slow.
  */
 function shownSerial({ serialNumber }: X509Certificate): string {
   const sign = serialNumber.startsWith('-') ? '-' : ''
@@ -87,8 +89,8 @@ function attemptOf(peer: PeerCertificate, parsesUid: boolean): Attempt {
 }
 
 /**
- * Undefined without a common name. A certificate with several uids, an empty one, or names that are
- * no text is refused: the reason.
+ * Returns the user that the subject names, undefined if it has no common name, or the reason to
+ * reject the certificate: it cannot be read, or it has several UIDs or an empty one.
  */
 function userOf(certificate: X509Certificate, parsesUid: boolean): User | string | undefined {
   const subject = subjectOf(certificate)
@@ -112,7 +114,10 @@ function userOf(certificate: X509Certificate, parsesUid: boolean): User | string
 
 export const unreadable = 'the subject of the certificate cannot be read'
 
-/** Empty if there is none; the last one of several, as Go. Undefined: it cannot be read. */
+/**
+ * Returns the common name of the subject, or an empty string if there is none. The last of several
+ * common names counts, as in Go. Returns undefined if the subject cannot be read.
+ */
 export function commonNameOf(certificate: X509Certificate): string | undefined {
   const subject = subjectOf(certificate)
   return subject && commonNameIn(subject)

@@ -76,7 +76,7 @@ const renamed = (world: TokenCase) => ({
   ...('account' in world ? { serviceaccounts: world.account } : {}),
 })
 
-test('a token of a secret is its account, for the audiences of the server; its use is noted', async () => {
+test('a legacy token authenticates its service account for the audiences of the server, and its use is recorded', async () => {
   const { result, labels, counted } = await seen()
   assert.deepEqual(result, {
     kind: 'known',
@@ -98,13 +98,13 @@ test('a token of a secret is its account, for the audiences of the server; its u
 const used = (day: string) =>
   secret(token, { labels: { 'kubernetes.io/legacy-token-last-used': day } })
 
-test('its use is noted once a day', async () => {
+test('the use of a token is recorded once a day', async () => {
   assert.deepEqual((await seen({ secret: used('2026-01-30') })).labels, ['s 2026-01-31'])
   for (const day of ['2026-01-31', '2026-02-01'])
     assert.deepEqual((await seen({ secret: used(day) })).labels, [])
 })
 
-test('a token that was made for the account warns; one that was marked is refused, and its use is noted', async () => {
+test('an auto-generated token causes a warning, and a token marked as invalid is rejected but its use is recorded', async () => {
   const { result, counted } = await seen({ account: account({ secrets: [{ name: 's' }] }) })
   assert.ok(result.kind === 'known')
   assert.match(
@@ -122,7 +122,7 @@ test('a token that was made for the account warns; one that was marked is refuse
   assert.deepEqual(marked.counted, ['invalid_legacy_auto_token_uses_total', 'legacy_tokens_total'])
 })
 
-test('a token ends with its secret and its account, unless they are not looked up', async () => {
+test('a token is valid while its Secret and service account exist, unless lookup is disabled', async () => {
   const gone = { deletionTimestamp: '2026-01-31T22:59:59Z' }
   const cases: readonly [TokenCase, string][] = [
     [{ secret: undefined }, 'Token has been invalidated'],
@@ -147,7 +147,7 @@ test('a token ends with its secret and its account, unless they are not looked u
   }
 })
 
-test('what is not a token of a secret', async () => {
+test('a token with a bad issuer, signature, claim or audience is not accepted', async () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   const forged = readSigningKey(other.export({ type: 'pkcs8', format: 'pem' }).toString())
   assert.ok(forged !== undefined)

@@ -1,4 +1,4 @@
-/** The metrics of authentication, under upstream's names. */
+/** Metrics of authentication, with the names that kube-apiserver uses. */
 import type {
   Count,
   Counter,
@@ -8,9 +8,9 @@ import type {
 } from '../../lib/telemetry/metrics.ts'
 
 const FIRST_BOUND = 0.001
-/** In seconds, from a millisecond to 16 seconds. */
+/** Bucket bounds in seconds, from one millisecond to 16 seconds. */
 const attemptBounds = Array.from({ length: 15 }, (_, at) => FIRST_BOUND * 2 ** at)
-/** The default ones of Prometheus' clients. */
+/** The default buckets of Prometheus client libraries. */
 const requestBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const HOUR = 3600
@@ -33,8 +33,8 @@ const lifetimeBounds = [
 ]
 
 /**
- * `failure`: no credentials, where nobody may be anonymous. `error`: credentials that are not
- * valid, or an authenticator failed.
+ * Result of an authentication attempt. `failure` means that a request without credentials may not
+ * be anonymous. `error` means that a credential is invalid or that an authenticator failed.
  */
 type Result = 'success' | 'failure' | 'error'
 
@@ -42,12 +42,12 @@ type Series = { readonly attempts: Count; readonly seconds: Distribution }
 
 export class AuthenticationMetrics {
   readonly cache: TokenCacheMetrics
-  /** The remaining lifetime of the client certificates of requests. */
+  /** Remaining lifetimes of the client certificates of requests. */
   readonly certificateSeconds: Distribution
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  /** By the names that are shown. */
+  /** Counts by the user name that the metric shows. */
   readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 
@@ -116,7 +116,10 @@ const shownNames: ReadonlySet<string> = new Set([
   'system:serviceaccount:kube-system:default',
 ])
 
-/** A few names for all users: their number is not bounded, and metrics are read by many. */
+/**
+ * Returns the label value for a user. Only a few names are shown, because the number of users is
+ * unbounded.
+ */
 const shownName = (name: string): string =>
   shownNames.has(name) ? name : name.includes('@') ? 'email_id' : 'other'
 
@@ -126,7 +129,7 @@ const aboutCache = (name: string, help: string) => ({
   labels: ['status'],
 })
 
-/** Of the caches of token authenticators. */
+/** Metrics of the caches of token authenticators. */
 export class TokenCacheMetrics {
   readonly #requests: Counter
   readonly #seconds: Histogram
@@ -136,17 +139,29 @@ export class TokenCacheMetrics {
 
   constructor(metrics: Metrics) {
     this.#requests = metrics.counter(
-      aboutCache('request_total', 'Tokens that were looked for in the cache.'),
+      aboutCache(
+        'request_total',
+        'Number of token lookups in the cache, by whether the token was found.',
+      ),
     )
     this.#seconds = metrics.histogram(
-      aboutCache('request_duration_seconds', 'How long it took until a token was decided on.'),
+      aboutCache(
+        'request_duration_seconds',
+        'Time to authenticate a token in seconds, by whether it was found in the cache.',
+      ),
       requestBounds,
     )
     this.#fetches = metrics.counter(
-      aboutCache('fetch_total', 'Lookups of tokens that were not in the cache.'),
+      aboutCache(
+        'fetch_total',
+        'Number of authentications of tokens that were not in the cache, by result.',
+      ),
     )
     const active = metrics.gauge(
-      aboutCache('active_fetch_count', 'Lookups under way, and requests that wait for one.'),
+      aboutCache(
+        'active_fetch_count',
+        'Number of token authentications in flight, and of requests blocked on one.',
+      ),
     )
     this.#waiting = active.with('blocked')
     this.#fetching = active.with('in_flight')
@@ -157,17 +172,17 @@ export class TokenCacheMetrics {
     this.#seconds.with(status).observe(ms / 1000)
   }
 
-  /** A request waits for a lookup, or no longer: 1 or -1. */
+  /** Counts a request that starts (1) or stops (-1) waiting for a lookup. */
   wait(change: 1 | -1): void {
     this.#waiting.add(change)
   }
 
-  /** A lookup begins. */
+  /** Counts the start of a lookup. */
   begin(): void {
     this.#fetching.add()
   }
 
-  /** A lookup ends. */
+  /** Counts the end of a lookup. */
   finish(status: 'ok' | 'error'): void {
     this.#fetching.add(-1)
     this.#fetches.with(status).add()

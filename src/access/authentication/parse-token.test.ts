@@ -9,7 +9,7 @@ const tokenOf = (claims: string): string =>
 const listed = (count: number): string =>
   tokenOf(`{"n":[${Array.from({ length: count }, () => '1').join(',')}]}`)
 
-test('a token is parsed once in a turn, and not kept longer', async () => {
+test('a token is parsed once per tick, and not kept afterwards', async () => {
   const parse = createParseToken()
   const [token, other] = [tokenOf('{"iss":"a"}'), tokenOf('{"iss":"b"}')]
   const first = parse(token)
@@ -23,7 +23,7 @@ test('a token is parsed once in a turn, and not kept longer', async () => {
   assert.equal(parse('no token'), undefined)
 })
 
-test('a token without end is not parsed', () => {
+test('a token that exceeds the limit is not parsed', () => {
   const parse = createParseToken()
   assert.ok(parse(listed(12_000)) !== undefined)
   assert.equal(parse(listed(13_000)), undefined)

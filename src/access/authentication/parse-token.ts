@@ -1,26 +1,24 @@
 /**
- * Tokens are JWTs to the authenticators of service accounts, of legacy tokens and of issuers, which
- * look at one after the other, in one turn, to find whose it is. Nobody has verified it by then,
- * and a long one takes some ms to parse: it is parsed once.
+ * Parses JWTs. The authenticators of service accounts, legacy tokens and OIDC issuers look at a
+ * token one after the other, in the same tick, to find out which of them it belongs to. At that
+ * point nothing has verified the token. Parsing a long token takes milliseconds, so it is parsed
+ * only once.
  */
 import { parseJson } from '../../api/json-value.ts'
 import { type Jwt, parseJwt } from '../../lib/jwt.ts'
 
-/**
- * Tokens that are longer are not parsed. An issuer's token with some hundred groups has half as
- * many.
- */
+/** Longer tokens are not parsed. A token with a few hundred groups has about half this length. */
 const TOKEN_CHARACTERS_MAX = 32 * 1024
 
 /**
- * Undefined if the text is no JWT. Its claims must not be trusted, but for finding who can verify
- * it.
+ * Parses a JWT, or returns undefined if the text is not one. Until the signature is verified, use
+ * the claims only to find out which authenticator can verify the token.
  */
 export type ParseToken = (token: string) => Jwt | undefined
 
 export function createParseToken(): ParseToken {
   let last: { readonly token: string; readonly jwt: Jwt | undefined } | undefined
-  // No token is kept beyond the turn.
+  // Never keep a token beyond the current tick.
   const forget = (): void => {
     last = undefined
   }

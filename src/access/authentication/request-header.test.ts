@@ -54,13 +54,13 @@ test('a proxy names the user in headers', () => {
   })
 })
 
-test('without a name there is no user, whatever else is there', () => {
+test('headers without a user name do not authenticate', () => {
   assert.equal(seen({}), undefined)
   assert.equal(seen({ 'x-remote-user': '', 'x-remote-group': 'system:masters' }), undefined)
   assert.equal(seen({ 'x-remote-user': ['', 'jane'] }), undefined)
 })
 
-test('the first header that has a value counts; all headers of groups do', () => {
+test('the user name comes from the first header with a value, and groups come from all group headers', () => {
   const headers = { ...standardHeaders, username: ['x-a', 'x-b'], group: ['x-g', 'x-h'], uid: [] }
   const found = seen(
     { 'x-a': '', 'x-b': ['jane', 'joe'], 'x-h': 'h', 'x-g': 'g', 'x-remote-uid': 'u' },
@@ -69,7 +69,7 @@ test('the first header that has a value counts; all headers of groups do', () =>
   assert.deepEqual(found, { name: 'jane', uid: '', groups: ['g', 'h', 'system:authenticated'] })
 })
 
-test('system:anonymous is nobody, whoever says so', () => {
+test('system:anonymous does not become a member of system:authenticated', () => {
   assert.deepEqual(seen({ 'x-remote-user': 'system:anonymous' }), {
     name: 'system:anonymous',
     uid: '',
@@ -77,7 +77,7 @@ test('system:anonymous is nobody, whoever says so', () => {
   })
 })
 
-test('names are UTF-8', () => {
+test('header values are decoded as UTF-8', () => {
   const latin1 = Buffer.from('jörg').toString('latin1')
   assert.deepEqual(seen({ 'x-remote-user': latin1 }), {
     name: 'jörg',
@@ -86,14 +86,14 @@ test('names are UTF-8', () => {
   })
 })
 
-test('names that end with a byte that is a blank of Latin-1 are different names', () => {
+test('bytes that are whitespace only in Latin-1 are not trimmed from names', () => {
   for (const name of ['andre\u00e0', 'andre\u0160', '\u00a0jane\u00a0', '\u3000', 'jane']) {
     const found = seen({ 'x-remote-user': ` \t${Buffer.from(name).toString('latin1')}\t ` })
     assert.deepEqual(found, { name, uid: '', groups: ['system:authenticated'] })
   }
 })
 
-test('headers count only with a certificate of a proxy', () => {
+test('headers are trusted only with the certificate of a proxy', () => {
   const headers = { 'x-remote-user': 'jane' }
   assert.match(
     String(seen(headers, {}, peer('proxy', false))),
@@ -109,7 +109,7 @@ test('headers count only with a certificate of a proxy', () => {
   assert.match(String(seen(headers, { wallMs: () => later })), /expired/)
 })
 
-test('which headers name a user', () => {
+test('identityHeaderTest recognizes the standard and the configured headers', () => {
   const own = {
     username: ['x-user'],
     uid: ['x-uid'],

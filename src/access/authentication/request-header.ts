@@ -1,7 +1,7 @@
 /**
- * Front proxies: a proxy that authenticates users passes their names in headers. The headers count
- * only if the connection has a client certificate of a request header CA, for one of the allowed
- * names.
+ * Front proxies. A proxy that authenticates users passes their names in request headers. The
+ * headers are trusted only if the connection has a client certificate that a request header CA
+ * issued for one of the allowed names.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IdentityHeaders } from '../../api/identity-headers.ts'
@@ -21,9 +21,9 @@ import {
 
 export type RequestHeaderOptions = {
   readonly headers: IdentityHeaders
-  /** The common names that the proxy's certificate may have; none: any. */
+  /** Common names that the certificate of the proxy may have. An empty list allows any name. */
   readonly allowedNames: readonly string[]
-  /** Why the certificate is not one of a request header CA. */
+  /** Returns the reason for which no request header CA accepts the certificate, or undefined. */
   readonly faultOf: (peer: PeerCertificate) => string | undefined
   readonly wallMs: () => number
 }
@@ -50,7 +50,7 @@ export function createVerifyProxy(options: RequestHeaderOptions): VerifyProxy {
   }
 }
 
-/** Without a name: it cannot be read. */
+/** A proxy, by its certificate. The name is undefined if the subject cannot be read. */
 type Proxy = Validity & { readonly name: string | undefined }
 
 const proxyOf = ({ certificate }: PeerCertificate): Proxy => ({
@@ -58,7 +58,7 @@ const proxyOf = ({ certificate }: PeerCertificate): Proxy => ({
   name: commonNameOf(certificate),
 })
 
-/** Undefined if no header names a user. */
+/** Returns undefined if no header names a user. */
 function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | undefined {
   const name = firstOf(headers, names.username)
   if (name === '') return undefined
@@ -70,7 +70,7 @@ function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | un
   return extra.size === 0 ? user : { ...user, extra: Object.fromEntries(extra) }
 }
 
-/** The first value of the first header whose first value is not empty. */
+/** Returns the first value of the first header whose first value is not empty. */
 function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string {
   for (const name of names) {
     const [value = ''] = headerValues(headers, name)

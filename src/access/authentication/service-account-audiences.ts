@@ -2,15 +2,17 @@ import { type Fields, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { badToken, type TokenResult } from './token-authenticator.ts'
 
-/** Of a message, which is logged: more than any token has. */
+/**
+ * Maximum number of audiences in an error message, which is logged. No real token has this many.
+ */
 const SHOWN_MAX = 20
 const SHOWN_CHARACTERS_MAX = 256
 
-/** The audiences of a token's claims, which may be one text. */
+/** Returns the audiences of a token's claims. The `aud` claim is a string or a list of strings. */
 export const audiencesOf = ({ aud }: Fields): readonly string[] =>
   typeof aud === 'string' ? [aud] : textsOf(aud)
 
-/** Those of the requested audiences that a token with these is for. */
+/** Returns the requested audiences (`targets`) that a token is valid for. */
 export function matchingAudiences(
   given: readonly string[],
   targets: readonly string[],

@@ -1,9 +1,12 @@
 import type { JwtKey } from '../../lib/jwt.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
-/** The keys that verify service account tokens: of files, or of an external signer. */
+/** The keys that verify service account tokens, either from files or from an external signer. */
 export interface ServiceAccountKeys {
-  /** '': all. A promise only if an external signer has to be asked. */
+  /**
+   * Returns the keys with this id; an empty id means all keys. Returns a promise only if it has to
+   * call an external signer.
+   */
   readonly find: (keyId: string) => MaybePromise<readonly JwtKey[]>
 }
 

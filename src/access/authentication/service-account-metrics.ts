@@ -1,4 +1,4 @@
-/** How often service account tokens of each kind were used, as upstream. */
+/** Counters of the use of service account tokens by kind, as in kube-apiserver. */
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 
 const help = {

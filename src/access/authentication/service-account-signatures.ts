@@ -1,6 +1,6 @@
 /**
- * The signatures of service account tokens. Digests of verified tokens are cached: a verification
- * takes longer than all else.
+ * Verifies the signatures of service account tokens. Digests of verified tokens are cached, because
+ * verifying a signature is the slowest part of authenticating a token.
  */
 import { hash } from 'node:crypto'
 import { textOf } from '../../api/object.ts'
@@ -16,8 +16,8 @@ export class ServiceAccountSignatures {
   readonly #keys: ServiceAccountKeys
   readonly #parse: ParseToken
   /**
-   * The key that verified a token, by the digest of the token. It counts only as long as it is one
-   * of the keys.
+   * The key that verified a token, by the digest of the token. An entry is valid only while its key
+   * is still among the configured keys.
    */
   readonly #verified = new Map<string, JwtKey>()
 
@@ -28,8 +28,8 @@ export class ServiceAccountSignatures {
   }
 
   /**
-   * Undefined if it is not a token of these issuers. Its claims must not be trusted before
-   * `verify`.
+   * Parses a token, or returns undefined if it is not a token of these issuers. Do not trust its
+   * claims before `verify`.
    */
   parse(token: string): Jwt | undefined {
     const jwt = this.#parse(token)
@@ -37,8 +37,8 @@ export class ServiceAccountSignatures {
   }
 
   /**
-   * Undefined, or why the signature is not valid. A promise only if an external signer has to be
-   * asked for its keys.
+   * Returns undefined if the signature is valid, otherwise the reason. Returns a promise only if an
+   * external signer has to be called for its keys.
    */
   verify(token: string, jwt: Jwt): MaybePromise<string | undefined> {
     const keys = this.#keys.find(jwt.keyId)
@@ -58,7 +58,7 @@ export class ServiceAccountSignatures {
     return undefined
   }
 
-  /** Evicts the oldest digest. */
+  /** Adds a digest, and evicts the oldest one if the cache is full. */
   #remember(digest: string, key: JwtKey): void {
     const [oldest] = this.#verified.keys()
     if (this.#verified.size >= VERIFIED_MAX && oldest !== undefined) this.#verified.delete(oldest)

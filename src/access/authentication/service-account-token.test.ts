@@ -55,13 +55,13 @@ const claims = {
 }
 const token = (more: object = {}, by = key.signing): string => signJwt({ ...claims, ...more }, by)
 
-/** What is wrong, or the name of whom it is. */
+/** Returns the user name, or the reason for which the token is rejected. */
 async function seen(text: string, audiences: readonly string[] = ['api']): Promise<string> {
   const result = await authenticate(text, audiences)
   return result.kind === 'known' ? result.user.name : result.kind === 'bad' ? result.why : 'unknown'
 }
 
-test('audiences without end are compared in time, and shown in part', async () => {
+test('very many audiences are compared quickly, and an error message shows only some of them', async () => {
   const given = Array.from({ length: 1_000 }, (_, at) => `a${at}`)
   const targets = Array.from(
     { length: 300_000 },
@@ -77,7 +77,7 @@ test('audiences without end are compared in time, and shown in part', async () =
   )
 })
 
-test('a good token names the account, its groups, and what it is bound to', async () => {
+test('a valid token yields the service account, its groups and the objects that it is bound to', async () => {
   const bound = { ...own, pod: { name: 'p', uid: 'u3' }, node: { name: 'gone' } }
   const result = await authenticate(token({ 'kubernetes.io': bound }), ['b', 'c'])
   assert.deepEqual(result, {
@@ -98,61 +98,69 @@ test('a good token names the account, its groups, and what it is bound to', asyn
 })
 
 const cases: readonly (readonly [string, string, string])[] = [
-  ['an older issuer', token({ iss: 'https://older' }), 'system:serviceaccount:n:sa'],
-  ['an issuer of others', token({ iss: 'https://other' }), 'unknown'],
-  ['no token at all', 'x.y.z', 'unknown'],
-  ['a key of others', token({}, createKey().signing), 'invalid signature, no keys found'],
+  ['a token of an older issuer', token({ iss: 'https://older' }), 'system:serviceaccount:n:sa'],
+  ['a token of a foreign issuer', token({ iss: 'https://other' }), 'unknown'],
+  ['a string that is not a token', 'x.y.z', 'unknown'],
   [
-    'a key of others by the name of ours',
+    'a token signed with a foreign key',
+    token({}, createKey().signing),
+    'invalid signature, no keys found',
+  ],
+  [
+    'a token signed with a foreign key under the id of ours',
     token({}, { ...createKey().signing, id: key.signing.id }),
     'go-jose/go-jose: error in cryptographic primitive',
   ],
   [
-    'audiences',
+    'a token for another audience',
     token({ aud: ['x'] }),
     'token audiences ["x"] is invalid for the target audiences ["api"]',
   ],
-  ['its time is over', token({ exp: nowSeconds - 61 }), 'service account token has expired'],
   [
-    'its time is to come',
+    'a token that has expired',
+    token({ exp: nowSeconds - 61 }),
+    'service account token has expired',
+  ],
+  [
+    'a token that is not valid yet',
     token({ nbf: nowSeconds + 61 }),
     'service account token is not valid yet',
   ],
   [
-    'it is of the future',
+    'a token issued in the future',
     token({ iat: nowSeconds + 61 }),
     'service account token is issued in the future',
   ],
   [
-    'an account that is gone',
+    'a token of a deleted account',
     token({ 'kubernetes.io': { namespace: 'n', serviceaccount: { name: 'none', uid: 'x' } } }),
     'serviceaccounts "none" not found',
   ],
   [
-    'an account of the same name',
+    'a token of an earlier account with the same name',
     token({ 'kubernetes.io': { namespace: 'n', serviceaccount: { name: 'sa', uid: 'x' } } }),
     'service account UID (u1) does not match claim (x)',
   ],
   [
-    'an account that goes away',
+    'a token of an account that is being deleted',
     token({ 'kubernetes.io': { namespace: 'n', serviceaccount: { name: 'old', uid: 'u2' } } }),
     'service account n/old has been deleted',
   ],
   [
-    'a pod that is gone',
+    'a token bound to a deleted pod',
     token({ 'kubernetes.io': { ...own, pod: { name: 'none', uid: 'u3' } } }),
     'service account token has been invalidated',
   ],
   [
-    'a node of the same name',
+    'a token bound to an earlier node with the same name',
     token({ 'kubernetes.io': { ...own, node: { name: 'node', uid: 'x' } } }),
     'node UID (u4) does not match service account node ref claim (x)',
   ],
 ]
 for (const [what, text, wanted] of cases) {
-  test(`${what}: ${wanted}`, async () => {
+  test(`${what} results in ${wanted}`, async () => {
     assert.equal(await seen(text), wanted)
-    // The second time the signature is known.
+    // The second call finds the verified signature in the cache.
     assert.equal(await seen(text), wanted)
   })
 }

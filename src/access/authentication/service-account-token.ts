@@ -1,6 +1,6 @@
 /**
- * Service account tokens: signed by this server or one that shares its keys, for some audiences,
- * for some time. A token is valid as long as the service account, and the object that it is bound
+ * Service account tokens, signed by this server or by one that shares its keys, for some audiences
+ * and a limited time. A token is valid while its service account, and the object that it is bound
  * to, exist with the uids in its claims.
  */
 import { accountUserName } from '../../api/service-account-claims.ts'
@@ -20,14 +20,17 @@ import {
   unknownToken,
 } from './token-authenticator.ts'
 
-/** The clock skew between servers that share their keys that is tolerated, as upstream. */
+/** Tolerated clock skew between servers that share their keys, as in kube-apiserver. */
 const LEEWAY_SECONDS = 60
-/** A pod, or another object, that is being deleted may still finish its work. */
+/**
+ * How long a token stays valid after the deletionTimestamp of its service account or bound object.
+ * A terminating pod, for example, may need it to finish its work.
+ */
 const GONE_GRACE_MS = 60_000
 
 type ObjectLocation = { readonly plural: string; readonly namespace: string; readonly name: string }
 
-/** Reads an object of the core group. */
+/** Reads an object of the core API group. */
 export type ReadObject = (
   place: ObjectLocation,
   at: 'any' | 'latest',
@@ -119,8 +122,8 @@ async function serviceAccountFault(
 }
 
 /**
- * What a token may be bound to. The node of a token that is bound to a pod is informational: only
- * the pod is checked.
+ * Kinds of objects that a token can be bound to. If a token is bound to a pod, its node claim is
+ * informational and only the pod is checked.
  */
 const bindings = [
   { claim: 'secret', plural: 'secrets', isNamespaced: true },
@@ -146,8 +149,8 @@ async function boundFault(
 }
 
 /**
- * The cache may lag behind: an object that it does not have, or has with another uid, is read from
- * etcd.
+ * Reads an object. The cache may lag behind, so an object that is missing from it, or has another
+ * uid there, is read from etcd.
  */
 async function find(
   place: ObjectLocation,

@@ -1,18 +1,21 @@
-/** Static bearer tokens, of --token-auth-file. */
+/** Static bearer tokens, from --token-auth-file. */
 import { hash } from 'node:crypto'
 import type { TokenEntry } from '../../api/user.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import { sharedAudiences, type TokenResult, unknownToken } from './token-authenticator.ts'
 
-/** As `AuthenticateToken`; nothing has to be awaited. */
+/** Like `AuthenticateToken`, but always synchronous. */
 type AuthenticateStatic = (token: string, audiences: readonly string[]) => TokenResult
 
-/** They are for the server's own audiences. If a token occurs twice, the later entry wins. */
+/**
+ * Creates an authenticator for static tokens, which are valid for the audiences of the server. If a
+ * token occurs more than once, the last entry wins.
+ */
 export function createStaticTokens(
   entries: readonly TokenEntry[],
   served: readonly string[],
 ): AuthenticateStatic {
-  // Looked up by digest, so that the time of a lookup reveals nothing about a token.
+  // Look up by digest, so that the time of a lookup reveals nothing about a token.
   const results = new Map(
     entries.map(({ token, user }): readonly [string, TokenResult] => [
       digest(token),

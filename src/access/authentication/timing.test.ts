@@ -1,6 +1,6 @@
 /**
- * The time that a refusal takes tells nothing about a secret: how much of it was right, or how long
- * it is.
+ * Checks that the time a rejection takes does not reveal how much of a secret was right, or how
+ * long the secret is.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,8 +12,8 @@ import { createStaticTokens } from './static-tokens.ts'
 const ROUNDS = 3000
 const ATTEMPTS = 5
 /**
- * Medians of alternating measurements differ by some percent on a busy machine; a comparison that
- * stops early by far more.
+ * Maximum ratio of the medians. On a busy machine, the medians of alternating measurements differ
+ * by a few percent, while a comparison that stops early differs by far more.
  */
 const RATIO_MAX = 1.5
 
@@ -22,8 +22,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * A busy machine may disturb a measurement, but not each of some; what a secret tells is seen in
- * all.
+ * Returns the smallest ratio of several attempts. A busy machine can disturb some attempts but not
+ * all, while a timing leak shows in every one.
  */
 async function ratioOf(one: () => unknown, other: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY
@@ -32,7 +32,7 @@ async function ratioOf(one: () => unknown, other: () => unknown): Promise<number
   return least
 }
 
-/** How much longer one of two takes, at least 1. */
+/** Returns the ratio of the slower median to the faster one, which is at least 1. */
 async function measureRatio(one: () => unknown, other: () => unknown): Promise<number> {
   const times: readonly [number[], number[]] = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
@@ -46,7 +46,7 @@ async function measureRatio(one: () => unknown, other: () => unknown): Promise<n
   return Math.max(first, second) / Math.min(first, second)
 }
 
-test('static tokens', async () => {
+test('the time to reject a static token does not depend on where it differs', async () => {
   const secret = 'x'.repeat(4096)
   const user = { name: 'u', uid: '', groups: [] }
   const authenticate = createStaticTokens([{ token: secret, user }], [])
@@ -61,7 +61,7 @@ test('static tokens', async () => {
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
-test('bootstrap tokens', async () => {
+test('the time to reject a bootstrap token does not depend on where it differs', async () => {
   const object: KubeObject = {
     apiVersion: 'v1',
     kind: 'Secret',

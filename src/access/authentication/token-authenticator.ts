@@ -1,6 +1,6 @@
 /**
- * A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each
- * have one.
+ * The interface of token authenticators. Service accounts, bootstrap tokens, issuers and webhooks
+ * each implement it.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { AuthenticatedUser } from './attempt.ts'
@@ -8,22 +8,23 @@ import type { AuthenticatedUser } from './attempt.ts'
 export type TokenResult =
   | CachedToken
   /**
-   * Of this authenticator, but not valid; or the authenticator failed. The reason is for the log
-   * and for TokenReviews.
+   * The token belongs to this authenticator but is not valid, or the authenticator failed. The
+   * reason is for the log and for TokenReviews.
    */
   | { readonly kind: 'bad'; readonly why: string }
-  /** Not a token of this authenticator. */
+  /** The token does not belong to this authenticator. */
   | { readonly kind: 'unknown' }
 
 export type CachedToken = AuthenticatedUser & {
   readonly kind: 'known'
-  /** Those of the requested audiences that the token is for. */
+  /** The requested audiences that the token is valid for. */
   readonly audiences: readonly string[]
 }
 
 /**
- * The token must be for one of the audiences; if there are none, audiences are not checked.
- * Synchronous where nothing has to be awaited. A promise that rejects fails the request.
+ * Authenticates a token, which must be valid for one of the audiences. An empty list skips the
+ * check of audiences. Returns a promise only if it has to wait. A rejected promise fails the
+ * request.
  */
 export type AuthenticateToken = (
   token: string,
@@ -34,7 +35,10 @@ export const unknownToken: TokenResult = { kind: 'unknown' }
 
 export const badToken = (why: string): TokenResult => ({ kind: 'bad', why })
 
-/** For an authenticator that knows nothing of audiences: its tokens are for those of the server. */
+/**
+ * Wraps an authenticator that ignores audiences. Its tokens are valid for the audiences of the
+ * server.
+ */
 export function withServerAudiences(
   served: readonly string[],
   authenticate: (token: string) => MaybePromise<TokenResult>,

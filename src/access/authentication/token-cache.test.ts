@@ -12,7 +12,10 @@ import { createTokenCache } from './token-cache.ts'
 
 const metrics = new TokenCacheMetrics(new Metrics())
 
-/** Knows tokens that begin with `good`; counts what it is asked. */
+/**
+ * Creates an authenticator that knows tokens beginning with `good`, and records the tokens it is
+ * called with.
+ */
 function asked({ isLater = false } = {}): {
   readonly authenticate: AuthenticateToken
   readonly questions: string[]
@@ -30,7 +33,7 @@ function asked({ isLater = false } = {}): {
   }
 }
 
-test('a known token is looked up again when its time is over, an unknown one each time', async () => {
+test('a known token is cached until its TTL expires, and an unknown one is not cached', async () => {
   const clock = { ms: 0, monotonicMs: () => clock.ms }
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, { successMs: 10_000, failureMs: 0, clock, metrics })
@@ -41,7 +44,7 @@ test('a known token is looked up again when its time is over, an unknown one eac
   assert.deepEqual(questions, ['good', 'bad', 'other', 'bad', 'other', 'good', 'bad', 'other'])
 })
 
-test('that a token is unknown is cached where that is wanted, a failure never', async () => {
+test('an unknown token is cached if failureMs is set, and a failure never is', async () => {
   const clock = { ms: 0, monotonicMs: () => clock.ms }
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, { successMs: 0, failureMs: 1000, clock, metrics })
@@ -50,7 +53,7 @@ test('that a token is unknown is cached where that is wanted, a failure never', 
   assert.deepEqual(await cached('bad', []), badToken('why'))
 })
 
-test('a token is cached for the audiences that it was asked for', async () => {
+test('a token is cached separately for each list of requested audiences', async () => {
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, {
     successMs: 1000,
@@ -64,7 +67,7 @@ test('a token is cached for the audiences that it was asked for', async () => {
   assert.deepEqual(questions, ['good', 'good a', 'good b', 'good a b', 'good ab', 'gooda'])
 })
 
-test('requests that come together share one lookup, and a failed lookup is not kept', async () => {
+test('concurrent requests share one lookup, and a failed lookup is not cached', async () => {
   const { authenticate, questions } = asked({ isLater: true })
   const clock = { monotonicMs: () => 0 }
   const cached = createTokenCache(authenticate, { successMs: 1000, failureMs: 0, clock, metrics })
@@ -86,7 +89,7 @@ test('requests that come together share one lookup, and a failed lookup is not k
   assert.equal((await failing('good', [])).kind, 'known')
 })
 
-test('long results are not kept', async () => {
+test('a result that exceeds the size limit is not cached', async () => {
   let questions = 0
   const authenticate: AuthenticateToken = (_token, audiences) => {
     questions++
@@ -102,7 +105,7 @@ test('long results are not kept', async () => {
   assert.equal(questions, 2)
 })
 
-test('many short groups are a long result, too', async () => {
+test('many short groups also exceed the size limit', async () => {
   let questions = 0
   const groups = Array.from({ length: 1_000 }, () => '')
   const cached = createTokenCache(
@@ -116,7 +119,7 @@ test('many short groups are a long result, too', async () => {
   assert.equal(questions, 2)
 })
 
-test('an authenticator that throws is asked again', async () => {
+test('an authenticator that throws synchronously is called again', async () => {
   let fails = true
   const cached = createTokenCache(
     () => {
@@ -130,7 +133,7 @@ test('an authenticator that throws is asked again', async () => {
   assert.equal((await cached('t', [])).kind, 'unknown')
 })
 
-test('what is counted', async () => {
+test('hits, misses, fetches and waiting requests are counted', async () => {
   const all = new Metrics()
   const { authenticate } = asked({ isLater: true })
   const clock = { monotonicMs: () => 0 }

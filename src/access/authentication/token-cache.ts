@@ -1,7 +1,7 @@
 /**
- * Caches results of token authenticators for some seconds, as upstream: most need signatures, other
- * objects or other servers. Requests with the same token that come together share one lookup. The
- * keys are keyed hashes, so that the cache contains no tokens.
+ * Caches the results of token authenticators for some seconds, as kube-apiserver does. Most of them
+ * verify signatures, read objects or call other servers. Concurrent requests with the same token
+ * share one lookup. The keys are keyed hashes, so that the cache contains no tokens.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -9,22 +9,28 @@ import { TtlCache } from '../../lib/cache/ttl-cache.ts'
 import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
-/** Upstream has as many: twice the nodes and namespaces of the largest clusters. */
+/**
+ * Maximum number of results. kube-apiserver has the same limit: twice the nodes and namespaces of
+ * the largest clusters.
+ */
 const RESULTS_MAX = 32 * 1024
-/** What a token says about its user can be long: one such result is not kept, … */
+/**
+ * Maximum size of a cached result. The user information of a token can be long; a longer result is
+ * not cached.
+ */
 const RESULT_BYTES_MAX = 16 * 1024
-/** … and this is all that results may take together: 32 K users with some groups each. */
+/** Maximum size of all cached results, enough for 32 K users with some groups each. */
 const RESULTS_BYTES_MAX = 64 << 20
-/** Of a text in a list, beside its characters: its header and the place in the list. */
+/** Overhead of a string in a list: its header and its slot in the list. */
 const TEXT_BYTES = 24
 const KEY_BYTES = 32
 
 export type TokenCacheOptions = {
-  /** How long a token that is known is not looked up again. */
+  /** How long the result for a known token is cached. */
   readonly successMs: number
   /**
-   * The same of one that is not. 0: it is looked up each time. Failures of an authenticator are
-   * never kept.
+   * How long the result for an unknown token is cached; 0 disables caching. Failures of an
+   * authenticator are never cached.
    */
   readonly failureMs: number
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -99,7 +105,7 @@ export function createTokenCache(
   }
 }
 
-/** About the bytes that a result takes: characters may take two each. */
+/** Estimates the bytes that a result occupies. A character may take two bytes. */
 function weightOf(result: TokenResult): number {
   if (result.kind !== 'known') return TEXT_BYTES
   const { groups, extra = {} } = result.user
@@ -107,7 +113,9 @@ function weightOf(result: TokenResult): number {
   return 2 * JSON.stringify(result).length + texts * TEXT_BYTES
 }
 
-/** Printed as JSON, so that no two lists of parts have the same key. */
+/**
+ * Computes the cache key. It hashes JSON, so that different lists of parts never have the same key.
+ */
 const keyOf = (secret: Buffer, token: string, audiences: readonly string[]): string =>
   createHmac('sha256', secret)
     .update(JSON.stringify([token, audiences]))

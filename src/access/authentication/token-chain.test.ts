@@ -11,13 +11,13 @@ import { createTokenChain } from './token-chain.ts'
 
 const user = { name: 'u', uid: '', groups: ['g'] }
 const knows: AuthenticateToken = (_token, audiences) => ({ kind: 'known', user, audiences })
-const other: AuthenticateToken = () => assert.fail('it is not asked')
+const other: AuthenticateToken = () => assert.fail('this authenticator must not be called')
 const later =
   (authenticate: AuthenticateToken): AuthenticateToken =>
   async (token, audiences) =>
     authenticate(token, audiences)
 
-test('the first authenticator that knows the token wins, whatever those before it said', async () => {
+test('the first authenticator that knows the token wins, even if earlier ones rejected it', async () => {
   const chain = [() => unknownToken, later(() => badToken('a')), () => badToken('b'), knows, other]
   const result = await createTokenChain(chain)('t', ['x'])
   assert.deepEqual(result, {
@@ -27,11 +27,11 @@ test('the first authenticator that knows the token wins, whatever those before i
   })
 })
 
-test('without a promise to wait for, there is none', () => {
+test('the result is synchronous if all authenticators are', () => {
   assert.ok(!(createTokenChain([() => unknownToken, knows])('t', []) instanceof Promise))
 })
 
-test('all reasons are told, each once', async () => {
+test('the result contains all reasons, each once', async () => {
   const chain = createTokenChain([
     () => badToken('a'),
     later(() => badToken('b')),
@@ -45,7 +45,10 @@ test('all reasons are told, each once', async () => {
 const served = ['api', 'more']
 const agnostic: readonly [string, AuthenticateToken][] = [
   ['static tokens', createStaticTokens([{ token: 't', user }], served)],
-  ['others', withServerAudiences(served, () => ({ kind: 'known', user, audiences: [] }))],
+  [
+    'tokens of an authenticator that ignores audiences',
+    withServerAudiences(served, () => ({ kind: 'known', user, audiences: [] })),
+  ],
 ]
 async function audiencesOf(
   by: AuthenticateToken,
@@ -55,7 +58,7 @@ async function audiencesOf(
   return result.kind === 'known' ? result.audiences : undefined
 }
 for (const [what, authenticate] of agnostic) {
-  test(`${what} are for the audiences of the server`, async () => {
+  test(`${what} are valid for the audiences of the server`, async () => {
     assert.deepEqual(await audiencesOf(authenticate, served), served)
     assert.deepEqual(await audiencesOf(authenticate, ['x', 'more', 'api']), ['more', 'api'])
     assert.equal(await audiencesOf(authenticate, ['x']), undefined)

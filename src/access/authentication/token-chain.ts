@@ -1,6 +1,6 @@
 /**
- * The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever
- * those before it said.
+ * Chains the authenticators of bearer tokens, which are tried in order. The first one that knows
+ * the token wins, even if earlier ones rejected it.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
@@ -35,7 +35,7 @@ export function createTokenChain(authenticators: readonly AuthenticateToken[]): 
 
 type Trying = MaybePromise<TokenResult>
 
-/** Undefined: the next authenticator is tried. */
+/** Returns the result of the chain, or undefined to try the next authenticator. */
 function settle(result: TokenResult, refusals: string[]): TokenResult | undefined {
   if (result.kind === 'known') {
     const user = withAuthenticatedGroup(result.user)
@@ -45,5 +45,5 @@ function settle(result: TokenResult, refusals: string[]): TokenResult | undefine
   return undefined
 }
 
-/** As upstream shows several errors, without its brackets: each once. */
+/** Joins error messages as kube-apiserver does, each once, but without its brackets. */
 export const joinReasons = (whys: readonly string[]): string => [...new Set(whys)].join(', ')

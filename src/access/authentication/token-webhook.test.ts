@@ -10,7 +10,7 @@ type Answer = string | Error | object
 type ReviewInput = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
-// The deadline of a lookup is not to come at once.
+// The deadline of a lookup keeps its real delay; all other timers fire at once.
 const patient = {
   ...systemTime,
   after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0),
@@ -50,7 +50,7 @@ const jane = { name: 'jane', uid: 'u', groups: ['a'], extra: { k: ['v', 'w'] } }
 const known = review({ authenticated: true, user })
 
 for (const version of ['v1', 'v1beta1'] as const) {
-  test(`a review of ${version}`, async () => {
+  test(`a token is authenticated by a TokenReview of ${version}`, async () => {
     const apiVersion = `authentication.k8s.io/${version}`
     const answer = review({ authenticated: true, user }, apiVersion)
     const { result, sent } = await ask([answer], { version })
@@ -73,14 +73,19 @@ const audienceCases: readonly [
   readonly string[] | undefined,
   readonly string[] | undefined,
 ][] = [
-  ['those of the server, if the answer has none', ['more', 'api', 'x'], undefined, ['api', 'more']],
-  ['none, if the server has none of those that were asked for', ['x'], undefined, undefined],
-  ['those of the answer', ['api', 'x', 'y'], ['y', 'z', 'x'], ['y', 'x']],
-  ['none, if the answer has others', ['api'], ['z'], undefined],
-  ['not looked at, if there are none', [], ['z'], []],
+  [
+    'those of the server if the response has none',
+    ['more', 'api', 'x'],
+    undefined,
+    ['api', 'more'],
+  ],
+  ['rejected if the server has none of the requested ones', ['x'], undefined, undefined],
+  ['those of the response', ['api', 'x', 'y'], ['y', 'z', 'x'], ['y', 'x']],
+  ['rejected if the response has none of the requested ones', ['api'], ['z'], undefined],
+  ['not checked if none are requested', [], ['z'], []],
 ]
 for (const [what, audiences, reported, wanted] of audienceCases) {
-  test(`audiences: ${what}`, async () => {
+  test(`the audiences of a token are ${what}`, async () => {
     const { result } = await ask(
       [review({ authenticated: true, user, ...(reported && { audiences: reported }) })],
       {
@@ -91,7 +96,7 @@ for (const [what, audiences, reported, wanted] of audienceCases) {
   })
 }
 
-test('who is not authenticated', async () => {
+test('a response without `authenticated: true` does not authenticate', async () => {
   assert.deepEqual((await ask([review({ authenticated: false })])).result, { kind: 'unknown' })
   assert.deepEqual((await ask([review({})])).result, { kind: 'unknown' })
   assert.deepEqual((await ask([{}])).result, { kind: 'unknown' })
@@ -112,7 +117,7 @@ const wrong: readonly Answer[] = [
   review({ authenticated: true, user, audiences: 'api' }),
 ]
 for (const answer of wrong) {
-  test(`an answer that is no review: ${JSON.stringify(answer)}`, async () => {
+  test(`a response that is not a review is rejected: ${JSON.stringify(answer)}`, async () => {
     const { result, sent, logged } = await ask([answer])
     assert.equal(result.kind, 'bad')
     assert.equal(sent.length, 1)
@@ -126,7 +131,7 @@ const failed = (status: number): CallError =>
     answer: { status, retryAfterSec: 0 },
   })
 
-test('failures that may pass are retried, others are not', async () => {
+test('transient failures are retried, others are not', async () => {
   assert.equal((await ask([failed(500), known])).result.kind, 'known')
   assert.equal((await ask([new CallError('reset', 'reset'), known])).result.kind, 'known')
   const { result, sent } = await ask([failed(500)])
@@ -136,7 +141,7 @@ test('failures that may pass are retried, others are not', async () => {
   assert.equal((await ask([new CallError('refused', 'refused')])).sent.length, 1)
 })
 
-test('a token that cannot be asked about, since too many others are, may come again', async () => {
+test('a token that cannot be reviewed because of too many calls is rejected with 429', async () => {
   await assert.rejects(ask([new CallError('too many calls are under way', 'busy')]), {
     code: 429,
     reason: 'TooManyRequests',
@@ -144,7 +149,7 @@ test('a token that cannot be asked about, since too many others are, may come ag
   })
 })
 
-test('a lookup has its time', async () => {
+test('a lookup ends with an error at its deadline', async () => {
   const authenticate = createTokenWebhook({
     client: {
       post: (_body, signal) =>
@@ -161,7 +166,7 @@ test('a lookup has its time', async () => {
   assert.deepEqual(await authenticate('t', []), { kind: 'bad', why: 'late' })
 })
 
-test('a user does not keep all that the webhook said', async () => {
+test('a user does not keep the whole response of the webhook in memory', async () => {
   const results: TokenResult[] = []
   const held = await heldBytes(async () => {
     for (let at = 0; at < 50; at++) {

@@ -1,4 +1,7 @@
-/** The webhook token authenticator: asks another server, with a TokenReview, whose a token is. */
+/**
+ * The webhook token authenticator. It sends a TokenReview to another server, which returns the user
+ * that a token belongs to.
+ */
 import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../../api/object.ts'
 import { tooManyRequests } from '../../api/errors.ts'
 import { quote } from '../../api/quote.ts'
@@ -19,15 +22,15 @@ import {
   unknownToken,
 } from './token-authenticator.ts'
 
-/** Of each call, as upstream. */
+/** Time limit of each call, as in kube-apiserver. */
 export const CALL_MS_MAX = 30_000
-/** Of a lookup with all its calls, as upstream. */
+/** Time limit of a lookup with all its retries, as in kube-apiserver. */
 const LOOKUP_MS_MAX = 30_000
-/** As upstream. */
+/** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
 /**
- * Anybody's tokens are reviewed: if there are too many, a good one is not refused as a bad one. As
- * for other requests that are too many.
+ * Delay in the Retry-After header, as for other requests rejected with 429. Any client can cause
+ * reviews, so if too many are in flight, a valid token must not be rejected as invalid.
  */
 const RETRY_SECONDS = 1
 const tooManyReviews = 'too many tokens are being reviewed, please try again later'
@@ -37,7 +40,7 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 export type TokenWebhookOptions = {
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly reviewVersion: ReviewVersion
-  /** The audiences of the server, for webhooks that know nothing of audiences. */
+  /** The audiences of the server, for webhooks that ignore audiences. */
   readonly served: readonly string[]
   readonly log: Log
   readonly random: () => number
@@ -47,7 +50,7 @@ export type TokenWebhookOptions = {
 
 export function createTokenWebhook(options: TokenWebhookOptions): AuthenticateToken {
   const { client, reviewVersion, random, time = systemTime, backoff = BACKOFF } = options
-  // Anybody can send tokens while the webhook is away.
+  // The log is bounded, because any client can send tokens while the webhook is down.
   const logFailure = createBoundedLog(options.log, time)
   return async (token, audiences) => {
     const body = printReview(token, audiences, reviewVersion)
@@ -91,19 +94,21 @@ type ReviewStatus = {
 }
 
 /**
- * A body without kind and apiVersion is taken for the review that was asked for. Fails if it is
- * another one, or none.
+ * Reads the status of the review. A body without kind and apiVersion is assumed to be the review
+ * that was requested. Throws if the body is another object or not a review.
  */
 function readStatus(text: string, version: ReviewVersion): ReviewStatus {
   const fields = fieldsIn(text)
   if (fields === undefined) {
-    throw new Error("couldn't get version/kind; json parse error: the answer is not a JSON object")
+    throw new Error(
+      "couldn't get version/kind; json parse error: the response is not a JSON object",
+    )
   }
   const kind = textOf(fields['kind']) || 'TokenReview'
   const apiVersion = textOf(fields['apiVersion']) || apiVersionOf(version)
   if (kind !== 'TokenReview' || apiVersion !== apiVersionOf(version)) {
     throw new Error(
-      `the answer is a ${quote(kind)} of ${quote(apiVersion)}, not the review that was sent`,
+      `the response is a ${quote(kind)} of ${quote(apiVersion)}, not the review that was sent`,
     )
   }
   const { status } = fields
@@ -117,8 +122,9 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
     [error, username, uid].every((one) => isA(one, isText)) &&
     [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
   if (!isReadable)
-    throw new Error('the status of the answer has fields of other types than a TokenReview has')
-  // A user is kept for minutes, the rest of the answer is not.
+    throw new Error('the status of the response has fields whose types do not match a TokenReview')
+  // The user is cached for minutes, so copy its strings: slices would keep the whole response
+  // alive.
   const known = {
     name: ownText(textOf(username)),
     uid: ownText(textOf(uid)),
@@ -148,7 +154,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: AUDIENCES_MAX of a TokenReview, or those of the server
+  // limit: AUDIENCES_MAX of a TokenReview, or the audiences of the server
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

@@ -31,75 +31,115 @@ const onPods = (verb: string, more: object = {}): AccessAttributes => ({
 const onPath = (path: string, verb = 'get'): AccessAttributes => ({ kind: 'path', verb, path })
 
 const cases: readonly (readonly [string, Partial<AbacRule>, AccessAttributes, boolean])[] = [
-  ['its user', { ...everything, user: 'alice' }, onPods('delete'), true],
-  ['another user', { ...everything, user: 'bob' }, onPods('get'), false],
-  ['any user', { ...everything, user: '*' }, onPods('get'), true],
-  ['one of its groups', { ...everything, group: 'dev' }, onPods('get'), true],
-  ['another group', { ...everything, group: 'ops' }, onPods('get'), false],
-  ['the user, not the group', { ...everything, user: 'alice', group: 'ops' }, onPods('get'), false],
-  ['the group, not the user', { ...everything, user: 'bob', group: 'dev' }, onPods('get'), false],
-  ['both', { ...everything, user: 'alice', group: 'dev' }, onPods('get'), true],
-  ['nobody', everything, onPods('get'), false],
-  ['reading', { ...everything, user: 'alice', isReadOnly: true }, onPods('watch'), true],
+  ['for the user', { ...everything, user: 'alice' }, onPods('delete'), true],
+  ['for another user', { ...everything, user: 'bob' }, onPods('get'), false],
+  ['for any user', { ...everything, user: '*' }, onPods('get'), true],
+  ['for a group of the user', { ...everything, group: 'dev' }, onPods('get'), true],
+  ['for another group', { ...everything, group: 'ops' }, onPods('get'), false],
   [
-    'reading alone',
+    'for the user but another group',
+    { ...everything, user: 'alice', group: 'ops' },
+    onPods('get'),
+    false,
+  ],
+  [
+    'for a group of the user but another user',
+    { ...everything, user: 'bob', group: 'dev' },
+    onPods('get'),
+    false,
+  ],
+  [
+    'for the user and its group',
+    { ...everything, user: 'alice', group: 'dev' },
+    onPods('get'),
+    true,
+  ],
+  ['without a user or group', everything, onPods('get'), false],
+  [
+    'that is read-only, on a watch,',
+    { ...everything, user: 'alice', isReadOnly: true },
+    onPods('watch'),
+    true,
+  ],
+  [
+    'that is read-only, on a deletion,',
     { ...everything, user: 'alice', isReadOnly: true },
     onPods('deletecollection'),
     false,
   ],
   [
-    'a path is read, too',
+    'that is read-only, on a POST to a path,',
     { ...everything, user: 'alice', isReadOnly: true },
     onPath('/x', 'post'),
     false,
   ],
   [
-    'a subresource',
+    'for a resource, on its subresource,',
     { ...everything, user: 'alice', resource: 'pods' },
     onPods('create', { subresource: 'exec' }),
     true,
   ],
   [
-    'a resource with its subresource',
+    'for a subresource, on its resource,',
     { ...everything, user: 'alice', resource: 'pods/exec' },
     onPods('get'),
     false,
   ],
-  ['another resource', { ...everything, user: 'alice', resource: 'secrets' }, onPods('get'), false],
-  ['another namespace', { ...everything, user: 'alice', namespace: 'm' }, onPods('get'), false],
   [
-    'no namespace, one asked',
+    'for another resource',
+    { ...everything, user: 'alice', resource: 'secrets' },
+    onPods('get'),
+    false,
+  ],
+  ['for another namespace', { ...everything, user: 'alice', namespace: 'm' }, onPods('get'), false],
+  [
+    'without a namespace, on a namespaced object,',
     { ...everything, user: 'alice', namespace: '' },
     onPods('get'),
     false,
   ],
   [
-    'no namespace, none asked',
+    'without a namespace, on all namespaces,',
     { ...everything, user: 'alice', namespace: '' },
     onPods('list', { namespace: '' }),
     true,
   ],
   [
-    'another group of the API',
+    'for another API group',
     { ...everything, user: 'alice', apiGroup: 'apps' },
     onPods('get'),
     false,
   ],
-  ['a path', { user: 'alice', nonResourcePath: '/version' }, onPath('/version'), true],
-  ['another path', { user: 'alice', nonResourcePath: '/version' }, onPath('/version/'), false],
-  ['paths below', { user: 'alice', nonResourcePath: '/logs/*' }, onPath('/logs/a/b'), true],
-  ['not the path itself', { user: 'alice', nonResourcePath: '/logs/*' }, onPath('/logs'), false],
-  ['stars at the end', { user: 'alice', nonResourcePath: '/a**' }, onPath('/abc'), true],
+  ['for the path', { user: 'alice', nonResourcePath: '/version' }, onPath('/version'), true],
+  ['for another path', { user: 'alice', nonResourcePath: '/version' }, onPath('/version/'), false],
   [
-    'no path at all',
+    'for a path prefix, on a path below it,',
+    { user: 'alice', nonResourcePath: '/logs/*' },
+    onPath('/logs/a/b'),
+    true,
+  ],
+  [
+    'for a path prefix, on the path itself,',
+    { user: 'alice', nonResourcePath: '/logs/*' },
+    onPath('/logs'),
+    false,
+  ],
+  [
+    'for a path that ends with several stars',
+    { user: 'alice', nonResourcePath: '/a**' },
+    onPath('/abc'),
+    true,
+  ],
+  [
+    'without a path, on a path,',
     { user: 'alice', resource: '*', namespace: '*', apiGroup: '*' },
     onPath('/x'),
     false,
   ],
-  ['a path is no resource', { user: 'alice', nonResourcePath: '*' }, onPods('get'), false],
+  ['for any path, on a resource,', { user: 'alice', nonResourcePath: '*' }, onPods('get'), false],
 ]
 for (const [title, policy, attributes, isAllowed] of cases) {
-  test(`${title}: ${isAllowed ? 'allowed' : 'not allowed'}`, async () => {
+  test(`a policy ${title} ${isAllowed ? 'allows' : 'does not allow'} the request`, async () => {
     const { verdict, reason } = await createAbacAuthorizer([rule(policy)]).authorize(
       alice,
       attributes,
@@ -109,7 +149,7 @@ for (const [title, policy, attributes, isAllowed] of cases) {
   })
 }
 
-test('the rights of a user in a namespace', () => {
+test('the rights of a user in a namespace come from the policies that apply', () => {
   const { rightsOf } = createAbacAuthorizer([
     rule({ user: 'alice', resource: 'pods', namespace: 'n', isReadOnly: true }),
     rule({ user: 'alice', resource: 'secrets', namespace: 'm' }),

@@ -1,6 +1,7 @@
 /**
- * The ABAC authorizer: policies from a file, which are read once. A policy does not name verbs: it
- * allows all of them, or only reading. The first policy that matches allows; no policy denies.
+ * The ABAC authorizer. It reads its policies from a file, once. A policy does not name verbs: it
+ * allows either all of them or only reading. The first policy that matches allows the request, and
+ * a policy cannot deny.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
@@ -9,7 +10,7 @@ import { readVerbs } from '../../api/verbs.ts'
 import type { AbacRule } from '../../config/files/abac.ts'
 import { allowed, type Authorizer, type Rights } from './authorizer.ts'
 
-/** Policies of a user that an explanation lists. */
+/** Maximum number of a user's policies that an explanation lists. */
 const POLICIES_MAX = 10
 
 const notMatched: AccessDecision = { verdict: 'no-opinion', reason: 'No policy matched.' }
@@ -31,7 +32,10 @@ const matches = (rule: AbacRule, user: User, attributes: AccessAttributes): bool
   (!rule.isReadOnly || readVerbs.has(attributes.verb)) &&
   isAbout(rule, attributes)
 
-/** Both the user and the group must match if both are given. A policy for nobody matches nobody. */
+/**
+ * Whether a policy applies to the user. If it names both a user and a group, both must match. A
+ * policy that names neither never applies.
+ */
 function isFor({ user: name, group }: AbacRule, user: User): boolean {
   if (name === '' && group === '') return false
   const isUser = name === '' || name === '*' || name === user.name
@@ -48,7 +52,7 @@ function isAbout(rule: AbacRule, attributes: AccessAttributes): boolean {
 
 const isAny = (pattern: string, value: string): boolean => pattern === '*' || pattern === value
 
-/** `/logs/*` matches all paths that begin with `/logs/`. */
+/** Whether a path matches; `/logs/*` matches all paths that begin with `/logs/`. */
 function isPath(pattern: string, path: string): boolean {
   if (isAny(pattern, path)) return true
   return pattern.endsWith('*') && path.startsWith(pathPrefix(pattern))

@@ -1,18 +1,19 @@
-/** What an authorizer is. */
+/** The interface of authorizers. */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /**
- * The request that waits for a decision: a decision that takes time ends with it. Its signal is
- * created when it is read.
+ * The request that waits for a decision. If it ends, a decision in progress is aborted. The signal
+ * is created when it is first read.
  */
 export type WaitingRequest = { readonly signal: AbortSignal }
 
 /**
- * A promise only where a webhook is asked: all others decide from memory. It fails with an ApiError
- * if too many wait for the webhook.
+ * Decides whether a user may do something. Returns a promise only if it calls a webhook; all other
+ * authorizers decide from memory. Rejects with an ApiError if too many requests wait for the
+ * webhook.
  */
 export type Authorize = (
   user: User,
@@ -20,11 +21,11 @@ export type Authorize = (
   waiting?: WaitingRequest,
 ) => MaybePromise<AccessDecision>
 
-/** All that a user may do in a namespace, as a SelfSubjectRulesReview lists it. */
+/** Everything that a user may do in a namespace, as a SelfSubjectRulesReview lists it. */
 export type Rights = {
   readonly resourceRules: readonly Fields[]
   readonly nonResourceRules: readonly Fields[]
-  /** True if an authorizer may allow more than it can list. */
+  /** Whether the list is incomplete because an authorizer may allow more than it can list. */
   readonly incomplete: boolean
   readonly evaluationError?: string
 }
@@ -35,8 +36,8 @@ export type Authorizer = {
   readonly authorize: Authorize
   readonly rightsOf: (user: User, namespace: string) => Rights
   /**
-   * What the decision is based on, or what would be needed for another one. Undefined: it knows no
-   * more than its reason.
+   * Explains what the decision is based on, or what would be needed for a different one. Absent if
+   * the authorizer has nothing to add to its reason.
    */
   readonly explain?: (user: User, attributes: AccessAttributes) => Promise<Fields>
 }

@@ -9,9 +9,9 @@ import type { Link } from './chain.ts'
 import { authorizeNode, type NodeAuthorizerOptions } from './node/authorize-node.ts'
 
 export type BuildAuthorizerOptions = {
-  /** What RBAC decides by. */
+  /** The roles and bindings that RBAC evaluates. */
   readonly roles: RoleIndex
-  /** What the node authorizer decides by. */
+  /** The graph, rules and gates of the node authorizer. */
   readonly nodes: NodeAuthorizerOptions
   readonly webhookOf: (config: WebhookConfig) => Authorizer
 }

@@ -1,4 +1,4 @@
-/** RBAC as one authorizer of the chain. */
+/** RBAC as an authorizer of the chain. */
 import { present } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { inSlices } from '../../lib/scheduling/slices.ts'

@@ -63,7 +63,7 @@ test('a path is checked as the user of the request', () => {
   ])
 })
 
-test('a resource is checked with all that was said of it', () => {
+test('a resource is checked with all attributes that the expression sets', () => {
   const check =
     "group('apps').resource('deployments').subresource('scale').namespace('n').name('d')"
   const selectors = "fieldSelector('a=b').labelSelector('c,!d')"
@@ -94,7 +94,7 @@ test('a resource is checked with all that was said of it', () => {
   })
 })
 
-test('the resource of the request is known', () => {
+test('authorizer.requestResource checks the resource of the request', () => {
   const { now, asked } = run("authorizer.requestResource.check('delete').reason()", () => deny)
   assert.equal(valueOf(now()), 'not so')
   const [first] = asked
@@ -106,7 +106,7 @@ test('the resource of the request is known', () => {
   )
 })
 
-test('a service account is checked with the groups of its tokens, and nothing of the user', () => {
+test('a service account is checked with the groups of its tokens and without those of the user', () => {
   const { now, asked } = run(
     "authorizer.serviceAccount('ns', 'sa').path('/x').check('get').allowed()",
     () => allow,
@@ -131,14 +131,14 @@ for (const [text, error] of [
   ["authorizer.path(' ').check('get').allowed()", 'path must not be empty'],
   ["authorizer.group('').resource('').check('get').allowed()", 'resource must not be empty'],
 ] as const) {
-  test(`${text}: ${error}`, () => {
+  test(`${text} results in the error "${error}"`, () => {
     const { now, asked } = run(text, () => allow)
     assert.equal(valueOf(now()), error)
     assert.deepEqual(asked, [])
   })
 }
 
-test('errors of authorizers are values', () => {
+test('expressions can read the error of an authorizer as a value', () => {
   const failed: AccessDecision = { verdict: 'deny', reason: '', error: 'no answer' }
   const one = "authorizer.path('/x').check('get')"
   assert.equal(valueOf(run(`${one}.errored() && !${one}.allowed()`, () => failed).now()), true)
@@ -153,7 +153,7 @@ async function later({ attributes }: AuthorizerCall): Promise<AccessDecision> {
   return attributes.kind === 'path' && attributes.path === '/a' ? allow : deny
 }
 
-test('an authorizer that answers later is waited for, and asked once', async () => {
+test('an asynchronous authorizer is awaited, and called once per check', async () => {
   const { inTurns: wait, asked } = run(`${check('/a')} && !${check('/b')} && ${check('/a')}`, later)
   const evaluated = await wait()
   assert.equal(valueOf(evaluated), true)
@@ -161,19 +161,19 @@ test('an authorizer that answers later is waited for, and asked once', async () 
   assert.ok(evaluated.cost > 3 * 350_000 && evaluated.cost < 3 * 350_000 + 100)
 })
 
-test('a later answer costs what an answer from memory costs', async () => {
+test('an asynchronous decision has the same CEL cost as a synchronous one', async () => {
   const text = "['/a', '/b', '/c'].all(p, authorizer.path(p).check('get').allowed())"
   const cost = run(text, () => allow).now().cost
   assert.equal((await run(text, async () => allow).inTurns()).cost, cost)
   assert.equal((await run(text, () => allow).inTurns()).cost, cost)
 })
 
-test('who cannot wait gets an error, not a permission', () => {
+test('an evaluation that cannot wait for a decision results in an error, not a permission', () => {
   const { now } = run("authorizer.path('/a').check('get').allowed()", async () => allow)
   assert.equal(valueOf(now()), 'the evaluation cannot wait for the result')
 })
 
-test('checks are limited by their cost', async () => {
+test('the cost limit bounds the number of checks', async () => {
   const list = Array.from({ length: 40 }, (_, at) => `'/${at}'`).join()
   const { inTurns: wait, asked } = run(
     `[${list}].all(p, authorizer.path(p).check('get').allowed())`,

@@ -1,7 +1,6 @@
 /**
- * The variables `authorizer` and `authorizer.requestResource` of expressions, answered by the chain
- * of authorizers. A check that an expression, or the next one for the same request, repeats is made
- * once.
+ * The CEL variables `authorizer` and `authorizer.requestResource`, backed by the chain of
+ * authorizers. A check that several expressions of the same request repeat is made only once.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
@@ -17,12 +16,15 @@ import {
 import type { Value } from '../../objects/cel/values.ts'
 import type { Authorize, WaitingRequest } from './authorizer.ts'
 
-/** Checks of one request that are kept. Costs allow some dozen checks in an expression. */
+/**
+ * Maximum number of cached checks per request. The cost limit allows only some dozen checks per
+ * expression.
+ */
 const KEPT_MAX = 1_000
 
 export type CelAuthorizerOptions = {
   readonly authorize: Authorize
-  /** Whose request it is. */
+  /** The user that sends the request. */
   readonly user: User
   readonly requestResource: CheckedResource
   readonly waiting?: WaitingRequest
@@ -33,7 +35,7 @@ export type CelAuthorizer = {
   readonly 'authorizer.requestResource': Value
 }
 
-/** For all expressions of one request. */
+/** Creates the variables for all expressions of one request. */
 export function celAuthorizer({
   authorize,
   user,
@@ -62,7 +64,7 @@ const toldOf = ({ verdict, reason, error }: AccessDecision): CheckDecision => ({
   ...(error === undefined ? {} : { error }),
 })
 
-/** The groups of a service account are those that its tokens have. */
+/** Returns the user to check. A service account gets the groups that its tokens have. */
 function checkedUser({ serviceAccount }: AccessCheck, user: User): User {
   if (serviceAccount === undefined) return user
   const { namespace, name } = serviceAccount

@@ -58,7 +58,10 @@ function indexFor(name: string): RoleIndex {
   return index
 }
 
-/** Of the modes: whether a master, one with a role and one without may do it. */
+/**
+ * Authorization modes, and whether they allow a member of system:masters, a user with a role, and a
+ * user without one.
+ */
 const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [
   [['RBAC'], [true, true, false]],
   [
@@ -74,7 +77,7 @@ const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [
   ],
 ]
 for (const [modes, expected] of cases) {
-  test(`${modes.join()}: ${expected.join()}`, async () => {
+  test(`${modes.join()} allows a master, a user with a role and one without: ${expected.join()}`, async () => {
     const withRole = createAuthorizer(modes, indexFor('o'))
     const without = createAuthorizer(modes, indexFor('somebody else'))
     const verdicts = [
@@ -89,7 +92,7 @@ for (const [modes, expected] of cases) {
   })
 }
 
-test('reasons of all who had no opinion', async () => {
+test('without a decision, the reason joins those of all authorizers', async () => {
   const index = indexFor('x')
   index.setBinding(
     { namespace: '', name: 'b' },
@@ -106,7 +109,7 @@ test('reasons of all who had no opinion', async () => {
   )
 })
 
-test('the rights of a user, and those of a node that nobody can tell', () => {
+test('the rights of a user are listed, and those of a node are incomplete', () => {
   const { rightsOf } = createAuthorizer(['Node', 'RBAC'], indexFor('o'))
   assert.deepEqual(rightsOf(other, 'n'), {
     resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
@@ -139,7 +142,7 @@ const silent: AccessDecision = { verdict: 'no-opinion', reason: '' }
 const yes: AccessDecision = { verdict: 'allow', reason: 'yes' }
 const no: AccessDecision = { verdict: 'deny', reason: 'no' }
 
-test('without a webhook there is no promise; behind one the others are asked in their order', async () => {
+test('a decision is synchronous without a webhook, and the order is kept after one', async () => {
   assert.deepEqual(chainOf(saying(silent), saying(yes)).chain.authorize(other, question), yes)
   const later = chainOf(saying(silent), saying(Promise.resolve(silent)), saying(no), saying(yes))
   const decision = later.chain.authorize(other, question)
@@ -155,7 +158,7 @@ test('without a webhook there is no promise; behind one the others are asked in 
   )
 })
 
-test('a decision has the error of its authorizer; no decision has those of all', async () => {
+test('a decision has the error of its authorizer, and without a decision all errors are joined', async () => {
   const failed: AccessDecision = { verdict: 'no-opinion', reason: '', error: 'a' }
   const other2: AccessDecision = { verdict: 'no-opinion', reason: 'r', error: 'b' }
   assert.deepEqual(chainOf(saying(failed), saying(yes)).chain.authorize(other, question), yes)
@@ -165,7 +168,7 @@ test('a decision has the error of its authorizer; no decision has those of all',
   assert.deepEqual(await later.chain.authorize(other, question), expected)
 })
 
-test('links can be replaced', () => {
+test('the authorizers of a chain can be replaced', () => {
   const { chain } = chainOf(saying(yes))
   chain.replace([{ type: 'Webhook', name: 'x', authorizer: saying(no) }])
   assert.deepEqual(chain.authorize(other, question), no)
@@ -176,9 +179,9 @@ test('links can be replaced', () => {
 })
 
 const link = (authorizer: Authorizer) => ({ type: 'Webhook', name: 'w', authorizer })
-const selectors = (): never => assert.fail('selectors are not parsed for the log')
+const selectors = (): never => assert.fail('selectors must not be parsed for the log')
 
-test('each decision is logged, where that is wanted', async () => {
+test('each decision is logged if logging is enabled', async () => {
   const lines: string[] = []
   const log = (level: string, message: string, fields?: object): void => {
     lines.push(`${level} ${message} ${JSON.stringify(fields)}`)

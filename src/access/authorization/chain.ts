@@ -1,7 +1,7 @@
 /**
- * The chain of authorizers. Members of system:masters may do everything; for others the authorizers
- * are asked in their order, and the first that has an opinion decides. A decision needs no promise
- * unless a webhook is asked.
+ * The chain of authorizers. Members of system:masters may do everything. For all other users, the
+ * authorizers are called in order, and the first one that has an opinion decides. A decision is
+ * synchronous unless it calls a webhook.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -18,7 +18,7 @@ import {
 } from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
 
-/** An authorizer with its place in the configuration. */
+/** An authorizer and how the configuration names it. */
 export type Link = { readonly type: string; readonly name: string; readonly authorizer: Authorizer }
 
 export type CountedLink = Link & { readonly allows: Count; readonly denies: Count }
@@ -28,7 +28,7 @@ export class AuthorizerChain implements Authorizer {
   readonly #logNow: () => Log | undefined
   #links: readonly CountedLink[]
 
-  /** `logNow`: where each decision is logged now; undefined: nowhere. */
+  /** `logNow` returns the log for decisions, or undefined if they are not logged at the moment. */
   constructor(
     links: readonly Link[],
     metrics: AuthorizationMetrics,
@@ -43,7 +43,7 @@ export class AuthorizerChain implements Authorizer {
     return this.#links
   }
 
-  /** Decisions that are under way end with the links that they began with. */
+  /** Replaces the authorizers. Decisions in progress finish with the previous ones. */
   replace(links: readonly Link[]): void {
     this.#links = this.#counted(links)
   }
@@ -92,8 +92,8 @@ function logged(decision: AccessDecision, { log, user, attributes }: Logging): A
 }
 
 /**
- * The decision of the first authorizer that has an opinion; if none has, the reasons and errors of
- * all.
+ * Returns the decision of the first authorizer that has an opinion. If none has, it returns the
+ * reasons and errors of all of them.
  */
 function decide(
   links: readonly CountedLink[],
@@ -116,7 +116,7 @@ function decide(
 }
 
 type Rest = {
-  /** The first of them is the one whose decision is awaited. */
+  /** The remaining links, beginning with the one whose decision is awaited. */
   readonly links: readonly CountedLink[]
   readonly user: User
   readonly attributes: AccessAttributes

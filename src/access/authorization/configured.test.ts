@@ -33,7 +33,7 @@ const webhookAt = (name: string, server: string): WebhookConfig => ({
   },
 })
 
-test('a chain that cannot be built does not replace the old one, nor close its clients', (t) => {
+test('if a new chain cannot be built, the old one stays in use with its clients', (t) => {
   const configured = new ConfiguredAuthorizers([webhookAt('old', 'https://old.example')], {
     roles: new RoleIndex(),
     nodes: { graph: new NodeGraph(), rules: () => [], gates: defaultGates },
@@ -53,7 +53,7 @@ test('a chain that cannot be built does not replace the old one, nor close its c
     TypeError,
   )
   assert.equal(configured.chain.links, links)
-  assert.equal(disposed(), 1, 'the client of the new webhook')
+  assert.equal(disposed(), 1, 'only the client of the new webhook is closed')
   configured[Symbol.dispose]()
-  assert.equal(disposed(), 2, 'and that of the old one, when the server stops')
+  assert.equal(disposed(), 2, 'the client of the old webhook is closed when the server stops')
 })

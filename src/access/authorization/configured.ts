@@ -1,6 +1,6 @@
 /**
- * The chain that the configuration names, with the clients of its webhooks. It can be replaced
- * while the server runs.
+ * The chain of authorizers that the configuration names, with the clients of its webhooks. It can
+ * be replaced while the server runs.
  */
 import type { Gates } from '../../api/gates.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
@@ -17,8 +17,8 @@ import type { NodeAuthorizerOptions } from './node/authorize-node.ts'
 import { createWebhookAuthorizer } from './webhook.ts'
 
 /**
- * A decision may still need a webhook that is no longer configured, with all its retries: as long
- * as a request may take by default.
+ * How long the clients of a replaced configuration stay open. Decisions in progress may still call
+ * their webhooks, with retries, for as long as a request may take by default.
  */
 const LAST_CALLS_MS = 60_000
 
@@ -32,7 +32,7 @@ export type ConfiguredAuthorizerOptions = {
   readonly logsDecisions: () => boolean
   readonly random: () => number
   readonly answerPattern: AnswerPattern
-  /** How webhooks are connected to; undefined: straight. */
+  /** Opens connections to webhooks. If it is undefined, they are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -54,7 +54,7 @@ export class ConfiguredAuthorizers implements Disposable {
     try {
       this.chain.replace(this.#build(authorizers))
     } catch (error) {
-      // The old chain stays, and needs its clients.
+      // The old chain stays in use, and so do its clients.
       disposeAll(this.#clients)
       this.#clients = old
       throw error

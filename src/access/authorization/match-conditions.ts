@@ -1,4 +1,4 @@
-/** The CEL conditions of a webhook: it is asked only if all of them are true. */
+/** The CEL match conditions of a webhook, which is called only if all of them are true. */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { accessReviewType } from '../../objects/cel/access.ts'
 import { valueOf } from '../../objects/cel/json-values.ts'
@@ -8,20 +8,20 @@ import { nowOrInTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { Expression } from '../../config/files/expressions.ts'
 import type { ReviewSpec } from './review-spec.ts'
 
-/** In CEL cost units, of one condition: upstream's limit of an evaluation. */
+/** Limit of one condition in CEL cost units, as in kube-apiserver. */
 const CONDITION_COST_MAX = 1_000_000
 
-/** A condition that is false decides, whatever errors others have. */
+/** The result of all conditions. A false condition decides even if others fail. */
 export type ConditionResult = { readonly isMatch: boolean; readonly error?: string }
 
 export type MatchConditions = {
   readonly conditions: readonly Expression[]
   readonly hasSelectors: boolean
-  /** Answers questions about patterns that take long to match. */
+  /** Matches long-running patterns. */
   readonly answerPattern?: AnswerPattern | undefined
 }
 
-/** A promise only if the evaluation takes long. */
+/** Evaluates the conditions. Returns a promise only if the evaluation takes long. */
 export function matchConditions(
   spec: ReviewSpec,
   parts: MatchConditions,

@@ -1,4 +1,4 @@
-/** The metrics of authorizers, by their type and name. */
+/** Metrics of authorizers, by type and name. */
 import type { AccessDecision } from '../../api/access.ts'
 import type {
   Count,
@@ -8,9 +8,12 @@ import type {
   Metrics,
 } from '../../lib/telemetry/metrics.ts'
 
-/** In seconds: the default ones of Prometheus' clients, and upstream's for conditions. */
+/**
+ * Buckets in seconds. Those of calls are the defaults of Prometheus client libraries, and those of
+ * conditions are kube-apiserver's.
+ */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** From a millisecond to 16 seconds, and from 0.1 ms to 0.2 s. */
+/** Buckets in seconds, from one millisecond to 16 seconds, and from 0.1 ms to 0.2 s. */
 const attemptBounds = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at)
 const graphBounds = Array.from({ length: 12 }, (_, at) => 0.0001 * 2 ** at)
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
@@ -18,9 +21,12 @@ const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 type AttemptSeries = { readonly attempts: Count; readonly seconds: Distribution }
 
 export class AuthorizationMetrics {
-  /** Changes of the node authorizer's graph, by upstream's names: `AddPod`. */
+  /**
+   * Durations of changes to the node authorizer's graph, by kube-apiserver's names for them, such
+   * as `AddPod`.
+   */
   readonly graphSeconds: Histogram
-  /** Of decisions that end the chain. */
+  /** Counts decisions that end the chain. */
   readonly decisions: Counter
   readonly webhooks: WebhookMetrics
   readonly matchConditions: MatchConditionMetrics
@@ -32,13 +38,13 @@ export class AuthorizationMetrics {
   constructor(metrics: Metrics) {
     const attempts = metrics.counter({
       name: 'authorization_attempts_total',
-      help: 'Requests that were authorized or refused, by result.',
+      help: 'Number of authorization attempts, by result.',
       labels: ['result'],
     })
     const seconds = metrics.histogram(
       {
         name: 'authorization_duration_seconds',
-        help: 'How long authorization took.',
+        help: 'Duration of authorization in seconds, by result.',
         labels: ['result'],
       },
       attemptBounds,
@@ -56,21 +62,21 @@ export class AuthorizationMetrics {
     this.graphSeconds = metrics.histogram(
       {
         name: 'node_authorizer_graph_actions_duration_seconds',
-        help: "How long changes of the node authorizer's graph took.",
+        help: "Duration of changes to the node authorizer's graph in seconds, by operation.",
         labels: ['operation'],
       },
       graphBounds,
     )
     this.decisions = metrics.counter({
       name: 'apiserver_authorization_decisions_total',
-      help: 'Decisions that ended the chain of authorizers, by the type and the name of the authorizer.',
+      help: 'Number of final decisions (allowed or denied), by type and name of the authorizer.',
       labels: ['decision', 'name', 'type'],
     })
     this.webhooks = new WebhookMetrics(metrics)
     this.matchConditions = new MatchConditionMetrics(metrics)
   }
 
-  /** A request was decided on. */
+  /** Records the result of a request and how long the decision took. */
   decided({ verdict, error }: AccessDecision, ms: number): void {
     const result =
       verdict === 'allow'
@@ -86,7 +92,7 @@ export class AuthorizationMetrics {
   }
 }
 
-/** Calls of authorization webhooks. */
+/** Metrics of calls to authorization webhooks. */
 class WebhookMetrics {
   readonly calls: Counter
   readonly seconds: Histogram
@@ -96,26 +102,26 @@ class WebhookMetrics {
     const labels = ['name', 'result']
     this.calls = metrics.counter({
       name: 'apiserver_authorization_webhook_evaluations_total',
-      help: 'Calls of authorization webhooks.',
+      help: 'Number of calls to authorization webhooks, by result.',
       labels,
     })
     this.seconds = metrics.histogram(
       {
         name: 'apiserver_authorization_webhook_duration_seconds',
-        help: 'How long calls of authorization webhooks took.',
+        help: 'Duration of calls to authorization webhooks in seconds, by result.',
         labels,
       },
       callBounds,
     )
     this.failOpen = metrics.counter({
       name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
-      help: 'Requests on which an authorization webhook had no opinion because it could not be asked.',
+      help: 'Number of requests on which an authorization webhook had no opinion because calling it failed.',
       labels,
     })
   }
 }
 
-/** Match conditions, which decide whether a webhook is asked. */
+/** Metrics of match conditions, which decide whether a webhook is called. */
 class MatchConditionMetrics {
   readonly errors: Counter
   readonly exclusions: Counter
@@ -125,18 +131,18 @@ class MatchConditionMetrics {
     const labels = ['name', 'type']
     this.errors = metrics.counter({
       name: 'apiserver_authorization_match_condition_evaluation_errors_total',
-      help: 'Requests on which match conditions of a webhook failed.',
+      help: 'Number of requests for which evaluating the match conditions of a webhook failed.',
       labels,
     })
     this.exclusions = metrics.counter({
       name: 'apiserver_authorization_match_condition_exclusions_total',
-      help: 'Requests that match conditions kept from a webhook.',
+      help: 'Number of requests that the match conditions of a webhook excluded.',
       labels,
     })
     this.seconds = metrics.histogram(
       {
         name: 'apiserver_authorization_match_condition_evaluation_seconds',
-        help: 'How long match conditions of a webhook took.',
+        help: 'Duration of evaluating the match conditions of a webhook in seconds.',
         labels,
       },
       conditionBounds,

@@ -1,4 +1,4 @@
-/** The 403, with upstream's text. */
+/** Creates the 403 response, with the message of kube-apiserver. */
 import type { AccessAttributes } from '../../api/access.ts'
 import { type ApiError, escapeHtml, forbidden } from '../../api/errors.ts'
 import { quote } from '../../api/quote.ts'

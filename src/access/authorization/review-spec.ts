@@ -1,6 +1,6 @@
 /**
- * The spec of a SubjectAccessReview for a user and attributes, as webhooks and match conditions see
- * it.
+ * Builds the spec of a SubjectAccessReview from a user and attributes, as webhooks and match
+ * conditions receive it.
  */
 import type { AccessAttributes, AccessSelectors } from '../../api/access.ts'
 import type { FieldTerm } from '../../api/field-selector.ts'
@@ -17,7 +17,10 @@ export type ReviewSpec = {
   readonly uid: string
 }
 
-/** All fields are there, even empty ones. `hasSelectors`: the gate AuthorizeWithSelectors. */
+/**
+ * Returns the spec with all of its fields, even empty ones. `hasSelectors` is whether the feature
+ * gate AuthorizeWithSelectors is enabled.
+ */
 export function reviewSpecOf(
   user: User,
   attributes: AccessAttributes,
@@ -66,7 +69,10 @@ const fieldRequirement = ({ field, isEqual, value }: FieldTerm): Fields => ({
   values: [value],
 })
 
-/** Reviews cannot compare numbers: what is left out makes the question broader, never narrower. */
+/**
+ * Converts a label requirement. Reviews cannot express comparisons of numbers, so these are
+ * omitted, which makes the review broader but never narrower.
+ */
 function labelRequirement(requirement: Requirement): Fields[] {
   const { key, operator } = requirement
   switch (operator) {

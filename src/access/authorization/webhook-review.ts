@@ -1,4 +1,4 @@
-/** The SubjectAccessReview that a webhook is sent, and what its answer says. */
+/** Encodes the SubjectAccessReview that a webhook receives, and decodes its response. */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { readReview, typeFault } from '../../net/outbound/review-answer.ts'
@@ -8,7 +8,7 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 
 const apiVersionOf = (version: ReviewVersion): string => `authorization.k8s.io/${version}`
 
-/** Empty fields are left out; the field of the groups is called `group` in v1beta1. */
+/** Encodes a review without empty fields. In v1beta1 the field of the groups is called `group`. */
 export function printReview(spec: ReviewSpec, version: ReviewVersion): string {
   const { resourceAttributes, nonResourceAttributes, user, groups, extra, uid } = spec
   return JSON.stringify({
@@ -36,7 +36,7 @@ export type ReviewStatus = {
   readonly reason: string
 }
 
-/** Errors have the messages of Go's decoder. */
+/** Decodes the status of a review. Faults have the messages of Go's decoder. */
 export function readReviewStatus(
   text: string,
   version: ReviewVersion,
@@ -60,7 +60,7 @@ export function readReviewStatus(
     typeFault(denied, 'bool', `${statusField}.denied`) ??
     typeFault(reason, 'string', `${statusField}.reason`)
   if (fault !== undefined) return { fault }
-  // It is kept for minutes, the rest of the answer is not.
+  // The reason is cached for minutes, so copy it: a slice would keep the whole response alive.
   return { isAllowed: allowed === true, isDenied: denied === true, reason: ownText(textOf(reason)) }
 }
 

@@ -94,7 +94,7 @@ const review = (status: object): object => ({
   status,
 })
 
-test('a review of v1 has what is there, and nothing else', async () => {
+test('a v1 review contains only the fields that are not empty', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, getPod)
   await authorizer.authorize(nobody, { kind: 'path', verb: 'get', path: '/version' })
@@ -128,7 +128,7 @@ test('a review of v1 has what is there, and nothing else', async () => {
   ])
 })
 
-test('in v1beta1 the groups are called group', async () => {
+test('a v1beta1 review has the groups in the field group', async () => {
   const answer = {
     apiVersion: 'authorization.k8s.io/v1beta1',
     kind: 'SubjectAccessReview',
@@ -149,7 +149,7 @@ const listPods: AccessAttributes = {
   }),
 }
 
-test('selectors are requirements of the review, if the gate is on', async () => {
+test('a review contains the selectors as requirements if the gate is enabled', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, listPods)
   const { resourceAttributes } = JSON.parse(JSON.stringify(sent[0])).spec
@@ -199,7 +199,7 @@ for (const [status, expected] of [
     { verdict: 'deny', reason: '', error: both },
   ],
 ] as const) {
-  test(`the status ${JSON.stringify(status)} is ${expected.verdict}`, async () => {
+  test(`the status ${JSON.stringify(status)} results in ${expected.verdict}`, async () => {
     const { authorizer } = start(() => review(status))
     assert.deepEqual(await authorizer.authorize(alice, getPod), expected)
   })
@@ -215,7 +215,7 @@ for (const answer of [
   { ...review({}), status: 'allowed' },
   new CallError('refused', 'refused'),
 ]) {
-  test(`the answer ${answer instanceof Error ? answer.message : JSON.stringify(answer)} is an error, which allows nothing`, async () => {
+  test(`the response ${answer instanceof Error ? answer.message : JSON.stringify(answer)} is an error and does not allow the request`, async () => {
     const open = start(() => answer)
     const { verdict, error } = await open.authorizer.authorize(alice, getPod)
     assert.equal(verdict, 'no-opinion')
@@ -231,12 +231,12 @@ for (const answer of [
   })
 }
 
-test('an answer without kind and apiVersion is the review that was asked for', async () => {
+test('a response without kind and apiVersion is read as the requested review', async () => {
   const { authorizer } = start(() => ({ status: { allowed: true } }))
   assert.equal((await authorizer.authorize(alice, getPod)).verdict, 'allow')
 })
 
-test('transient errors are retried, five calls in all', async () => {
+test('transient errors are retried, up to five calls', async () => {
   const busy = new CallError('busy', 'answered', { answer: { status: 500, retryAfterSec: 0 } })
   const { authorizer, sent, metrics } = start(() => busy)
   assert.deepEqual(await authorizer.authorize(alice, getPod), {
@@ -251,14 +251,14 @@ test('transient errors are retried, five calls in all', async () => {
   assert.equal((await recovering.authorizer.authorize(alice, getPod)).verdict, 'allow')
 })
 
-test('a timeout is not retried, and is told apart', async () => {
+test('a timeout is not retried, and has its own label value', async () => {
   const { authorizer, sent, metrics } = start(() => new CallError('late', 'timeout'))
   await authorizer.authorize(alice, getPod)
   assert.equal(sent.length, 1)
   assert.match(metrics.print(), /webhook_evaluations_total\{name="w",result="timeout"\} 1/)
 })
 
-test('answers are kept as long as they may be, and then need no promise', async () => {
+test('a response is cached for its TTL, and decisions from the cache are synchronous', async () => {
   let status: object = { allowed: true }
   const { authorizer, sent, pass } = start(() => review(status))
   await authorizer.authorize(alice, getPod)
@@ -272,7 +272,7 @@ test('answers are kept as long as they may be, and then need no promise', async 
   assert.equal(sent.length, 3)
 })
 
-test('an answer is kept for exactly its question', async () => {
+test('a response is cached only for an identical review', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   const questions: [typeof alice | typeof nobody, AccessAttributes][] = [
     [alice, getPod],
@@ -292,7 +292,7 @@ test('an answer is kept for exactly its question', async () => {
     assert.ok(!(authorizer.authorize(user, attributes) instanceof Promise))
 })
 
-test('errors and questions with long attributes are not kept', async () => {
+test('errors and responses for long attributes are not cached', async () => {
   const failing = start(() => new CallError('refused', 'refused'))
   await failing.authorizer.authorize(alice, getPod)
   assert.ok(failing.authorizer.authorize(alice, getPod) instanceof Promise)
@@ -302,7 +302,7 @@ test('errors and questions with long attributes are not kept', async () => {
   assert.ok(authorizer.authorize(alice, long) instanceof Promise)
 })
 
-test('a webhook is asked only if all of its conditions are true', async () => {
+test('a webhook is called only if all of its match conditions are true', async () => {
   const conditions = conditionsOf(
     'has(request.resourceAttributes)',
     "request.resourceAttributes.namespace == 'n'",
@@ -319,7 +319,7 @@ test('a webhook is asked only if all of its conditions are true', async () => {
   )
 })
 
-test('conditions see the whole request', async () => {
+test('match conditions can read all attributes of the request', async () => {
   const all = conditionsOf(
     "request.user == 'alice' && request.uid == 'u1' && 'dev' in request.groups",
     "request.extra['example.com/k'][0] == 'v'",
@@ -332,7 +332,7 @@ test('conditions see the whole request', async () => {
   assert.equal(sent.length, 1)
 })
 
-test('a condition that fails follows the failure policy, unless another one is false', async () => {
+test('the failure policy applies to a match condition that fails, unless another one is false', async () => {
   const failing = "request.resourceAttributes.namespace == 'n'"
   const path: AccessAttributes = { kind: 'path', verb: 'get', path: '/x' }
   const open = start(() => review({ allowed: true }), { conditions: conditionsOf(failing) })
@@ -360,7 +360,7 @@ test('a condition that fails follows the failure policy, unless another one is f
   })
 })
 
-test('a condition that costs too much fails', async () => {
+test('a match condition that exceeds its cost limit fails', async () => {
   const costly = `request.groups.all(a, request.groups.all(b, request.groups.all(c, a + b + c != 'x')))`
   const groups = Array.from({ length: 200 }, (_, at) => `group-${at}`)
   const { authorizer } = start(() => review({ allowed: true }), {
@@ -372,7 +372,7 @@ test('a condition that costs too much fails', async () => {
   assert.match(error ?? '', /actual cost limit exceeded/)
 })
 
-test('it cannot list the rights of a user', () => {
+test('the webhook authorizer cannot list the rights of a user', () => {
   assert.deepEqual(start(() => '').authorizer.rightsOf(alice, 'n'), {
     resourceRules: [],
     nonResourceRules: [],
@@ -381,7 +381,7 @@ test('it cannot list the rights of a user', () => {
   })
 })
 
-test('a request that has ended is denied, whatever the failure policy', async () => {
+test('an aborted request is denied under any failure policy', async () => {
   const { authorizer, metrics } = start(() => review({ denied: true }))
   const ended = { signal: AbortSignal.abort() }
   assert.deepEqual(await authorizer.authorize(alice, getPod, ended), {
@@ -393,7 +393,7 @@ test('a request that has ended is denied, whatever the failure policy', async ()
 })
 
 for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
-  test(`calls that are too many are refused, with the policy ${failurePolicy} too`, async () => {
+  test(`a call over the limit is rejected with 429 under the failure policy ${failurePolicy}`, async () => {
     const { authorizer, metrics } = start(() => new CallError('too many calls', 'busy'), {
       failurePolicy,
     })
@@ -402,7 +402,7 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
     assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
   })
 
-  test(`an answer that is too large to be read denies, with the policy ${failurePolicy} too`, async () => {
+  test(`a response that is too large to be read denies the request under the policy ${failurePolicy}`, async () => {
     const { authorizer } = start(() => new CallError('the response is too large', 'too-large'), {
       failurePolicy,
     })
@@ -411,7 +411,7 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
   })
 }
 
-test('an answer that is kept does not keep all that the webhook said', async () => {
+test('a cached response does not keep the whole body of the webhook in memory', async () => {
   let at = 0
   const { authorizer } = start(() => ({
     apiVersion: 'authorization.k8s.io/v1',

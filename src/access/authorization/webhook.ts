@@ -1,6 +1,7 @@
 /**
- * The webhook authorizer: asks another server with a SubjectAccessReview and keeps its answers for
- * a while. Answers from the cache, and requests that its conditions exclude, need no promise.
+ * The webhook authorizer. It sends a SubjectAccessReview to another server and caches the responses
+ * for a while. Decisions from the cache, and for requests that the match conditions exclude, are
+ * synchronous.
  */
 import { hash } from 'node:crypto'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -29,15 +30,18 @@ import type { AuthorizationMetrics } from './metrics.ts'
 import { type ReviewSpec, reviewSpecOf } from './review-spec.ts'
 import { printReview, readReviewStatus, type ReviewStatus } from './webhook-review.ts'
 
-/** As upstream. */
+/** Maximum number of cached responses, as in kube-apiserver. */
 const CACHE_ENTRIES_MAX = 8192
-/** Attributes that a client chooses: longer ones are not kept, as upstream. */
+/**
+ * Maximum total length of the attributes, which clients control. As in kube-apiserver, responses
+ * for longer ones are not cached.
+ */
 const ATTRIBUTES_LENGTH_MAX = 10_000
-/** A reason that is longer is not kept: all of them together may take 80 MB. */
+/** Maximum length of the reason of a cached response. All of them together may occupy 80 MB. */
 const REASON_LENGTH_MAX = 10_000
-/** As upstream. */
+/** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
-/** As for other requests that are too many. */
+/** Delay in the Retry-After header, as for other requests rejected with 429. */
 const RETRY_SECONDS = 1
 const tooManyCalls = 'too many requests are being authorized, please try again later'
 
@@ -48,7 +52,7 @@ export type WebhookAuthorizerOptions = {
   readonly metrics: AuthorizationMetrics
   readonly log: Log
   readonly random: () => number
-  /** The gate AuthorizeWithSelectors. */
+  /** Whether the feature gate AuthorizeWithSelectors is enabled. */
   readonly hasSelectors: boolean
   readonly answerPattern?: AnswerPattern | undefined
   readonly time?: Time
@@ -73,7 +77,7 @@ class WebhookAuthorizer {
   readonly #options: WebhookAuthorizerOptions
   readonly #time: Time
   readonly #answers: TtlCache<ReviewStatus>
-  /** Anybody can cause calls while the webhook is away. */
+  /** The log is bounded, because any client can cause calls while the webhook is down. */
   readonly #logFailure: BoundedLog
 
   constructor(options: WebhookAuthorizerOptions) {
@@ -136,7 +140,10 @@ class WebhookAuthorizer {
       : decisionOf(known)
   }
 
-  /** `key`: of the cache; undefined: the answer is not kept. */
+  /**
+   * Calls the webhook, with retries. `key` is the cache key; if it is undefined, the response is
+   * not cached.
+   */
   async #call(
     body: string,
     key: string | undefined,
@@ -161,15 +168,15 @@ class WebhookAuthorizer {
       return decisionOf(status)
     } catch (error) {
       const message = messageOf(error)
-      this.#logFailure('error', 'an authorization webhook could not be asked', () => ({
+      this.#logFailure('error', 'failed to call an authorization webhook', () => ({
         webhook: name,
         error: message,
       }))
-      // Nobody else decides for a request that has ended: its client may have chosen a timeout that
-      // ends it before the webhook denies it.
+      // Deny a request that has ended, so that no other authorizer decides on it. Otherwise a
+      // client could choose a timeout that ends the request before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
-      // The failure policy is about the webhook. A limit of this server must not open what the
-      // webhook guards.
+      // The failure policy applies to the webhook only. A limit of this server must not open what
+      // the webhook protects.
       if (failedBy(error, 'busy')) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
       if (failedBy(error, 'too-large')) return { verdict: 'deny', reason: '', error: message }
       if (webhook.failurePolicy === 'NoOpinion') metrics.webhooks.failOpen.with(name, result).add()
@@ -203,7 +210,7 @@ class WebhookAuthorizer {
   }
 }
 
-/** `result`: the label of metrics. */
+/** The outcome of one call. `result` is the value of the metric label. */
 type CallResult =
   | { readonly result: 'success'; readonly status: ReviewStatus }
   | { readonly result: 'canceled' | 'timeout' | 'error'; readonly error: unknown }

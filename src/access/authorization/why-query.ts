@@ -1,5 +1,5 @@
 /**
- * Reads the query of /debug/authorization:
+ * Parses the query of /debug/authorization, for example
  * `?user=alice&group=dev&verb=get&resource=pods&namespace=x`.
  */
 import type { AccessAttributes } from '../../api/access.ts'
@@ -8,20 +8,25 @@ import { badRequest } from '../../api/errors.ts'
 import type { User } from '../../api/user.ts'
 import type { WhyQuestion } from './why.ts'
 
-/** The group of the served resource of this name; undefined: there is none. */
+/** Returns the API group of a served resource, or undefined if there is no such resource. */
 export type GroupOf = (plural: string) => string | undefined
 
-/** Fails with BadRequest. Without `apiGroup` the group is looked up. */
+/**
+ * Parses the query, or throws BadRequest. Without `apiGroup`, the group of the resource is looked
+ * up.
+ */
 export function readWhyQuery(query: URLSearchParams, groupOf: GroupOf): WhyQuestion {
   const text = (name: string): string => query.get(name) ?? ''
   const unknown = [...query.keys()].find((name) => !parameters.has(name))
   if (unknown !== undefined)
-    throw badRequest(`unknown parameter ${unknown}: there are ${[...parameters].join(', ')}`)
+    throw badRequest(
+      `unknown parameter ${unknown}: valid parameters are ${[...parameters].join(', ')}`,
+    )
   const [name, verb, path, resource] = [text('user'), text('verb'), text('path'), text('resource')]
   if (name === '' || verb === '')
-    throw badRequest('user and verb are needed: ?user=alice&verb=get&resource=pods')
+    throw badRequest('user and verb are required: ?user=alice&verb=get&resource=pods')
   if ((path === '') === (resource === ''))
-    throw badRequest('either path or resource is needed: &resource=pods')
+    throw badRequest('either path or resource is required: &resource=pods')
   const attributes: AccessAttributes =
     path !== ''
       ? { kind: 'path', verb, path }
@@ -54,7 +59,7 @@ const parameters: ReadonlySet<string> = new Set([
   'name',
   'fieldSelector',
   'labelSelector',
-  // Of any request.
+  // A parameter of any request.
   'timeout',
 ])
 

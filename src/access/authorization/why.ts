@@ -1,7 +1,7 @@
 /**
- * Explains a decision: the chain of authorizers with the decision of each, and what it is based on.
- * Who may ask (`get` on the path /debug/authorization) learns what a SubjectAccessReview tells, and
- * the names of bindings and roles besides.
+ * Explains a decision: lists the chain of authorizers with the decision of each and what it is
+ * based on. Clients that may `get` the path /debug/authorization learn as much as from a
+ * SubjectAccessReview, plus the names of bindings and roles.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import { type Fields, present } from '../../api/object.ts'
@@ -11,7 +11,7 @@ import type { Link } from './chain.ts'
 
 export type WhyQuestion = { readonly user: User; readonly attributes: AccessAttributes }
 
-/** Asks the authorizers as the chain does: those behind the one that decides are not asked. */
+/** Calls the authorizers as the chain does. Those after the one that decides are not called. */
 export async function explainAccess(
   links: readonly Link[],
   { user, attributes }: WhyQuestion,

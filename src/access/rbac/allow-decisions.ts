@@ -1,22 +1,25 @@
 /**
- * The decisions that bindings allow requests by. Clients make many requests each, so the reasons of
- * late are kept, printed.
+ * Caches the decisions with which bindings allow requests. Clients send many requests, so the
+ * formatted reason is reused.
  */
 import type { AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
 import type { Binding, Subject } from './binding.ts'
 import type { Role } from './role.ts'
 
-/** Bindings that are in use at one time; when there are more, all are forgotten. */
+/** Maximum number of bindings in the cache. When it is reached, the cache is cleared. */
 const DECISIONS_MAX = 4096
 
 type CachedDecision = { readonly subject: Subject; readonly decision: AccessDecision }
 
 export class AllowDecisions {
-  /** For the subject that a binding last applied to. */
+  /** The decision for the subject that a binding last applied to. */
   readonly #known = new Map<Binding, CachedDecision>()
 
-  /** `role`: that of the binding. The same object as before if nothing has changed. */
+  /**
+   * Returns the decision, which is the same object as before if nothing has changed. `role` is the
+   * role of the binding.
+   */
   of(binding: Binding, role: Role, subject: Subject): AccessDecision {
     const known = this.#known.get(binding)
     if (known?.subject === subject) return known.decision

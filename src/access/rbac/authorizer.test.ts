@@ -68,7 +68,7 @@ function verdictOf(rules: readonly Fields[], attributes: AccessAttributes): bool
   role(index, '/r', ...rules)
   bind(index, '/b', 'ClusterRole/r', person())
   const short = authorizeByRoles(index, alice, attributes).verdict === 'allow'
-  // The same of a role that is so long that its rules are looked up.
+  // The decision must be the same for a long role, whose rules are looked up by resource.
   const others = Array.from({ length: 40 }, (_, at) => may('dance', `others${at}`))
   role(index, '/r', ...others, ...rules, ...others)
   assert.equal(authorizeByRoles(index, alice, attributes).verdict === 'allow', short)
@@ -82,33 +82,43 @@ const cases: readonly (readonly [
   readonly AccessAttributes[],
 ])[] = [
   [
-    'a verb is itself',
+    'a verb matches only itself',
     may('get', 'pods'),
     [asks('get', 'pods')],
     [asks('GET', 'pods'), asks('list', 'pods')],
   ],
-  ['any verb', may('*', 'pods'), [asks('get', 'pods'), asks('', 'pods')], [asks('get', 'nodes')]],
-  ['no verb is a pattern', may('get*', 'pods'), [asks('get*', 'pods')], [asks('get', 'pods')]],
   [
-    'a resource is not its parts',
+    'the verb * matches any verb',
+    may('*', 'pods'),
+    [asks('get', 'pods'), asks('', 'pods')],
+    [asks('get', 'nodes')],
+  ],
+  [
+    'a verb that ends with a star is not a pattern',
+    may('get*', 'pods'),
+    [asks('get*', 'pods')],
+    [asks('get', 'pods')],
+  ],
+  [
+    'a resource does not include its subresources',
     may('get', 'pods'),
     [asks('get', 'pods')],
     [asks('get', 'pods/log')],
   ],
   [
-    'any resource, parts too',
+    'the resource * matches any resource and subresource',
     may('get', '*'),
     [asks('get', 'pods/log')],
     [asks('get', 'x', { group: 'apps' })],
   ],
   [
-    'a part is itself',
+    'a subresource matches only itself',
     may('get', 'pods/log'),
     [asks('get', 'pods/log')],
     [asks('get', 'pods'), asks('get', 'x/log')],
   ],
   [
-    'a part of any',
+    '*/scale matches this subresource of any resource',
     may('get', '*/scale'),
     [asks('get', 'x/scale')],
     [asks('get', 'scale'), asks('get', 'x/status')],
@@ -121,19 +131,19 @@ const cases: readonly (readonly [
   ],
   ['*/* is not a pattern', may('get', '*/*'), [asks('get', 'x/*')], [asks('get', 'pods/log')]],
   [
-    'any group',
+    'the group * matches any group',
     may('get', 'pods', { apiGroups: ['*'] }),
     [asks('get', 'pods', { group: 'x' })],
     [],
   ],
   [
-    'no group is a pattern',
+    'a group that begins with a star is not a pattern',
     may('get', 'pods', { apiGroups: ['*.x'] }),
     [],
     [asks('get', 'pods', { group: 'a.x' })],
   ],
   [
-    'names',
+    'resource names match only requests for these names',
     may('get,create,list', 'pods', { resourceNames: ['a', '*'] }),
     [
       asks('get', 'pods', { name: 'a' }),
@@ -142,34 +152,39 @@ const cases: readonly (readonly [
     ],
     [asks('get', 'pods', { name: 'b' }), asks('create', 'pods'), asks('list', 'pods')],
   ],
-  ['no name is a name', may('list', 'pods', { resourceNames: [''] }), [asks('list', 'pods')], []],
   [
-    'a rule of paths grants no resource',
+    'an empty resource name matches requests without a name',
+    may('list', 'pods', { resourceNames: [''] }),
+    [asks('list', 'pods')],
+    [],
+  ],
+  [
+    'paths do not grant resources',
     { verbs: ['*'], nonResourceURLs: ['*'] },
     [],
     [asks('get', 'pods')],
   ],
   [
-    'a rule of resources grants no path',
+    'resources do not grant paths',
     may('*', '*', { apiGroups: ['*'] }),
     [],
     [asks('get', '/metrics')],
   ],
   [
-    'a path with stars at its end',
+    'a path that ends with stars is a prefix',
     { verbs: ['get'], nonResourceURLs: ['/x/**', '/y', '/z/*/z'] },
     [asks('get', '/x/'), asks('get', '/x/a/b'), asks('get', '/y'), asks('get', '/z/*/z')],
     [asks('get', '/x'), asks('get', '/y/'), asks('get', '/z/a/z'), asks('post', '/y')],
   ],
   [
-    'any path',
+    'the path * matches any path',
     { verbs: ['*'], nonResourceURLs: ['*'] },
     [asks('post', '/'), asks('get', '/a')],
     [],
   ],
 ]
 for (const [name, rule, covered, others] of cases) {
-  test(`a rule: ${name}`, () => {
+  test(`in a rule, ${name}`, () => {
     for (const attributes of covered)
       assert.ok(verdictOf([rule], attributes), JSON.stringify(attributes))
     for (const attributes of others)
@@ -177,11 +192,11 @@ for (const [name, rule, covered, others] of cases) {
   })
 }
 
-test('two rules are not joined', () => {
+test('a request must be covered by a single rule', () => {
   assert.ok(!verdictOf([may('get', 'pods'), may('list', 'services')], asks('list', 'pods')))
 })
 
-test('reasons name the binding, the role and the first subject that fits', () => {
+test('the reason names the binding, the role and the first matching subject', () => {
   const index = new RoleIndex()
   role(index, '/view', may('get', 'pods'))
   role(index, 'n/edit', may('update', 'pods'))
@@ -206,7 +221,7 @@ test('reasons name the binding, the role and the first subject that fits', () =>
   )
 })
 
-test('a role of a namespace is asked in that namespace alone, and of no path', () => {
+test('a RoleBinding applies only in its namespace, and not to paths', () => {
   const index = new RoleIndex()
   role(index, '/all', may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] })
   bind(index, 'n/b', 'ClusterRole/all', person())
@@ -218,7 +233,7 @@ test('a role of a namespace is asked in that namespace alone, and of no path', (
   assert.equal(verdict(asks('get', '/metrics')), 'no-opinion')
 })
 
-test('users, groups and service accounts are matched by their whole names', () => {
+test('users, groups and service accounts are matched by their full names', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
   bind(
@@ -236,10 +251,14 @@ test('users, groups and service accounts are matched by their whole names', () =
   assert.equal(verdict('z', ['a', 'y']), 'allow')
   for (const name of ['y', 'X', '', 's', 'system:serviceaccount::s', 'z'])
     assert.equal(verdict(name), 'no-opinion', name)
-  assert.equal(verdict('z', ['x', '*']), 'no-opinion', 'a group of the name of a user')
+  assert.equal(
+    verdict('z', ['x', '*']),
+    'no-opinion',
+    'a group with the name of a user does not match',
+  )
 })
 
-test('the same of a binding with many subjects', () => {
+test('the first matching subject of a binding with many subjects is found', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
   const many = Array.from({ length: 100 }, (_, at) =>
@@ -253,7 +272,7 @@ test('the same of a binding with many subjects', () => {
   assert.equal(ask('u97', ['u98']).verdict, 'no-opinion')
 })
 
-test('what a binding names and is not there is told, once', () => {
+test('the reason lists each missing role once', () => {
   const index = new RoleIndex()
   bind(index, '/a', 'ClusterRole/gone', person(), group('dev'))
   assert.deepEqual(authorizeByRoles(index, alice, asks('get', 'pods')), {
@@ -272,7 +291,7 @@ test('what a binding names and is not there is told, once', () => {
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('what changes and goes is followed, and nothing of it stays', () => {
+test('changes and deletions take effect, and the index keeps nothing of deleted objects', () => {
   const index = new RoleIndex()
   const verdict = (): string => authorizeByRoles(index, alice, asks('get', 'pods')).verdict
   bind(index, 'n/b', 'Role/r', group('dev'), person())
@@ -282,7 +301,8 @@ test('what changes and goes is followed, and nothing of it stays', () => {
   assert.equal(verdict(), 'allow')
   index.setRole({ namespace: 'n', name: 'r' }, undefined)
   assert.equal(verdict(), 'no-opinion')
-  // The binding changes while the role is not there: it is the same role that comes back.
+  // The binding changes while the role does not exist. When the role is created again, it is the
+  // same Role object.
   bind(index, 'n/b', 'Role/r', person())
   role(index, 'n/r', may('get', 'pods'))
   assert.equal(verdict(), 'allow')
@@ -297,7 +317,7 @@ test('what changes and goes is followed, and nothing of it stays', () => {
   assert.deepEqual(index.size, { roles: 0, bindings: 0, namespaces: 0 })
 })
 
-test('all rules of a user, each binding once', () => {
+test('heldRules returns all rules of a user, for each binding or role once', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'), may('list', 'pods'))
   bind(index, '/b', 'ClusterRole/r', group('dev'), person())
@@ -316,7 +336,7 @@ test('all rules of a user, each binding once', () => {
   assert.equal(once.error, 'roles.rbac.authorization.k8s.io "none" not found')
 })
 
-test('a role of many bindings is asked once, and its rules are collected up to a limit', () => {
+test('a role of many bindings is evaluated once, and its rules are collected up to a limit', () => {
   const index = new RoleIndex()
   role(
     index,
@@ -338,7 +358,7 @@ test('a role of many bindings is asked once, and its rules are collected up to a
   assert.equal(heldRules(index, alice, { namespace: '', each: 'role' }).rules.length, 20_000)
 })
 
-test('at most a hundred missing roles are named', () => {
+test('the reason names at most a hundred missing roles', () => {
   const index = new RoleIndex()
   for (let at = 0; at < 150; at++) bind(index, `/b${at}`, `ClusterRole/gone${at}`, person())
   const { reason } = authorizeByRoles(index, alice, asks('get', 'pods'))
@@ -346,7 +366,7 @@ test('at most a hundred missing roles are named', () => {
   assert.match(reason, /, and 50 more\]$/)
 })
 
-test('a ClusterRoleBinding to a Role, as only etcd can hold it, leaves the ClusterRole of that name alone', () => {
+test('a ClusterRoleBinding to a Role, written directly to etcd, does not affect a ClusterRole', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
   bind(index, '/good', 'ClusterRole/r', person())
@@ -358,7 +378,7 @@ test('a ClusterRoleBinding to a Role, as only etcd can hold it, leaves the Clust
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('of the roles only those that exist have a place', () => {
+test('places lists only the roles that exist', () => {
   const index = new RoleIndex()
   bind(index, '/b', 'ClusterRole/missing', person())
   role(index, '/there')

@@ -1,6 +1,6 @@
 /**
- * The RBAC authorizer. It allows what a rule of a bound role covers and has no opinion on anything
- * else, so that another authorizer may still allow it. Decisions are synchronous, from memory.
+ * The RBAC authorizer. It allows what a rule of a bound role covers. On anything else it has no
+ * opinion, so that another authorizer can still allow it. Decisions are synchronous, from memory.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -12,11 +12,11 @@ import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
 
 /**
- * Rules that are collected for one user, at the most; a list of more is larger than an object can
- * be.
+ * Maximum number of rules that are collected for a user. A longer list would exceed the maximum
+ * size of an object.
  */
 const RULES_MAX = 100_000
-/** Unresolved references that are listed in one text. */
+/** Maximum number of unresolved references in one message. */
 const ERRORS_MAX = 100
 
 const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
@@ -49,26 +49,26 @@ export function authorizeByRoles(
 
 export type HeldRules = {
   readonly rules: readonly Rule[]
-  /** False: the user has more than RULES_MAX rules; the others are missing. */
+  /** False if the user has more than RULES_MAX rules, so that some are missing. */
   readonly isComplete: boolean
   /**
-   * The references of the user's bindings that could not be resolved, as one text; empty if there
-   * are none.
+   * The references of the user's bindings that could not be resolved, as one message. Empty if
+   * there are none.
    */
   readonly error: string
 }
 
 export type HeldOptions = {
-  /** Empty: the rules that apply cluster-wide. */
+  /** The namespace to check. If it is empty, only rules that apply cluster-wide are returned. */
   readonly namespace: string
   /**
-   * Whether a role that several bindings reference counts once, or once for each, as a
-   * SelfSubjectRulesReview lists it.
+   * Whether a role that several bindings reference is listed once, or once per binding as in a
+   * SelfSubjectRulesReview.
    */
   readonly each: 'role' | 'binding'
 }
 
-/** All rules that apply to the user in a namespace. */
+/** Returns all rules that apply to the user in a namespace. */
 export function heldRules(
   index: RoleIndex,
   user: User,
@@ -84,7 +84,8 @@ export function heldRules(
     if (seen.has(counted)) return false
     seen.add(counted)
     if (!(role instanceof Role) || role.rules === undefined) {
-      // The text of kube-apiserver's lister, or of its storage, which the escalation check reads.
+      // kube-apiserver's lister and its storage report missing roles differently. The escalation
+      // check reads from storage.
       errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
       return false
     }
@@ -104,7 +105,7 @@ class ResolutionErrors {
     else this.#more++
   }
 
-  /** Empty if there are none. */
+  /** Returns the joined messages, or an empty string if there are none. */
   text(): string {
     return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
   }

@@ -1,19 +1,19 @@
-/** A binding: a role, and the subjects that it is granted to. */
+/** A binding: a role and the subjects that it is granted to. */
 import type { User } from '../../api/user.ts'
 import type { Role } from './role.ts'
 
 /**
- * Subjects of a list, or groups of a user, that are scanned for each request. Longer lists are
- * looked up in a map or a set.
+ * Longest list of a binding's subjects, or of a user's groups, that is scanned for each request.
+ * Longer lists are looked up in a map or a set.
  */
 export const SCAN_MAX = 16
 
 export type Subject = {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
-  /** Of a ServiceAccount; empty for the others. */
+  /** The namespace of a ServiceAccount; empty for other kinds. */
   readonly namespace: string
-  /** The user name or the group that the subject stands for. */
+  /** The user name or group name that the subject matches. */
   readonly matches: string
 }
 
@@ -21,17 +21,23 @@ export type Binding = {
   readonly name: string
   /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
-  /** Validation refuses an unknown kind; only a direct write to etcd can store one. */
+  /**
+   * The role. Validation rejects an unknown kind of role, so only a direct write to etcd can store
+   * one.
+   */
   readonly role: Role | { readonly unknownKind: string }
-  /** Without subjects of unknown kinds. Most bindings have one subject, stored without a list. */
+  /**
+   * The subjects, without those of unknown kinds. Most bindings have one subject, which is stored
+   * without a list.
+   */
   readonly subjects: Subject | SubjectList
 }
 
 export class SubjectList {
   readonly all: readonly Subject[]
   /**
-   * The first position of each user name, and of each group. Built on the first lookup in a long
-   * list.
+   * The first position of each user name and of each group. They are built on the first lookup in a
+   * long list.
    */
   #users: ReadonlyMap<string, number> | undefined
   #groups: ReadonlyMap<string, number> | undefined
@@ -40,7 +46,7 @@ export class SubjectList {
     this.all = all
   }
 
-  /** The first subject that matches the user: the reason of a decision names it. */
+  /** Returns the first subject that matches the user. The reason of a decision names it. */
   firstFor(user: User): Subject | undefined {
     if (this.all.length <= SCAN_MAX) return this.all.find((one) => isUser(one, user))
     const users = (this.#users ??= positions(this.all, (kind) => kind !== 'Group'))
@@ -51,16 +57,21 @@ export class SubjectList {
   }
 }
 
-/** A user makes many requests: those of a certificate or of a cached token have the same list. */
+/**
+ * Sets of groups by list. A user sends many requests, and those with the same certificate or cached
+ * token share one list.
+ */
 const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
  * Finds the first subject of each list that matches one user with many groups. A decision visits a
- * binding once for each of its subjects that matches, but compares its list with the user only
- * once.
+ * binding once per matching subject, but this class compares each list with the user only once.
  */
 export class FirstSubjects {
-  /** Those of the user, each once: a client may repeat one thousands of times. */
+  /**
+   * The groups of the user without duplicates, because a client may repeat a group thousands of
+   * times.
+   */
   readonly groups: ReadonlySet<string>
   readonly #user: User
   #known: Map<SubjectList, Subject | undefined> | undefined

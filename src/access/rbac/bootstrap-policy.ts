@@ -1,13 +1,17 @@
 /**
- * The roles and bindings that every cluster begins with, as v1.33 has them. Written by
- * scripts/bootstrap-policy.ts; read by read-policy.ts, which knows what all of them have in common.
+ * The roles and bindings that every new cluster has, as in Kubernetes v1.33. Written by
+ * scripts/bootstrap-policy.ts and parsed by read-policy.ts, which adds what all of them have in
+ * common.
  *
- *   ClusterRole name, Role namespace/name                  what follows is its own
- *     label key=value, selects key=value                   a label; one of the labels that its aggregation rule selects by
- *     verbs | groups | resources | names                   a rule; - is the core group
- *     verbs | paths                                        a rule for paths
- *   ClusterRoleBinding name = Kind/role: Kind/subject …    a binding; accounts as ServiceAccount/namespace/name
- *   … ? Gate,!Other                                        what is there only with these feature gates; of a first line: all of it
+ *    ClusterRole name, Role namespace/name   begins a role, which the indented lines describe
+ *      label key=value                       a label of the role
+ *      selects key=value                     a label that its aggregation rule selects
+ *      verbs | groups | resources | names    a rule; - is the core group
+ *      verbs | paths                         a rule for paths
+ *    ClusterRoleBinding name = Kind/role: Kind/subject …
+ *                                            a binding; ServiceAccount/namespace/name is an account
+ *    … ? Gate,!Other                         the line applies only if Gate is on and Other is off;
+ *                                            on the first line of an object, for the whole object
  */
 export const bootstrapPolicy = `
 ClusterRole admin

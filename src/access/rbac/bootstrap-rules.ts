@@ -1,5 +1,6 @@
 /**
- * The rules of a ClusterRole that every cluster begins with, whatever has become of the stored one.
+ * Returns the built-in rules of a ClusterRole that every new cluster has, regardless of how the
+ * stored role has changed.
  */
 import type { Gates } from '../../api/gates.ts'
 import { bootstrapPolicy } from './bootstrap-policy.ts'

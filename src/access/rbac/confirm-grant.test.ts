@@ -19,7 +19,9 @@ const may = (verbs: string, resources: string, more: Fields = {}): Fields => ({
 const mallory: User = { name: 'mallory', uid: '', groups: ['system:authenticated'] }
 const everything = [may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] }]
 
-/** Mallory has these rights in the namespace n, or in the cluster. */
+/**
+ * Creates an index in which mallory holds these rights in the namespace n, or in the whole cluster.
+ */
 function world(held: readonly Fields[], namespace = 'n'): RoleIndex {
   const index = new RoleIndex()
   const name = 'own'
@@ -51,7 +53,7 @@ const bindingOf = (role: string): KubeObject => {
   }
 }
 
-/** The first line of the refusal; undefined: it may be written. */
+/** Returns the error message, or undefined if the write is allowed. */
 async function refusalOf(
   index: RoleIndex,
   grant: Partial<Grant> & Pick<Grant, 'resource' | 'object'>,
@@ -89,7 +91,7 @@ const writes = may(
 )
 const notHeld = /is attempting to grant RBAC permissions not currently held/
 
-test('a role with what one has may be written, one with more may not', async () => {
+test('a user can write a role only with permissions that the user holds', async () => {
   const index = world([writes, may('get', 'services')])
   const resource = 'roles'
   assert.equal(
@@ -106,7 +108,7 @@ test('a role with what one has may be written, one with more may not', async () 
   )
 })
 
-test('attacks by roles', async () => {
+test('attack: a role cannot grant permissions that its author lacks', async () => {
   const index = world([
     writes,
     may('get', 'services'),
@@ -117,8 +119,8 @@ test('attacks by roles', async () => {
     ['all verbs', 'roles', roleOf([may('*', 'services')])],
     ['all resources', 'roles', roleOf([may('get', '*')])],
     ['all groups', 'roles', roleOf([may('get', 'services', { apiGroups: ['*'] })])],
-    ['a part', 'roles', roleOf([may('get', 'services/proxy')])],
-    ['any part', 'roles', roleOf([may('get', '*/status')])],
+    ['a subresource', 'roles', roleOf([may('get', 'services/proxy')])],
+    ['a subresource of any resource', 'roles', roleOf([may('get', '*/status')])],
     ['all names', 'roles', roleOf([may('get', 'secrets')])],
     [
       'another name',
@@ -129,7 +131,7 @@ test('attacks by roles', async () => {
     ['the verb bind', 'roles', roleOf([may('bind', 'clusterroles', { apiGroups: [group] })])],
     ['the verb impersonate', 'roles', roleOf([may('impersonate', 'users,groups')])],
     [
-      'in the cluster what is held in a namespace',
+      'cluster-wide permissions that are held in a namespace',
       'clusterroles',
       roleOf([may('get', 'services')]),
     ],
@@ -140,7 +142,7 @@ test('attacks by roles', async () => {
   }
 })
 
-test('attacks by bindings', async () => {
+test('attack: a binding cannot grant a role whose permissions its author lacks', async () => {
   const index = world([writes])
   for (const [resource, role] of [
     ['rolebindings', 'ClusterRole/cluster-admin'],
@@ -156,7 +158,7 @@ test('attacks by bindings', async () => {
   assert.equal(
     await refusalOf(index, { resource: 'rolebindings', object: bindingOf('Role/none') }),
     'rolebindings.rbac.authorization.k8s.io "none" not found',
-    'one that is written later would be bound already',
+    'a role that is created later would already be bound',
   )
   assert.equal(
     await refusalOf(index, { resource: 'rolebindings', object: bindingOf('Group/x') }),
@@ -164,7 +166,7 @@ test('attacks by bindings', async () => {
   )
 })
 
-test('an aggregation rule needs everything, and so does the change of a role that has or had one', async () => {
+test('writing a role that has or had an aggregation rule requires all permissions', async () => {
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] }
   const refused = /must have cluster-admin privileges to use the aggregationRule/
   const index = world([writes], '')
@@ -180,12 +182,11 @@ test('an aggregation rule needs everything, and so does the change of a role tha
     (await refusalOf(index, { resource, object: labelled, current: aggregated })) ?? '',
     refused,
   )
-  // With every right on resources and on paths, but without the verb escalate, which `*` would
-  // include.
+  // The rights on all resources include the verb escalate, so this write is allowed.
   assert.equal(await refusalOf(world(everything, ''), { resource, object: aggregated }), undefined)
 })
 
-test('a label that an aggregated role selects by gives no more rights than one has', async () => {
+test('a role labeled for aggregation cannot grant permissions that its author lacks', async () => {
   const index = world([writes], '')
   const labels = { 'rbac.authorization.k8s.io/aggregate-to-admin': 'true' }
   const object = { ...roleOf(everything), metadata: { name: 'r', labels } }
@@ -194,11 +195,11 @@ test('a label that an aggregated role selects by gives no more rights than one h
   assert.match(
     (await refusalOf(index, { resource: 'clusterroles', object, current })) ?? '',
     notHeld,
-    'to label another',
+    'labeling an existing role is also checked',
   )
 })
 
-test('every change is looked at but those of owners and finalizers', async () => {
+test('every change is checked, except to owner references and finalizers', async () => {
   const index = world([writes])
   const current = roleOf([may('get', 'pods')])
   const resource = 'roles'
@@ -216,11 +217,11 @@ test('every change is looked at but those of owners and finalizers', async () =>
   assert.equal(
     await refusalOf(index, { resource, object: roleOf([]), current }),
     undefined,
-    'taking away',
+    'removing permissions is allowed',
   )
 })
 
-test('the verb escalate is for roles, by the name in the path; the verb bind for bindings, by that of the role', async () => {
+test('escalate is checked for the role in the path, and bind for the role of the binding', async () => {
   const escalate = may('escalate', 'roles', { apiGroups: [group], resourceNames: ['r'] })
   const bind = may('bind', 'roles', { apiGroups: [group], resourceNames: ['pods'] })
   const object = roleOf([may('get', 'pods')])
@@ -230,7 +231,7 @@ test('the verb escalate is for roles, by the name in the path; the verb bind for
   assert.match(
     (await refusalOf(first, { resource: 'roles', object })) ?? '',
     notHeld,
-    'a create has no name',
+    'the path of a create has no name',
   )
   assert.match(
     (await refusalOf(first, { resource: 'roles', object, current, name: 'other' })) ?? '',
@@ -253,7 +254,7 @@ test('the verb escalate is for roles, by the name in the path; the verb bind for
   )
 })
 
-test('members of system:masters are not asked', async () => {
+test('members of system:masters are not checked', async () => {
   const user = { name: 'root', uid: '', groups: ['system:masters'] }
   const index = world([])
   assert.equal(

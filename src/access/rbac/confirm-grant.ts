@@ -1,8 +1,8 @@
 /**
- * The escalation check. Users that write a role need all of its permissions, and users that write a
- * binding need those of the role, unless they have the verb `escalate` on the role, or `bind` on
- * the role of the binding. As in kube-apiserver the check precedes validation. It is made on the
- * latest state of all roles and bindings.
+ * The escalation check. A user that writes a role needs all of its permissions, or the verb
+ * `escalate` on the role. A user that writes a binding needs all permissions of the role, or the
+ * verb `bind` on that role. As in kube-apiserver, the check precedes validation. It uses the latest
+ * state of all roles and bindings.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { forbidden, notFound, unclassified } from '../../api/errors.ts'
@@ -29,27 +29,27 @@ import { rbacGroup, type RoleResource } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
-/** Of the list of missing permissions in a message; names in it may be long. */
+/** Maximum length of the list of missing permissions in a message. The names in it may be long. */
 const LIST_CHARACTERS_MAX = 64 * 1024
 
 export type Grant = {
   readonly user: User
   readonly resource: RoleResource
-  /** From the path; empty for cluster-scoped resources. */
+  /** The namespace from the path; empty for cluster-scoped resources. */
   readonly namespace: string
-  /** From the path; empty for a create. */
+  /** The name from the path; empty for a create. */
   readonly name: string
   readonly object: KubeObject
-  /** Undefined if the object is new. */
+  /** The stored object; undefined if the object is new. */
   readonly current: KubeObject | undefined
   readonly signal: AbortSignal
 }
 
 export type ConfirmGrantOptions = {
   readonly index: RoleIndex
-  /** Resolves when the index has everything that was written before the call. */
+  /** Resolves when the index contains everything that was written before the call. */
   readonly latest: (signal: AbortSignal) => Promise<void>
-  /** All authorizers. */
+  /** Calls all authorizers. */
   readonly authorize: (
     user: User,
     attributes: AccessAttributes,
@@ -57,7 +57,10 @@ export type ConfirmGrantOptions = {
   ) => MaybePromise<AccessDecision>
 }
 
-/** Fails with Forbidden; with NotFound if the role of a binding does not exist. */
+/**
+ * Rejects with Forbidden if the user lacks permissions, or with NotFound if the role of a binding
+ * does not exist.
+ */
 export async function confirmGrant(options: ConfirmGrantOptions, grant: Grant): Promise<void> {
   if (grant.user.groups.includes(mastersGroup) || isHousekeeping(grant.object, grant.current))
     return
@@ -85,7 +88,7 @@ async function confirmRole(options: ConfirmGrantOptions, grant: Grant): Promise<
     throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
-/** Longer lists of rules are read in several turns of the event loop. */
+/** Longer lists of rules are read over several ticks of the event loop. */
 const SHORT_RULES = 1000
 
 async function readInTurns(list: Json | undefined): Promise<readonly Rule[]> {
@@ -105,7 +108,7 @@ async function confirmBinding(options: ConfirmGrantOptions, grant: Grant): Promi
   const bind = { verb: 'bind', group: textOf(apiGroup), plural, namespace, name: roleName }
   if (await isAuthorized(options, grant, bind)) return
   const rules = options.index.rulesOf(roleKind, { namespace, name: roleName })
-  // Upstream's error names the resource of the request, with the name of the role.
+  // As in kube-apiserver, the error combines the resource of the request with the name of the role.
   if (rules === undefined) throw notFound({ group: rbacGroup, plural: resource }, roleName)
   await confirmHeld(options, grant, rules)
 }
@@ -159,7 +162,7 @@ function listOf(rights: readonly Rule[], isAll: boolean): string {
     shown.push(line)
   }
   if (!isAll || shown.length < lines.length)
-    shown.push('and more: write roles with fewer permissions each')
+    shown.push('and more: split the permissions into smaller roles')
   return shown.join('\n')
 }
 
@@ -170,8 +173,8 @@ type GrantFailure = {
 }
 
 /**
- * A user with too many rules is taken to have only the first of them: the check may refuse more,
- * never less.
+ * Returns the wanted rights that the user lacks. If the user has too many rules, only the first
+ * ones are considered, so the check may reject too much but never too little.
  */
 async function lacking(
   { index }: ConfirmGrantOptions,
@@ -185,7 +188,7 @@ async function lacking(
 const refused = ({ resource, object }: Grant, why: string): Error =>
   forbidden({ group: rbacGroup, plural: resource }, object.metadata.name ?? '', why)
 
-/** Whether an update changes only what garbage collection needs, or nothing. */
+/** Whether an update changes nothing, or only what garbage collection needs. */
 function isHousekeeping(object: KubeObject, current: KubeObject | undefined): boolean {
   if (current === undefined) return false
   return isSame(withoutHousekeeping(object), withoutHousekeeping(current))

@@ -26,27 +26,37 @@ async function lacks(held: readonly Rule[], ...wanted: readonly Rule[]): Promise
 }
 
 const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[]])[] = [
-  ['as it is held', [may('get,list', 'pods')], may('list,get', 'pods'), []],
-  ['by several rules', [may('get', 'pods'), may('list', 'pods')], may('get,list', 'pods'), []],
+  ['a rule is covered by the same rule', [may('get,list', 'pods')], may('list,get', 'pods'), []],
   [
-    'verbs in their order, twice where they stand twice',
+    'a rule can be covered by several rules',
+    [may('get', 'pods'), may('list', 'pods')],
+    may('get,list', 'pods'),
+    [],
+  ],
+  [
+    'missing verbs keep their order and duplicates',
     [may('list', 'pods')],
     may('watch,get,list,get', 'pods'),
     ['{APIGroups:[""], Resources:["pods"], Verbs:["watch" "get" "get"]}'],
   ],
   [
-    'a star gives all',
+    'a star covers everything',
     [may('*', '*', { apiGroups: ['*'] })],
     may('get', 'pods/log', { apiGroups: ['x'] }),
     [],
   ],
   [
-    'all single ones are no star',
+    'a list of all verbs does not cover a star',
     [may('get,list,watch,create,update,patch,delete', 'pods')],
     may('*', 'pods'),
     ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
   ],
-  ['a part of any', [may('get', '*/log')], may('get', 'pods/log'), []],
+  [
+    '*/log covers this subresource of any resource',
+    [may('get', '*/log')],
+    may('get', 'pods/log'),
+    [],
+  ],
   [
     'a subresource cannot be a pattern',
     [may('get', 'pods/*')],
@@ -54,26 +64,31 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
     ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],
   ],
   [
-    'names do not give all',
+    'a rule with names does not cover one without names',
     [may('get', 'pods', { resourceNames: ['a'] })],
     may('get', 'pods'),
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
-    'one name of two',
+    'a name that is not held is missing',
     [may('get', 'pods', { resourceNames: ['a'] })],
     may('get', 'pods', { resourceNames: ['a', 'b'] }),
     ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
-  ['all give names', [may('get', 'pods')], may('get', 'pods', { resourceNames: ['a'] }), []],
   [
-    'paths by their beginning',
+    'a rule without names covers one with names',
+    [may('get', 'pods')],
+    may('get', 'pods', { resourceNames: ['a'] }),
+    [],
+  ],
+  [
+    'a path that ends with a star covers the paths below it',
     [visits('get', '/x/*')],
     visits('get', '/x/a', '/x/a/*', '/x/*'),
     [],
   ],
   [
-    'and not beyond',
+    'a path that ends with a star does not cover other paths or verbs',
     [visits('get', '/x/*')],
     visits('get,post', '/x', '/x/a'),
     [
@@ -83,19 +98,18 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
     ],
   ],
   [
-    'resources give no paths',
+    'a rule for resources does not cover paths',
     [may('*', '*')],
     visits('get', '/x'),
     ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
   ],
-  ['what has no verbs gives nothing', [], may('get', 'pods', { verbs: [] }), []],
+  ['a rule without verbs requires nothing', [], may('get', 'pods', { verbs: [] }), []],
 ]
 for (const [name, held, wanted, expected] of cases) {
-  test(`what is lacking: ${name}`, async () =>
-    assert.deepEqual(await lacks(held, wanted), expected))
+  test(`missing rights: ${name}`, async () => assert.deepEqual(await lacks(held, wanted), expected))
 }
 
-test('a rule is not given by two that give a half each', async () => {
+test('two rules that each match half of a rule do not cover it', async () => {
   const held = [
     may('get', 'pods', { apiGroups: ['a'] }),
     may('get', 'services', { apiGroups: ['b'] }),
@@ -106,7 +120,7 @@ test('a rule is not given by two that give a half each', async () => {
   )
 })
 
-test('lists that multiply to billions are given up on', async () => {
+test('the comparison stops at a limit if lists multiply to billions', async () => {
   const many = Array.from({ length: 2_000 }, (_, at) => `x${at}`)
   const wanted = may('get', 'pods', { verbs: many, resources: many, apiGroups: many })
   const beforeMs = performance.now()
@@ -127,11 +141,11 @@ test('many rules are compared in short steps', () => {
     longestMs = Math.max(longestMs, tookMs)
     if (isDone) break
   }
-  // All of it takes a second or two.
+  // The whole comparison takes a second or two.
   assert.ok(longestMs < 500, `${longestMs} ms`)
 })
 
-test('a thousand missing permissions are enough', async () => {
+test('at most a thousand missing permissions are returned', async () => {
   const many = Array.from({ length: 50 }, (_, at) => `x${at}`)
   const { rights, isAll } = await inSlices(
     missingRights([], [may('get', 'x', { verbs: many, resources: many, apiGroups: many })]),

@@ -1,7 +1,7 @@
 /**
- * Which permissions some rules lack of those that other rules grant: for the escalation check, and
- * for the reconciliation of default roles. A rule is broken down into single permissions: verb,
- * group, resource and, if the rule has names, name; or verb and path.
+ * Determines which permissions a list of rules lacks compared to another list. The escalation check
+ * and the reconciliation of default roles use it. A rule is broken down into single permissions,
+ * which consist of verb, group, resource and, if the rule has names, a name; or of verb and path.
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
@@ -10,23 +10,23 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
 /**
- * Comparisons of a permission with a rule, about half a second of work: lists of a few hundred
- * entries multiply to billions.
+ * Maximum number of comparisons of a permission with a rule, which take about half a second. Lists
+ * of a few hundred entries can multiply to billions of permissions.
  */
 const LOOKS_MAX = 10_000_000
-/** Enough for any message; the rest would not be read. */
+/** Maximum number of missing permissions, which is enough for any error message. */
 const MISSING_MAX = 1_000
-/** Entries of a rule that is compared as a whole. */
+/** Maximum number of entries of a rule that is compared as a whole. */
 const WHOLE_MAX = 1_000
-/** Comparisons in one step: some tens of microseconds. */
+/** Number of comparisons in one step, which take some tens of microseconds. */
 const STEP_LOOKS = 64
-/** A longer list is looked up in a Set. */
+/** Longest list that is scanned. Longer lists are looked up in a Set. */
 const SCAN_MAX = 16
 
 export type MissingRights = {
-  /** Each grants a single permission. */
+  /** Rules that each grant a single permission. */
   readonly rights: readonly Rule[]
-  /** False if a limit was reached: there may be more. */
+  /** False if a limit was reached, so that there may be more. */
   readonly isAll: boolean
 }
 
@@ -77,8 +77,8 @@ export function* missingRights(
 }
 
 /**
- * Joins single permissions on the same group, resource and name to one rule, with their verbs in
- * order. Those on paths stay single.
+ * Joins single permissions on the same group, resource and name into one rule, with their verbs in
+ * order. Permissions on paths stay separate.
  */
 export function joinVerbs(rights: readonly Rule[]): Rule[] {
   const joined = new Map<string, Rule & { readonly verbs: string[] }>()
@@ -94,7 +94,7 @@ export function joinVerbs(rights: readonly Rule[]): Rule[] {
   return [...ofPaths, ...joined.values()]
 }
 
-/** `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}` */
+/** Formats a rule like `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`. */
 export function describeRule({
   apiGroups,
   resources,
@@ -115,7 +115,7 @@ export function describeRule({
   return `{${shown.join(', ')}}`
 }
 
-/** As Go's %q prints a slice of strings. */
+/** Formats a list as Go's %q formats a slice of strings. */
 export const quoteList = (list: readonly string[]): string =>
   `[${shownItems(list, shownValue, ' ')}]`
 
@@ -135,7 +135,8 @@ function* rightsOf({
   resourceNames,
   nonResourceURLs,
 }: Rule): Generator<Right> {
-  // Also for the cost: a rule without verbs grants nothing, however long its other lists are.
+  // A rule without verbs grants nothing. Returning early avoids going through its other lists,
+  // which may be long.
   if (verbs.length === 0) return
   const names = resourceNames.length === 0 ? [undefined] : resourceNames
   for (const group of apiGroups) {
@@ -178,7 +179,7 @@ function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
   )
 }
 
-/** Looks up values in lists that are asked for many values. */
+/** Looks up many values in the same lists. */
 class Lists {
   readonly #sets = new Map<readonly string[], ReadonlySet<string>>()
 
@@ -197,8 +198,8 @@ class Lists {
   }
 
   /**
-   * A resource is covered by itself, by `*`, and a subresource (`pods/log`) by the same subresource
-   * of any resource (`*\/log`).
+   * Whether the list contains the resource, `*`, or, for a subresource such as `pods/log`, the same
+   * subresource of any resource (`*\/log`).
    */
   hasResource(list: readonly string[], resource: string): boolean {
     if (this.hasOrAll(list, resource)) return true

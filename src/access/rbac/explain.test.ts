@@ -50,7 +50,7 @@ function explain(index: RoleIndex, attributes: AccessAttributes, user = alice) {
   }
 }
 
-test('the binding and the rule that allow it', () => {
+test('the explanation names the binding and the rule that allow the request', () => {
   const index = new RoleIndex()
   grant(index, 'n', 'r', rule('list', 'secrets'), rule('get,list', 'pods'))
   assert.deepEqual(explain(index, asked()), {
@@ -63,7 +63,7 @@ test('the binding and the rule that allow it', () => {
   })
 })
 
-test('what comes nearest differs in one thing, the namespace first', () => {
+test('the nearest grants differ in one attribute, with other namespaces listed first', () => {
   const index = new RoleIndex()
   grant(index, 'n', 'verbs', rule('list,watch', 'pods'))
   grant(index, 'm', 'elsewhere', rule('get', 'pods'))
@@ -83,13 +83,13 @@ test('what comes nearest differs in one thing, the namespace first', () => {
   )
 })
 
-test('the grants of others are not told', () => {
+test('the grants of other users are not listed', () => {
   const index = new RoleIndex()
   grant(index, 'm', 'r', rule('get', 'pods'))
   assert.deepEqual(explain(index, asked(), { ...alice, name: 'bob' }), { nearest: [] })
 })
 
-test('paths: other verbs, and paths beside', () => {
+test('the nearest grants for a path have another verb or a sibling path', () => {
   const index = new RoleIndex()
   grant(index, '', 'a', rule('post', '', { resources: [], nonResourceURLs: ['/metrics'] }))
   grant(
@@ -107,7 +107,7 @@ test('paths: other verbs, and paths beside', () => {
   )
 })
 
-test('bindings to roles that do not exist are told', () => {
+test('bindings to missing roles are listed', () => {
   const index = new RoleIndex()
   const subject = { kind: 'Group', name: 'dev', namespace: '', matches: 'dev' } as const
   index.setBinding(
@@ -118,7 +118,7 @@ test('bindings to roles that do not exist are told', () => {
   assert.deepEqual(missing?.['role'], { kind: 'Role', name: 'gone' })
 })
 
-test('among many bindings and long rules the answer stays short', () => {
+test('the explanation stays short with many bindings and long rules', () => {
   const index = new RoleIndex()
   const long = rule('get', 'pods', {
     resourceNames: Array.from({ length: 1_000 }, () => 'x'.repeat(10_000)),

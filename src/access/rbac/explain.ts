@@ -1,7 +1,7 @@
 /**
- * Why RBAC allows something, or which bindings of the user come nearest: those that would allow it
- * in another namespace, with another verb, of another name or resource. The work yields, and all
- * that is listed is bounded.
+ * Explains why RBAC allows a request, or which bindings of the user come nearest: those that would
+ * allow it in another namespace, with another verb, or for another name or resource. The work is
+ * divided into steps, and everything that is listed is bounded.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'
@@ -20,16 +20,18 @@ import {
   urlCovers,
 } from './rule.ts'
 
-/** Bindings of the user in one namespace that are looked at, and rules in all. */
+/**
+ * Maximum number of a user's bindings in one namespace that are examined, and of rules in total.
+ */
 const BINDINGS_MAX = 10_000
 const RULES_MAX = 1_000_000
-/** Of each kind of difference; the list of all has as many. */
+/** Maximum number of grants per kind of difference, and in the whole list. */
 const NEAREST_MAX = 10
-/** Entries of a list of a rule that are shown, and characters of one. */
+/** Maximum number of entries shown of a list in a rule, and of characters shown of an entry. */
 const ENTRIES_MAX = 20
 const ENTRY_CHARACTERS_MAX = 256
 
-/** The nearest first. */
+/** Kinds of differences between a rule and a request, the nearest first. */
 const differences = ['namespace', 'verb', 'name', 'resource', 'path'] as const
 type Difference = (typeof differences)[number]
 
@@ -66,7 +68,9 @@ export function* explainByRoles(
 
 type NamespacedQuestion = { readonly namespace: string; readonly question: Question }
 
-/** As the decision is made: the first binding that covers it. */
+/**
+ * Returns the grant that the decision is based on: the first binding whose role covers the request.
+ */
 function grantOf(
   index: RoleIndex,
   user: User,
@@ -105,11 +109,14 @@ function add(near: Map<Difference, Fields[]>, difference: Difference, grant: Fie
   near.set(difference, list)
 }
 
-/** A RoleBinding of another namespace. */
+/** Whether the binding is a RoleBinding of another namespace. */
 const isElsewhere = (binding: Binding, namespace: string): boolean =>
   binding.namespace !== '' && binding.namespace !== namespace
 
-/** The one thing in which the rule and the question differ; undefined: there are more. */
+/**
+ * Returns the only difference between the rule and the request. Returns undefined if there are
+ * several or none.
+ */
 function differenceOf(rule: Rule, question: Question, isInOther: boolean): Difference | undefined {
   const hasVerb = hasOrAll(rule.verbs, question.verb)
   if (question.kind === 'path') {
@@ -137,7 +144,7 @@ function differenceOf(rule: Rule, question: Question, isInOther: boolean): Diffe
   return faults.length === 1 ? faults[0] : undefined
 }
 
-/** Paths that begin with the same segment. */
+/** Whether two paths begin with the same segment. */
 const isBeside = (url: string, path: string): boolean => url.split('/')[1] === path.split('/')[1]
 
 function grantFields({ name, namespace, role }: Binding, subject: Subject, rule?: Rule): Fields {

@@ -1,6 +1,6 @@
 /**
- * Whether stored metadata is plainly as this server writes it: fields that it knows, of their
- * types.
+ * Determines whether stored metadata is plain, that is, has only known fields of the right types,
+ * as this server writes it.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { parseTime } from '../../api/time.ts'
@@ -10,13 +10,16 @@ type Types = ReadonlyMap<string, IsOfType>
 
 export const isText: IsOfType = (value) => typeof value === 'string'
 
-/** Metadata with fields that few roles and bindings have is not plain: it costs only time. */
+/**
+ * Whether the metadata is plain. Metadata with fields that few roles and bindings have counts as
+ * not plain, which only costs time.
+ */
 export function isPlainMetadata(json: string): boolean {
   try {
     const metadata: Json = JSON.parse(json)
     return isFields(metadata) && hasTypes(metadata, metadataTypes)
   } catch {
-    // The decoder will say what is wrong.
+    // The decoder reports the error.
     return false
   }
 }

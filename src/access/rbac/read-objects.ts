@@ -1,4 +1,4 @@
-/** Roles and bindings, from the objects that say so to what the index holds of them. */
+/** Reads roles and bindings from objects into the form that the index keeps. */
 import {
   type Fields,
   fieldsOf,
@@ -16,7 +16,7 @@ import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
-/** In the form that rules have everywhere in here, without copying anything. Can be divided. */
+/** Reads rules without copying their lists. The work can be divided into slices with `inParts`. */
 export const readRules = (list: Json | undefined): Rule[] =>
   mapEach('rules of a role', itemsOf(list), readRule)
 
@@ -31,7 +31,7 @@ function readRule(rule: Fields): Rule {
   }
 }
 
-/** Shared: a role may have a million empty rules. */
+/** Shared by all empty rules, because a role may have a million of them. */
 const emptyRule: Rule = {
   verbs: [],
   apiGroups: [],
@@ -40,21 +40,21 @@ const emptyRule: Rule = {
   nonResourceURLs: [],
 }
 
-/** The rules of a role, in the form that the index keeps. */
+/** Reads the rules of a role into the form that the index keeps. */
 export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
   readRules(role['rules']).map(
     ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => ({
       verbs: shared.list(verbs),
       apiGroups: shared.list(apiGroups),
       resources: shared.list(resources),
-      // Of most roles these are nobody else's.
+      // Resource names are rarely shared between roles.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
       nonResourceURLs: shared.list(nonResourceURLs),
     }),
   )
 
-/** Like `keptRules`, for a large role, in steps. */
+/** Like `keptRules`, but divided into steps, for a large role. */
 export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
   const kept: Rule[] = []
   for (const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } of readRules(
@@ -64,7 +64,7 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
       verbs: yield* keptList(verbs, shared),
       apiGroups: yield* keptList(apiGroups, shared),
       resources: yield* keptList(resources, shared),
-      // As in `keptRules`, the names of objects do not displace texts that roles share.
+      // As in `keptRules`, names of objects must not displace strings that roles share.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
       nonResourceURLs: yield* keptList(nonResourceURLs, shared),
@@ -74,7 +74,7 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
   return kept
 }
 
-/** Rules, or items of one of their lists, between two yields. */
+/** Number of rules, or of items of one of their lists, between two yields. */
 const ITEMS_PER_STEP = 256
 
 function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
@@ -87,7 +87,7 @@ function* ownTexts(list: readonly string[]): Steps<readonly string[]> {
   return own
 }
 
-/** The subjects and the role of a binding, in the form that the index keeps. */
+/** Reads the subjects and the role of a binding into the form that the index keeps. */
 export function keptBinding(
   binding: Fields,
   namespace: string,
@@ -103,7 +103,7 @@ export function keptBinding(
   }
 }
 
-/** Undefined: nobody can be it. */
+/** Returns undefined if the subject cannot match any user. */
 function readSubject(
   subject: Fields,
   bindingNamespace: string,
@@ -114,7 +114,7 @@ function readSubject(
   if (kind === 'User' || kind === 'Group') return { kind, name, namespace: '', matches: name }
   if (kind !== 'ServiceAccount') return undefined
   // A ServiceAccount without a namespace is in the namespace of the binding. A ClusterRoleBinding
-  // has none.
+  // has no namespace.
   const namespace = shared.text(textOf(subject['namespace']) || bindingNamespace)
   if (namespace === '') return undefined
   return {

@@ -26,7 +26,7 @@ const read = (...gates: readonly string[]): KubeObject[] =>
     resource,
   }))
 
-test('what depends on a gate is there with it alone', () => {
+test('objects and rules that depend on a gate are included only with that gate', () => {
   const names = (...gates: readonly string[]): string[] =>
     read(...gates).map(({ resource, metadata: { namespace, name } }) =>
       [textOf(resource), namespace, name].join(' '),
@@ -51,7 +51,7 @@ test('what depends on a gate is there with it alone', () => {
   ])
 })
 
-test('labels, selectors and subjects', () => {
+test('labels, selectors and subjects are parsed', () => {
   const role = read('Two')[1]
   assert.deepEqual(role?.metadata, {
     name: 'c',
@@ -69,9 +69,10 @@ test('labels, selectors and subjects', () => {
 })
 
 /**
- * CVE-2021-25740: who edits a namespace must not lead the traffic of a Service into another one.
+ * CVE-2021-25740: a user that may edit a namespace must not be able to forward the traffic of a
+ * Service to another namespace.
  */
-test('the roles of people who edit do not write endpoints', () => {
+test('the aggregated roles edit and admin do not allow writing endpoints', () => {
   const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
   for (const name of ['system:aggregate-to-edit', 'system:aggregate-to-admin']) {
     const role = policy.find(({ object }) => object.metadata.name === name)

@@ -1,11 +1,12 @@
-/** The text of bootstrap-policy.ts, as objects. */
+/** Parses the text of bootstrap-policy.ts into objects. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { rbacGroup } from './role.ts'
 
 export type PolicyObject = { readonly resource: string; readonly object: KubeObject }
 
 /**
- * Roles before bindings, each in the order of the text; without what depends on gates that are off.
+ * Returns the roles and then the bindings, in the order of the text. Lines that depend on disabled
+ * feature gates are omitted.
  */
 export function readPolicy(text: string, isOn: (gate: string) => boolean): PolicyObject[] {
   const paragraphs: string[][] = []
@@ -34,12 +35,15 @@ export function readPolicy(text: string, isOn: (gate: string) => boolean): Polic
     })
 }
 
-/** `Gate,!Other` */
+/** Whether a condition such as `Gate,!Other` is met. */
 const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
   gates === '' ||
   gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
 
-/** `label key=value` */
+/**
+ * Returns the key and value of a line such as `label key=value`, or nothing if it begins with
+ * another word.
+ */
 function pairAfter(word: string, line: string): (readonly [string, string])[] {
   if (!line.startsWith(word)) return []
   const [key = '', value = ''] = line.slice(word.length).split('=')
@@ -67,7 +71,7 @@ function ruleOf(line: string): Fields {
   return { verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }
 }
 
-/** `= Kind/role: Kind/subject …` */
+/** Parses the part of a binding that follows its name: `= Kind/role: Kind/subject …`. */
 function bindingOf([, role = '', ...subjects]: readonly string[]): Fields {
   const [kind = '', name = ''] = role.replace(/:$/, '').split('/')
   return {

@@ -9,7 +9,7 @@ const decode = (): never => {
   throw new StorageError('corrupt', 'decoded')
 }
 
-/** An item with these bytes, which nobody may decode. */
+/** Creates an item with these bytes, which must not be decoded. */
 function itemOf(stored: string): Item {
   const home: ItemHome = {
     codec: { decode, print: decode },
@@ -48,7 +48,7 @@ const plain: readonly (readonly [string, Fields])[] = [
   ['ClusterRoleBinding', { roleRef }],
 ]
 for (const [kind, content] of plain) {
-  test(`${kind} ${JSON.stringify(content).slice(0, 40)} is read as it is stored`, () => {
+  test(`a ${kind} with ${JSON.stringify(content).slice(0, 40)} is read without decoding it`, () => {
     assert.deepEqual(createReadContent(kind)(itemOf(stored(kind, content))), content)
   })
 }
@@ -58,14 +58,14 @@ const others: { readonly [what: string]: string } = {
   'of another version': stored('Role', { rules: [rule] }, 'rbac.authorization.k8s.io/v1beta1'),
   'with nothing but metadata': stored('Role', {}),
   'without rules': stored('Role', { rules: null }),
-  'with a field that it does not have': stored('Role', { rules: [rule], more: [] }),
-  'with a rule that is no rule': stored('Role', { rules: [rule, 'get'] }),
-  'with verbs that are no list': stored('Role', { rules: [{ ...rule, verbs: 'get' }] }),
-  'with a verb that is no text': stored('Role', { rules: [{ ...rule, verbs: [1] }] }),
-  'cut off': stored('Role', { rules: [rule] }).slice(0, -10),
-  'cut off in metadata': stored('Role', { rules: [rule] }).slice(0, 80),
-  'in another form': 'k8s\0binary',
-  empty: '',
+  'with an unknown field': stored('Role', { rules: [rule], more: [] }),
+  'with a rule that is not an object': stored('Role', { rules: [rule, 'get'] }),
+  'with verbs that are not a list': stored('Role', { rules: [{ ...rule, verbs: 'get' }] }),
+  'with a verb that is not a string': stored('Role', { rules: [{ ...rule, verbs: [1] }] }),
+  'that is truncated': stored('Role', { rules: [rule] }).slice(0, -10),
+  'that is truncated in its metadata': stored('Role', { rules: [rule] }).slice(0, 80),
+  'in another encoding': 'k8s\0binary',
+  'that is empty': '',
 }
 for (const [what, bytes] of Object.entries(others)) {
   test(`a Role ${what} is left to the decoder`, () => {

@@ -1,8 +1,7 @@
 /**
- * What a role or a binding says, from the bytes as they were stored: a server that starts reads all
- * of them before it takes a request, and to decode and print them takes three times as long.
- * Whatever is not plainly as this server writes it is left to the decoder, which refuses what is
- * malformed.
+ * Reads roles and bindings from their stored bytes. A server reads all of them at startup before it
+ * accepts requests, and decoding and printing them would take three times as long. Objects that are
+ * not exactly as this server writes them are left to the decoder, which rejects malformed ones.
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -13,7 +12,10 @@ import { COMMA } from '../../lib/bytes/ascii.ts'
 import { isPlainMetadata, isText } from './plain-metadata.ts'
 import { rbacGroup } from './role.ts'
 
-/** The fields behind metadata. Fails with a StorageError. */
+/**
+ * Creates a function that returns the fields after metadata. It throws a StorageError if the object
+ * is malformed.
+ */
 export function createReadContent(kind: string): (item: Item) => Fields {
   const head = `{"kind":"${kind}","apiVersion":"${rbacGroup}/v1","metadata":`
   return (item) => (item.isLarge ? undefined : storedContent(item.stored, head)) ?? contentOf(item)
@@ -22,8 +24,8 @@ export function createReadContent(kind: string): (item: Item) => Fields {
 function storedContent(stored: Buffer | undefined, head: string): Fields | undefined {
   if (stored === undefined || stored.toString('latin1', 0, head.length) !== head) return undefined
   const end = endOfValue(stored, head.length)
-  // An object whose metadata cannot be decoded does not exist for clients: it must not grant
-  // anything either.
+  // Clients cannot see an object whose metadata cannot be decoded, so it must not grant anything
+  // either.
   if (stored[end] !== COMMA || !isPlainMetadata(stored.toString('utf8', head.length, end)))
     return undefined
   const content = parsed(`{${stored.toString('utf8', end + 1)}`)
@@ -36,7 +38,7 @@ function parsed(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch {
-    // The decoder will say what is wrong.
+    // The decoder reports the error.
     return undefined
   }
 }

@@ -22,7 +22,7 @@ const selects = (...values: readonly string[]) => ({
   clusterRoleSelectors: values.map((value) => ({ matchLabels: { x: value } })),
 })
 
-test('what is as it should be stays, with what others added', async () => {
+test('an object that lacks nothing is not changed, and keeps what users added', async () => {
   const metadata = { ...role.metadata, uid: 'u', labels: { a: 'b', more: 'm' } }
   const rules = [...role.rules, { verbs: ['*'], apiGroups: ['x'], resources: ['y'] }]
   assert.deepEqual(await reconcile({ ...role, metadata, rules }, role), { operation: 'none' })
@@ -30,7 +30,7 @@ test('what is as it should be stays, with what others added', async () => {
   assert.deepEqual(await reconcile({ ...binding, subjects }, binding), { operation: 'none' })
 })
 
-test('rights, labels and subjects that are missing are added', async () => {
+test('missing rights, labels and subjects are added', async () => {
   const current = {
     ...role,
     metadata: { name: 'r', uid: 'u', labels: { a: 'other' } },
@@ -56,7 +56,7 @@ test('rights, labels and subjects that are missing are added', async () => {
   ])
 })
 
-test('what is protected stays, whatever it lacks', async () => {
+test('a protected object is not changed', async () => {
   const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
   assert.deepEqual(
     await reconcile({ ...role, metadata: { name: 'r', annotations }, rules: [] }, role),
@@ -73,7 +73,7 @@ test('what is protected stays, whatever it lacks', async () => {
   )
 })
 
-test('a binding to another role is made anew, without the subjects that it had', async () => {
+test('a binding to another role is recreated without its previous subjects', async () => {
   const current = {
     ...binding,
     roleRef: { ...binding.roleRef, name: 'other' },
@@ -82,7 +82,7 @@ test('a binding to another role is made anew, without the subjects that it had',
   assert.deepEqual(await reconcile(current, binding), { operation: 'recreate', object: binding })
 })
 
-test('selectors of an aggregated role are added; a role that is none any more loses them', async () => {
+test('missing selectors are added, and a role that no longer aggregates loses its selectors', async () => {
   const wanted = { ...role, aggregationRule: selects('1', '2'), rules: null }
   const reconciled = await reconcile({ ...role, aggregationRule: selects('2', '3') }, wanted)
   assert.ok(reconciled.operation === 'update')
@@ -90,14 +90,14 @@ test('selectors of an aggregated role are added; a role that is none any more lo
   assert.deepEqual(
     reconciled.object['rules'],
     role.rules,
-    'those that a controller has put together',
+    'the rules that the aggregation controller wrote',
   )
   const plain = await reconcile({ ...role, aggregationRule: selects('2') }, role)
   assert.ok(plain.operation === 'update')
   assert.equal(plain.object['aggregationRule'], undefined)
 })
 
-test('the policy of the cluster itself is read whole', async () => {
+test('the whole bootstrap policy is parsed, and reconciling it with itself changes nothing', async () => {
   const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
   const count = (resource: string): number =>
     policy.filter((one) => one.resource === resource).length

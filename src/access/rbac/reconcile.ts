@@ -1,8 +1,7 @@
 /**
- * Reconciliation of a default role or binding that exists: missing rules, subjects, labels and
- * annotations are added, and what users added is kept.
- * `rbac.authorization.kubernetes.io/autoupdate: "false"` protects an object. A binding with another
- * roleRef is recreated, since a roleRef cannot change.
+ * Reconciles an existing default role or binding: adds missing rules, subjects, labels and
+ * annotations, and keeps what users added. `rbac.authorization.kubernetes.io/autoupdate: "false"`
+ * protects an object. A binding with another roleRef is recreated, because a roleRef is immutable.
  */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../api/object.ts'
 import { inSlices } from '../../lib/scheduling/slices.ts'
@@ -21,7 +20,7 @@ const none: ReconcileResult = { operation: 'none' }
 export async function reconcile(current: Fields, wanted: Fields): Promise<ReconcileResult> {
   if (fieldsOf(fieldsOf(current['metadata'])['annotations'])[autoUpdate] === 'false') return none
   const isBinding = 'roleRef' in wanted
-  // Without the subjects of the existing binding: they were granted another role.
+  // The new binding does not keep the existing subjects, which were granted a different role.
   if (isBinding && !isSame(current['roleRef'], wanted['roleRef']))
     return { operation: 'recreate', object: wanted }
   const content = isBinding
@@ -48,7 +47,7 @@ function allSubjects(current: Fields, wanted: Fields): Json {
 }
 
 async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
-  // Default roles are short: no limit is needed.
+  // Default roles are short, so no limit is needed.
   const noLimits = { looksMax: Infinity, missingMax: Infinity }
   const { rights } = await inSlices(
     missingRights(readRules(current['rules']), readRules(wanted['rules']), noLimits),
@@ -60,7 +59,7 @@ async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
 }
 
 /**
- * Removes the aggregationRule of a role that no longer aggregates; otherwise adds missing
+ * Removes the aggregationRule of a role that no longer aggregates. Otherwise it adds missing
  * selectors.
  */
 function aggregation(

@@ -31,19 +31,19 @@ type Bindings = Map<string, Binding | Set<Binding>>
 
 export class RoleIndex {
   readonly allowed = new AllowDecisions()
-  /** By `namespace/name`: neither may contain a slash. */
+  /** Roles by `namespace/name`. Neither part can contain a slash. */
   readonly #roles = new Map<string, Role>()
   readonly #bindings = new Map<string, Binding>()
   readonly #byNamespace = new Map<string, Bindings>()
 
-  /** Undefined rules: the role was deleted. */
+  /** Updates a role. Undefined rules mean that the role was deleted. */
   setRole({ namespace, name }: RoleLocation, rules: readonly Rule[] | undefined): void {
     const role = this.#roleAt(namespace, name)
     role.rules = rules
     this.#dropUnused(role, namespace)
   }
 
-  /** Undefined content: the binding was deleted. */
+  /** Updates a binding. Undefined content means that the binding was deleted. */
   setBinding(place: RoleLocation, content: BindingContent | undefined): void {
     const key = keyOf(place.namespace, place.name)
     const before = this.#bindings.get(key)
@@ -55,17 +55,18 @@ export class RoleIndex {
     this.#replaceNames(place.namespace, before, after)
   }
 
-  /** Undefined: there is no such role. */
+  /** Returns the rules of a role, or undefined if the role does not exist. */
   rulesOf(kind: RoleKind, { namespace, name }: RoleLocation): readonly Rule[] | undefined {
     return this.#roles.get(keyOf(kind === 'Role' ? namespace : '', name))?.rules
   }
 
   /**
-   * Visits ClusterRoleBindings first, then the RoleBindings of the namespace (empty: none), as
-   * kube-apiserver does; within each, where kube-apiserver's order is random, the bindings of the
-   * user before those of the groups. A binding is visited twice only if the user has a group of the
-   * user's own name, or has few groups and one of them twice. Returns whether a visit returned
-   * true.
+   * Visits the bindings of a user. ClusterRoleBindings come first, then the RoleBindings of the
+   * namespace if it is not empty, as in kube-apiserver. Within each, kube-apiserver's order is
+   * random; here the bindings of the user precede those of the groups.
+   *
+   * A binding is visited twice only if the user has a group of the user's own name, or has few
+   * groups and one of them twice. Returns whether a visit returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     const visitor = { user, firsts: firstsOf(user), see }
@@ -74,8 +75,8 @@ export class RoleIndex {
   }
 
   /**
-   * All bindings of the user, those of one namespace (or the ClusterRoleBindings) at a time, and no
-   * more than `max` of each.
+   * Yields all bindings of the user: those of one namespace, or the ClusterRoleBindings, at a time,
+   * with at most `max` in each.
    */
   *bindingsOf(user: User, max: number): Generator<readonly BoundSubject[]> {
     const firsts = firstsOf(user)
@@ -90,7 +91,7 @@ export class RoleIndex {
     }
   }
 
-  /** The objects that exist: the cluster-scoped ones, or those of all namespaces. */
+  /** Yields the objects that exist: either the cluster-scoped ones, or those of all namespaces. */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
       // A role without rules is only referenced by bindings.
@@ -119,8 +120,8 @@ export class RoleIndex {
 
   #dropUnused(role: Role, namespace: string): void {
     const key = keyOf(namespace, role.name)
-    // The role of a ClusterRoleBinding to a Role is not in the map; a ClusterRole of the same name
-    // may be.
+    // If a ClusterRoleBinding references a Role, that role is not in the map, but a ClusterRole of
+    // the same name may be.
     if (role.rules === undefined && role.bindings === 0 && this.#roles.get(key) === role)
       this.#roles.delete(key)
   }
@@ -140,15 +141,16 @@ export class RoleIndex {
 
   #namedRole(kind: string, name: string, namespace: string): Binding['role'] {
     if (kind === 'ClusterRole') return this.#roleAt('', name)
-    // Validation refuses a ClusterRoleBinding to a Role. Written to etcd directly, it references a
-    // role that cannot exist.
+    // Validation rejects a ClusterRoleBinding to a Role. If one is written directly to etcd, it
+    // references a role that cannot exist.
     if (kind === 'Role')
       return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
     return { unknownKind: kind }
   }
 
   /**
-   * Counts the new reference first: a missing role that both bindings reference must stay known.
+   * Replaces the reference to the role. Counts the new reference first, so that a missing role that
+   * both bindings reference is not dropped.
    */
   #replaceRole(before: Binding | undefined, after: Binding | undefined): void {
     if (after?.role instanceof Role) after.role.bindings++
@@ -185,8 +187,8 @@ function isSameBinding(
 const noNames: ReadonlySet<string> = new Set()
 
 /**
- * A user and a group of the same name share an entry of the map; visits check the kind of the
- * subject.
+ * Returns the keys of a binding. A user and a group of the same name share an entry of the map;
+ * visits check the kind of the subject.
  */
 const namesIn = ({ subjects }: Binding): ReadonlySet<string> =>
   new Set(
@@ -215,7 +217,7 @@ function replace(bindings: Bindings, name: string, { before, after }: Replacemen
   else bindings.set(name, new Set([known, after]))
 }
 
-/** A user whose bindings are visited. `firsts`: undefined for a user with few groups. */
+/** A user whose bindings are visited. `firsts` is undefined for a user with few groups. */
 type Visitor = {
   readonly user: User
   readonly firsts: FirstSubjects | undefined
@@ -255,7 +257,9 @@ const firstIn = (
   firsts: FirstSubjects | undefined,
 ): Subject | undefined => (firsts === undefined ? list.firstFor(user) : firsts.in(list))
 
-/** A binding with several subjects that match the user is visited for the first of them. */
+/**
+ * Visits a binding. If several of its subjects match the user, it is visited for the first of them.
+ */
 function visitOne(
   binding: Binding,
   { user, firsts, see }: Visitor,

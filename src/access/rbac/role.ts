@@ -2,13 +2,14 @@
 import { hasOrAll, type Question, type Rule, ruleCovers } from './rule.ts'
 
 /**
- * Entries in the lists of all rules. A longer role is looked up by resource rather than scanned.
+ * Maximum number of entries in the lists of all rules for a role to be scanned. A longer role is
+ * looked up by resource.
  */
 const SCAN_MAX = 64
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** The resources that RBAC decides by. */
+/** The resources that RBAC evaluates. */
 export const roleResources = [
   'clusterroles',
   'clusterrolebindings',
@@ -28,7 +29,7 @@ export type RoleKind = 'Role' | 'ClusterRole'
 
 type ResourceQuestion = Extract<Question, { kind: 'resource' }>
 
-/** What a rule grants on one of its resources. Undefined names: all. */
+/** The part of a rule that applies to one of its resources. Undefined names mean all names. */
 type Grant = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -39,17 +40,19 @@ export class Role {
   readonly kind: RoleKind
   readonly name: string
   /**
-   * The number of bindings that reference the role. A missing role stays known while there are any.
+   * The number of bindings that reference the role. A missing role stays in the index while this is
+   * not zero.
    */
   bindings = 0
   #rules: readonly Rule[] | undefined
   /** The rules with nonResourceURLs; most roles have none. */
   #pathRules: readonly Rule[] = none
-  /** By resource; built when a long role is first asked. */
+  /** The grants by resource, built when a long role is first evaluated. */
   #grants: ReadonlyMap<string, readonly Grant[]> | undefined
   #isLong = false
   /**
-   * The last question that no rule covers: many bindings of one user may reference the same role.
+   * The last question that no rule covers. It is cached because many bindings of a user may
+   * reference the same role.
    */
   #refused: Question | undefined
 
@@ -58,7 +61,7 @@ export class Role {
     this.name = name
   }
 
-  /** Undefined: the role does not exist. */
+  /** The rules of the role, or undefined if the role does not exist. */
   get rules(): readonly Rule[] | undefined {
     return this.#rules
   }

@@ -1,8 +1,8 @@
 /**
- * The index of roles and bindings, kept current by watches of the cache. A write of a role or a
- * binding is answered only when the index has it (`informedStore`), so that the next request of the
- * client is decided on what it wrote. The escalation check waits for the latest state first,
- * through whichever server it was written (`latest`).
+ * Keeps the index of roles and bindings current by watching the cache. The response to a write of a
+ * role or a binding is sent only after the index has it (`informedStore`), so that the client's
+ * next request is authorized with what it wrote. The escalation check first waits for the latest
+ * state, no matter through which server it was written (`latest`).
  */
 import { type Fields, itemsOf, type Json } from '../../api/object.ts'
 import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
@@ -29,7 +29,7 @@ const kinds: { readonly [resource in RoleResource]: string } = {
 }
 
 export type RolesInformerOptions = {
-  /** Undefined: the resource is not served. */
+  /** Returns access to a resource, or undefined if it is not served. */
   readonly accessOf: (resource: RoleResource) => InformerAccess | undefined
   readonly log: Log
   readonly time?: Time
@@ -46,8 +46,8 @@ export class RolesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all roles and bindings are in the index. To be awaited before the first request
-   * is accepted.
+   * Resolves when all roles and bindings are in the index. The server must await this before it
+   * accepts the first request.
    */
   async start(): Promise<void> {
     for (const resource of roleResources) {
@@ -58,14 +58,14 @@ export class RolesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the index has everything that was acknowledged to any client of any server before
-   * the call. Fails with a StorageError.
+   * Resolves when the index has everything that any server acknowledged to a client before the
+   * call. Rejects with a StorageError.
    */
   async latest(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
   }
 
-  /** A store for a resource whose writes return when the index has them. */
+  /** Returns a store for a resource whose writes return only when the index has them. */
   informedStore(resource: RoleResource, store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#resources.get(resource))
   }
@@ -123,7 +123,10 @@ export class RolesInformer implements AsyncDisposable {
   }
 }
 
-/** Roles with more rules, or with more items in a rule, are read in steps. */
+/**
+ * Maximum number of rules, or of items in a rule, that are read at once. Larger roles are read in
+ * steps.
+ */
 const ITEMS_MAX = 256
 
 const isLong = (list: Json | undefined): boolean => Array.isArray(list) && list.length > ITEMS_MAX

@@ -2,32 +2,36 @@
 import type { AccessAttributes } from '../../api/access.ts'
 
 /**
- * All lists are there, in the order in which they were written, so that all rules have one shape.
+ * A rule whose lists are all present, in the order in which they were written. All rules have the
+ * same shape, which keeps access to them fast.
  */
 export type Rule = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
-  /** None: all names. */
+  /** Names that the rule is limited to. An empty list means all names. */
   readonly resourceNames: readonly string[]
   readonly nonResourceURLs: readonly string[]
 }
 
-/** A request as rules see it. Versions and selectors do not matter to them. */
+/** A request as rules see it. Versions and selectors do not matter. */
 export type Question =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
   | {
       readonly kind: 'resource'
       readonly verb: string
       readonly group: string
-      /** `pods`, `pods/log`. */
+      /** The resource with its subresource, for example `pods` or `pods/log`. */
       readonly resource: string
       /**
-       * The pattern that covers the subresource of every resource (`*\/log`); empty where there is
-       * no subresource.
+       * The pattern that covers this subresource of every resource (`*\/log`). Empty if there is no
+       * subresource.
        */
       readonly ofAny: string
-      /** Empty for a create and for a collection: a rule with names covers neither. */
+      /**
+       * The name of the object. It is empty for a create and for a collection, so a rule with names
+       * covers neither.
+       */
       readonly name: string
     }
 
@@ -46,7 +50,10 @@ export function questionOf(attributes: AccessAttributes): Question {
   }
 }
 
-/** `*` alone and `*\/log` are patterns; in all other places a star is a character like others. */
+/**
+ * Whether a rule covers a request. Only `*` alone and `*\/log` are patterns; elsewhere a star is an
+ * ordinary character.
+ */
 export function ruleCovers(rule: Rule, question: Question): boolean {
   if (!hasOrAll(rule.verbs, question.verb)) return false
   if (question.kind === 'path')
@@ -61,11 +68,11 @@ export function ruleCovers(rule: Rule, question: Question): boolean {
 export const hasOrAll = (list: readonly string[], value: string): boolean =>
   has(list, value) || has(list, '*')
 
-/** `ofAny`: as in a question. */
+/** Whether a list covers a resource. `ofAny` is that of a `Question`. */
 export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>
   has(list, resource) || has(list, '*') || (ofAny !== '' && has(list, ofAny))
 
-/** Stars at the end stand for anything, nothing included. */
+/** Whether a pattern covers a path. Stars at its end stand for any characters, or none. */
 export function urlCovers(pattern: string, path: string): boolean {
   if (pattern === path) return true
   if (!pattern.endsWith('*')) return false
@@ -76,7 +83,10 @@ export function urlCovers(pattern: string, path: string): boolean {
 
 const STAR = 0x2a
 
-/** A loop: the lists are short, and this is asked of each rule for each request. */
+/**
+ * Whether a list contains a value. It is a plain loop, because the lists are short and it runs for
+ * each rule of each request.
+ */
 function has(list: readonly string[], value: string): boolean {
   for (let at = 0; at < list.length; at++) if (list[at] === value) return true
   return false

@@ -1,7 +1,7 @@
 /**
- * The certificatesigningrequest-approving-controller: approves client certificates of kubelets, if
- * who asks may have them: `create` of `certificatesigningrequests/nodeclient`, or `/selfnodeclient`
- * for one's own.
+ * The certificatesigningrequest-approving-controller. It approves client certificates of kubelets
+ * if the requester may `create` `certificatesigningrequests/nodeclient`, or
+ * `certificatesigningrequests/selfnodeclient` for its own certificate.
  */
 import {
   type Fields,
@@ -24,10 +24,11 @@ import {
 import { ObjectController, type ObjectControllerOptions } from '../object-controller.ts'
 import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 
-/** Upstream's number. */
+/** Number of workers, as in kube-controller-manager. */
 const WORKERS_MAX = 5
 /**
- * Upstream's first and longest wait before a request that may not be approved is looked at again.
+ * First and maximum delay before a request that may not be approved is checked again, as in
+ * kube-controller-manager.
  */
 const REFUSED_MS_FIRST = 200
 const REFUSED_MS_MAX = 1_000_000
@@ -69,8 +70,8 @@ export function approveRequests(
 }
 
 /**
- * The right may be given later. The wait is the age of the request, so that it doubles, and no
- * tries have to be counted.
+ * Returns the delay before the request is checked again, because the permission may be granted
+ * later. The delay is the age of the request, so it doubles without counting attempts.
  */
 export function refusedMs({ metadata }: KubeObject, nowMs: number): number {
   const ageMs = nowMs - Date.parse(textOf(metadata.creationTimestamp))
@@ -95,7 +96,8 @@ const other: RecognizedRequest = {
 }
 
 /**
- * What the request may be approved as, in upstream's order; nothing if it is not one of a kubelet.
+ * Returns how the request may be approved, in the order of kube-controller-manager. The list is
+ * empty if it is not a request of a kubelet.
  */
 export function recognize({ spec }: KubeObject): readonly RecognizedRequest[] {
   const { request: pem, usages, username } = fieldsOf(spec)
@@ -125,7 +127,7 @@ type Question = {
   readonly signal: AbortSignal
 }
 
-/** Fails if nobody can say. */
+/** Whether the requester has the permission. Rejects if that cannot be determined. */
 async function isAllowed(
   handle: Handler,
   { object, subresource, signal }: Question,
@@ -144,7 +146,7 @@ async function isAllowed(
   const response = await request(handle, { method: 'POST', path, body, signal })
   const answer = fieldsOf(objectOf(response))
   if (response.status >= FAILURE)
-    throw new Error(textOf(answer['message']) || `${path} answers ${response.status}`)
+    throw new Error(textOf(answer['message']) || `${path} returned status ${response.status}`)
   return fieldsOf(answer['status'])['allowed'] === true
 }
 

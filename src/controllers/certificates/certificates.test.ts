@@ -52,7 +52,7 @@ test('only requests for client certificates of nodes are recognized', () => {
   assert.deepEqual(recognized('bm9uc2Vuc2U='), [])
 })
 
-test('a request that may not be approved is looked at again, ever more seldom', () => {
+test('a request that may not be approved is checked again with growing delays', () => {
   const metadata = { creationTimestamp: '2001-02-03T04:05:06Z' }
   const wait = (ageMs: number): number =>
     refusedMs({ apiVersion: 'v1', kind: 'C', metadata }, startMs + ageMs)
@@ -77,7 +77,7 @@ function end(type: string | undefined, certificate?: string): number {
   )
 }
 
-test('a request goes an hour after it was decided, and a day after it was not', () => {
+test('a request is deleted an hour after its decision, or a day after its creation without one', () => {
   assert.deepEqual(
     ['Denied', 'Failed', undefined].map((type) => end(type)),
     [1, 1, 24],
@@ -88,7 +88,7 @@ test('a request goes an hour after it was decided, and a day after it was not', 
   assert.ok(end('Approved', Buffer.from(old).toString('base64')) < 0)
 })
 
-test('a request with more conditions than a call has arguments has an end', () => {
+test('the end of a request with more conditions than a call may have arguments is computed', () => {
   const conditions = Array.from({ length: 200_000 }, () => ({
     type: 'Denied',
     lastUpdateTime: '2001-02-03T04:05:06Z',

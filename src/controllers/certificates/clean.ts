@@ -1,13 +1,13 @@
 /**
- * The certificatesigningrequest-cleaner-controller: deletes requests that nobody needs any more: an
- * hour after they were issued, denied or failed, a day after nobody has looked at them, and when
- * their certificate has expired.
+ * The certificatesigningrequest-cleaner-controller. It deletes requests that are no longer needed:
+ * an hour after they were issued, denied or failed, a day after their creation if they are still
+ * pending, and when their certificate has expired.
  */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { ObjectController, type ObjectControllerOptions } from '../object-controller.ts'
 
-/** Upstream's times. */
+/** Retention times, as in kube-controller-manager. */
 const DECIDED_MS = 60 * 60_000
 const PENDING_MS = 24 * 60 * 60_000
 
@@ -33,7 +33,7 @@ export const cleanRequests = (
     options,
   )
 
-/** Infinity: not before it changes. */
+/** Returns when the request may be deleted. Infinity means not before it changes. */
 export function endOf({ metadata, status }: KubeObject): number {
   const { certificate, conditions } = fieldsOf(status)
   const issued = textOf(certificate)
@@ -48,13 +48,13 @@ export function endOf({ metadata, status }: KubeObject): number {
   return Math.min(first, isApproved && issued !== '' ? expiryOf(issued) : Infinity)
 }
 
-/** One without a time stays. */
+/** Parses a time. Returns Infinity for an invalid one, so that the request is kept. */
 function timeOf(text: string | undefined): number {
   const ms = Date.parse(text ?? '')
   return Number.isNaN(ms) ? Infinity : ms
 }
 
-/** Of the first certificate; one that cannot be read does not count. */
+/** Returns when the first certificate expires. A certificate that cannot be read is ignored. */
 function expiryOf(base64: string): number {
   try {
     return new X509Certificate(Buffer.from(base64, 'base64')).validToDate.getTime()

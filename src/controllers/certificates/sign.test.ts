@@ -24,7 +24,7 @@ const requestOf = (
 })
 const node = (names = {}): WholeRequest => requestOf('system:node:n', ['system:nodes'], names)
 
-test('each signer signs what upstream signs, and says why not in its words', () => {
+test('each signer applies the rules of kube-controller-manager, with its error messages', () => {
   const client = ['digital signature', 'key encipherment', 'client auth']
   const server = ['digital signature', 'server auth']
   const dns = ['n']
@@ -68,7 +68,7 @@ test('each signer signs what upstream signs, and says why not in its words', () 
   assert.equal(faultOf('kubernetes.io/legacy-unknown', anybody, ['any']), undefined)
 })
 
-test('a request that cannot be read fails once and for all', async () => {
+test('a request that cannot be read fails permanently', async () => {
   const spec = {
     request: 'bm9uc2Vuc2U=',
     signerName: 'kubernetes.io/kube-apiserver-client',
@@ -99,7 +99,7 @@ test('a request that cannot be read fails once and for all', async () => {
   assert.deepEqual(status, { conditions: [{ type: 'Approved' }, failed] })
 })
 
-test('a certificate begins earlier, and ends with what was asked for, the longest, or its CA', () => {
+test('a certificate is backdated, and ends at the requested time, the maximum, or the end of its CA', () => {
   const validity = (wantedMs: number | undefined, caMs = 1e12) => {
     const { notBeforeMs, notAfterMs } = validityOf({
       nowMs: 0,
@@ -112,14 +112,14 @@ test('a certificate begins earlier, and ends with what was asked for, the longes
   assert.deepEqual(validity(undefined), [-5, 24 * 60 - 5])
   assert.deepEqual(validity(48 * HOUR_MS), [-5, 24 * 60 - 5])
   assert.deepEqual(validity(8 * HOUR_MS), [-5, 8 * 60 - 5])
-  // A short one is not made shorter.
+  // The end of a short certificate is not backdated.
   assert.deepEqual(validity(HOUR_MS), [-5, 60])
   assert.deepEqual(validity(MINUTE_MS), [-5, 10])
   assert.deepEqual(validity(undefined, HOUR_MS), [-5, 60])
   assert.throws(() => validity(undefined, 0), /the signer has expired/)
 })
 
-test('usages are the bits and ids of a certificate', () => {
+test('usages are converted to the bits and object ids of a certificate', () => {
   const { usageBits, extendedUsages } = usagesOf([
     'digital signature',
     'cert sign',

@@ -1,7 +1,7 @@
 /**
- * The certificatesigningrequest-signing-controller: signs requests that are approved, for the
- * signers of kubernetes.io that have a CA. One that its signer does not sign gets the condition
- * Failed.
+ * The certificatesigningrequest-signing-controller. It signs approved requests for the
+ * kubernetes.io signers that have a CA. A request that violates the rules of its signer gets the
+ * condition Failed.
  */
 import {
   fieldsOf,
@@ -21,11 +21,11 @@ import { faultOf } from './signer-rules.ts'
 import type { Signers } from './signers.ts'
 import { usagesOf } from './usages.ts'
 
-/** Upstream's number, of each signer. */
+/** Number of workers. kube-controller-manager has this many for each signer. */
 const WORKERS_MAX = 5
-/** For clients whose clock is behind. */
+/** How far the start of a certificate is backdated, for clients whose clocks are slow. */
 const BACKDATE_MS = 5 * 60_000
-/** Of a certificate that is valid for less than this, the end is not dated back. */
+/** Lifetime below which only the start of a certificate is backdated, and not its end. */
 const SHORT_MS = 8 * 60 * 60_000
 const DURATION_MS_MIN = 10 * 60_000
 
@@ -36,7 +36,7 @@ export function signRequests(
   if (signers.isEmpty) {
     options.log(
       'info',
-      'no certificates are signed: there is no CA for that (--cluster-signing-cert-file)',
+      'certificates are not signed, because no CA is configured (--cluster-signing-cert-file)',
     )
     return new AsyncDisposableStack()
   }
@@ -81,8 +81,8 @@ type Signing = {
 }
 
 /**
- * With its certificate, or with the condition that says why it has none. Fails if it cannot be
- * signed now.
+ * Returns the request with its certificate, or with the condition that explains why it has none.
+ * Rejects if it cannot be signed at the moment.
  */
 export async function decided(
   object: KubeObject,
@@ -103,7 +103,7 @@ export async function decided(
   const fault = faultOf(textOf(signerName), asked, textsOf(usages))
   if (fault !== undefined) return fail(fault)
   const authority = signers.authorityOf(textOf(signerName))
-  if (authority === undefined) throw new Error(`there is no CA for ${textOf(signerName)} any more`)
+  if (authority === undefined) throw new Error(`the CA for ${textOf(signerName)} was removed`)
   const wanted = expirationSeconds === undefined ? undefined : 1000 * numberOf(expirationSeconds)
   const { notAfterMs } = authority
   const validity = validityOf({
@@ -120,8 +120,8 @@ export async function decided(
 }
 
 /**
- * One that an older version, or another server, has accepted may be unreadable, and stays so: to
- * try again would be of no use.
+ * Parses the request, or returns why it cannot be read. An older version or another server may have
+ * accepted an unreadable request. It stays unreadable, so retrying is useless.
  */
 function readOrWhyNot(base64: string): WholeRequest | string {
   try {
@@ -134,14 +134,14 @@ function readOrWhyNot(base64: string): WholeRequest | string {
 
 type Term = {
   readonly nowMs: number
-  /** Undefined: the longest. */
+  /** The requested lifetime. Undefined means the maximum. */
   readonly wantedMs: number | undefined
   readonly longestMs: number
-  /** The end of the CA. */
+  /** The end of the CA certificate. */
   readonly notAfterMs: number
 }
 
-/** Fails if the CA has expired. */
+/** Computes the validity period. Throws if the CA has expired. */
 export function validityOf({ nowMs, wantedMs, longestMs, notAfterMs }: Term): {
   readonly notBeforeMs: number
   readonly notAfterMs: number

@@ -1,4 +1,7 @@
-/** What each signer of kubernetes.io signs, with upstream's words for what it does not. */
+/**
+ * The rules for what each kubernetes.io signer signs, with the error messages of
+ * kube-controller-manager.
+ */
 import type { CertificateRequest, WholeRequest } from '../../lib/x509/request.ts'
 
 export const kubeletServing = 'kubernetes.io/kubelet-serving'
@@ -9,7 +12,7 @@ const nodePrefix = 'system:node:'
 const organizationFault = 'subject organization is not system:nodes'
 const nameFault = 'subject common name does not begin with system:node:'
 
-/** Undefined: it may be signed. */
+/** Returns why the request must not be signed, or undefined if it may be. */
 export function faultOf(
   signerName: string,
   request: WholeRequest,
@@ -17,7 +20,7 @@ export function faultOf(
 ): string | undefined {
   if (signerName === kubeletServing) return servingFault(request, usages)
   if (signerName === kubeletClient) return clientFault(request, usages)
-  // Whatever kubernetes.io/legacy-unknown is asked for, it signs.
+  // kubernetes.io/legacy-unknown signs every request.
   return signerName === serverClient ? userFault(usages) : undefined
 }
 
@@ -55,7 +58,7 @@ function userFault(usages: readonly string[]): string | undefined {
     : 'missing required usage for client certificate: client auth'
 }
 
-/** A kubelet, by its subject. */
+/** Whether the subject is that of a kubelet. */
 export const isKubelet = (request: CertificateRequest): boolean =>
   isOfNodes(request) && request.commonName.startsWith(nodePrefix)
 
@@ -64,7 +67,10 @@ const isOfNodes = ({ organizations }: CertificateRequest): boolean =>
 
 const usagesFault = (usages: string): string => `usages did not match [${usages}]`
 
-/** Digital signature, this one and, if the key is of RSA, key encipherment. */
+/**
+ * Whether the usages are exactly digital signature, this one and, optionally for RSA keys, key
+ * encipherment.
+ */
 export function isExactly(usages: readonly string[], auth: 'client auth' | 'server auth'): boolean {
   const given = new Set(usages)
   const isComplete = given.has('digital signature') && given.has(auth)

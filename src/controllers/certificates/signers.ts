@@ -1,4 +1,4 @@
-/** Which CA signs for which signer. */
+/** Maps signers to the CAs that sign for them. */
 import { SigningAuthority } from '../../lib/x509/signing-authority.ts'
 
 export type SignersOptions = {
@@ -7,7 +7,7 @@ export type SignersOptions = {
     readonly certificatePem: string
     readonly keyPem: string
   }[]
-  /** Of a certificate, at the most. */
+  /** Maximum lifetime of a certificate. */
   readonly durationMs: number
 }
 
@@ -15,14 +15,17 @@ export class Signers {
   readonly durationMs: number
   readonly #byName = new Map<string, SigningAuthority>()
 
-  /** Fails if a pair cannot be used. */
+  /** Throws if a pair cannot be used. */
   constructor({ pairs, durationMs }: SignersOptions) {
     this.durationMs = durationMs
     for (const { signers, certificatePem, keyPem } of pairs)
       this.renew(signers, certificatePem, keyPem)
   }
 
-  /** Fails if the pair cannot be used; then the one before stays. */
+  /**
+   * Replaces the CA of these signers. Throws if the pair cannot be used; then the previous one
+   * stays.
+   */
   renew(signers: readonly string[], certificatePem: string, keyPem: string): void {
     const authority = new SigningAuthority(certificatePem, keyPem)
     for (const name of signers) this.#byName.set(name, authority)

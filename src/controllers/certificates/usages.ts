@@ -1,7 +1,7 @@
-/** The usages of a CertificateSigningRequest as they stand in a certificate. */
+/** Converts the usages of a CertificateSigningRequest to those of a certificate. */
 import type { Issue } from '../../lib/x509/signing-authority.ts'
 
-/** By their bits of RFC 5280, section 4.2.1.3. */
+/** Key usages and their bits (RFC 5280, section 4.2.1.3). */
 const keyUsages: ReadonlyMap<string, number> = new Map([
   ['signing', 0],
   ['digital signature', 0],
@@ -17,7 +17,7 @@ const keyUsages: ReadonlyMap<string, number> = new Map([
 
 const purpose = (number: number): readonly number[] => [1, 3, 6, 1, 5, 5, 7, 3, number]
 
-/** In the order in which they are written. */
+/** Extended key usages, in the order in which they are written to a certificate. */
 const extendedUsages: readonly {
   readonly names: readonly string[]
   readonly id: readonly number[]
@@ -38,7 +38,7 @@ const extendedUsages: readonly {
 
 const extendedNames: ReadonlySet<string> = new Set(extendedUsages.flatMap(({ names }) => names))
 
-/** Fails for one that nobody knows. */
+/** Converts the usages. Throws for an unknown one. */
 export function usagesOf(usages: readonly string[]): Pick<Issue, 'usageBits' | 'extendedUsages'> {
   const unknown = usages.filter((usage) => !keyUsages.has(usage) && !extendedNames.has(usage))
   if (unknown.length > 0) throw new Error(`unrecognized usage values: ${JSON.stringify(unknown)}`)

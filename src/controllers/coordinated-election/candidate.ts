@@ -1,6 +1,4 @@
-/**
- * What an election asks of a LeaseCandidate. Times that are absent or cannot be read are undefined.
- */
+/** A LeaseCandidate as an election sees it. Times that are absent or invalid are undefined. */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
@@ -32,20 +30,23 @@ export function candidateOf(object: KubeObject): Candidate {
   }
 }
 
-/** The Lease that candidates want. */
+/** The Lease that candidates compete for. */
 export type LeaseReference = { readonly namespace: string; readonly leaseName: string }
 
-/** Kept for as long as the object exists, without the text that it was decoded from. */
+/**
+ * Returns the Lease of a candidate. The result is kept as long as the object exists, so its strings
+ * are copied: slices would keep the text that the object was decoded from.
+ */
 export const placeOf = ({ metadata, spec }: KubeObject): LeaseReference => ({
   namespace: ownText(metadata.namespace ?? ''),
   leaseName: ownText(textOf(fieldsOf(spec)['leaseName'])),
 })
 
-/** Its answer to a ping is a renewal. */
+/** Whether the candidate has answered its last ping, which it does by renewing. */
 export const hasAnswered = ({ renewedMs, pingedMs }: Candidate): boolean =>
   pingedMs === undefined || (renewedMs !== undefined && renewedMs >= pingedMs)
 
-/** The strategy of the newest binary. Undefined: the newest ones do not agree. */
+/** Returns the strategy of the candidates with the newest binary. Undefined if these disagree. */
 export function strategyOf(candidates: readonly Candidate[]): string | undefined {
   const [first, ...others] = candidates
   if (first === undefined) return undefined
@@ -61,9 +62,10 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
 }
 
 /**
- * The oldest emulation version, then the oldest binary, then the oldest object: what all servers of
- * a cluster understand. Creation times are in seconds, so several may be equal: then `holder`
- * stays, and without it among them the first by name is chosen, whatever the order of the list is.
+ * Returns the candidate with the oldest emulation version, then the oldest binary, then the oldest
+ * object, because all servers of a cluster understand it. Creation times have a resolution of one
+ * second, so several may be equal. Then `holder` is preferred, and otherwise the first by name,
+ * regardless of the order of the list.
  */
 export function oldestOf(candidates: readonly Candidate[], holder: string): Candidate | undefined {
   const valid = candidates.filter(

@@ -1,8 +1,8 @@
 /**
- * Coordinated leader election (gate CoordinatedLeaderElection): programs that want to lead are
- * LeaseCandidates, and the server chooses who holds the Lease. Every replica does this: each write
- * has the resourceVersion that it was decided from, so that of two that come to the same decision
- * one is refused and does nothing.
+ * Coordinated leader election (gate CoordinatedLeaderElection). Programs that want to lead create
+ * LeaseCandidates, and the server chooses which of them holds the Lease. Every replica runs this
+ * controller. Each write has the resourceVersion that it was decided on, so if two replicas make
+ * the same decision, one of the writes is rejected and does nothing.
  */
 import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
@@ -22,8 +22,8 @@ import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
 /**
- * How soon an election is looked at again: while one goes on, and when its Lease has a good holder,
- * who may stop to renew it.
+ * Delay before an election is checked again: while it is in progress, and when its Lease has the
+ * right holder, which may stop renewing it.
  */
 const BUSY_MS = 1_000
 const SETTLED_MS = 5_000
@@ -46,12 +46,12 @@ export class CoordinatedElection implements AsyncDisposable {
   readonly #candidates: Source
   readonly #leases: Source
   readonly #informers: Informer<LeaseReference>
-  /** By the candidate's key: its election. */
+  /** The election of each candidate, by the candidate's key. */
   readonly #kept = new Map<string, LeaseReference>()
-  /** By election: the keys of its candidates. */
+  /** The keys of the candidates of each election. */
   readonly #elections = new Map<string, Set<string>>()
 
-  /** Undefined: LeaseCandidates are not served. */
+  /** Starts the controller. Returns undefined if LeaseCandidates are not served. */
   static start(options: CoordinatedElectionOptions): CoordinatedElection | undefined {
     const { registry } = options
     const group = 'coordination.k8s.io'
@@ -89,7 +89,7 @@ export class CoordinatedElection implements AsyncDisposable {
       isBackground: true,
       log,
     })
-    // Never fails.
+    // This promise never rejects.
     void this.#informers.start()
   }
 
@@ -126,7 +126,7 @@ export class CoordinatedElection implements AsyncDisposable {
     const valid: Candidate[] = []
     for (const candidate of all) {
       if (!isExpiredCandidate(candidate, nowMs)) valid.push(candidate)
-      // One that was never renewed may just have been created.
+      // A candidate that was never renewed may just have been created.
       else if (
         candidate.createdMs + CANDIDATE_VALID_MS < nowMs ||
         candidate.renewedMs !== undefined
@@ -185,7 +185,10 @@ export class CoordinatedElection implements AsyncDisposable {
     outcomeOrThrow(path, await request(this.#handle, { method: 'POST', path, body, signal }))
   }
 
-  /** One that somebody else has changed meanwhile is looked at again. */
+  /**
+   * Updates an object. If another client has changed it in the meantime, the election is checked
+   * again.
+   */
   async #put(path: string, body: Fields): Promise<void> {
     const { signal } = this.#stopping
     outcomeOrThrow(path, await request(this.#handle, { method: 'PUT', path, body, signal }))

@@ -50,14 +50,14 @@ test('the candidate with the oldest emulation version, then the oldest binary, b
   })
 })
 
-test('a Lease whose holder is the best one, or whose strategy is of others, is left alone', () => {
+test('a Lease with the best holder, or with a foreign strategy, is not changed', () => {
   assert.deepEqual(nextStep([candidate('a')], held('a'), nowMs), { kind: 'settled' })
   const foreign = candidate('a', { strategy: 'example.com/own' })
   assert.deepEqual(nextStep([foreign], held('z'), nowMs), { kind: 'settled' })
   assert.deepEqual(nextStep([], undefined, nowMs), { kind: 'settled' })
 })
 
-test('for a strategy of others the Lease is made without a holder', () => {
+test('for a foreign strategy, the Lease is created without a holder', () => {
   const step = nextStep([candidate('a', { strategy: 'example.com/own' })], undefined, nowMs)
   assert.deepEqual(step, {
     kind: 'write',
@@ -65,7 +65,7 @@ test('for a strategy of others the Lease is made without a holder', () => {
   })
 })
 
-test('of equal ones the holder stays, and without a holder the first by name is chosen, in any order', () => {
+test('among equal candidates the holder stays, and without a holder the first by name is chosen', () => {
   for (const names of [
     ['a', 'b', 'c'],
     ['c', 'b', 'a'],
@@ -77,7 +77,7 @@ test('of equal ones the holder stays, and without a holder the first by name is 
   }
 })
 
-test('a holder that renews is told of a better one once', () => {
+test('a better candidate is recorded once as the preferred holder of a Lease that is renewed', () => {
   const candidates = [candidate('a'), candidate('b', { emulationVersion: '1.19.0' })]
   const step = nextStep(candidates, held('a'), nowMs)
   assert.deepEqual(step, { kind: 'write', spec: held('a', { preferredHolder: 'b' }) })
@@ -86,14 +86,14 @@ test('a holder that renews is told of a better one once', () => {
   })
 })
 
-test('an expired Lease, or one that was given back, gets a new holder', () => {
+test('an expired or released Lease gets a new holder', () => {
   const spec = held('b', { renewTime: ago(0) })
   const expired = held('a', { renewTime: ago(60), acquireTime: ago(90), preferredHolder: 'b' })
   assert.deepEqual(nextStep([candidate('b')], expired, nowMs), { kind: 'write', spec })
   assert.deepEqual(nextStep([candidate('b')], held(''), nowMs), { kind: 'write', spec })
 })
 
-test('candidates that were silent are pinged, waited for, and then done without', () => {
+test('silent candidates are pinged, awaited, and then ignored', () => {
   const silent = candidate('a', { emulationVersion: '1.19.0', renewTime: ago(60) })
   const step = nextStep([silent, candidate('b')], undefined, nowMs)
   assert.ok(step.kind === 'ping')
@@ -109,14 +109,14 @@ test('candidates that were silent are pinged, waited for, and then done without'
   assert.equal(written.spec['holderIdentity'], 'b')
 })
 
-test('nobody is chosen while the newest binaries do not agree on a strategy', () => {
+test('no candidate is chosen while the newest binaries disagree on a strategy', () => {
   const other = candidate('b', { strategy: 'example.com/own' })
   assert.deepEqual(nextStep([candidate('a'), other], undefined, nowMs), { kind: 'wait' })
   const newer = candidate('c', { strategy: 'example.com/own', binaryVersion: '1.21.0' })
   assert.equal(nextStep([candidate('a'), other, newer], undefined, nowMs).kind, 'write')
 })
 
-test('what is kept of a candidate does not keep the text of its object', async () => {
+test('the kept reference of a candidate does not keep the text of its object in memory', async () => {
   const places: LeaseReference[] = []
   const bytes = await heldBytes(() => {
     for (let at = 0; at < 50; at++) {

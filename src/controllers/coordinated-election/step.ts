@@ -1,39 +1,43 @@
 /**
- * One step of a coordinated election (KEP-4355), decided from what is stored: candidates that have
- * been silent are pinged, and among those that answer within the time of an election the best one
- * becomes the holder of the Lease, or is told to the present holder, who then steps down.
+ * One step of a coordinated election (KEP-4355), decided on the stored state. Candidates that have
+ * been silent are pinged. Among those that answer within the time limit of an election, the best
+ * one becomes the holder of the Lease. If the Lease has a holder, the best one is recorded as the
+ * preferred holder, and the current holder then steps down.
  */
 import { type Fields, fieldsOf, numberOf, textOf } from '../../api/object.ts'
 import { microTime } from '../../api/timestamps.ts'
 import { type Candidate, hasAnswered, oldestOf, strategyOf, timeOf } from './candidate.ts'
 
 /**
- * For how long candidates are waited for, and for how long a renewal counts as an answer.
- * Upstream's, as are those below.
+ * How long candidates may take to answer, and how long a renewal counts as an answer. This and the
+ * values below are those of kube-apiserver.
  */
 export const ELECTION_MS = 5_000
-/** A candidate that was not heard of for so long is none. */
+/** A candidate that has been silent for this long is no longer considered. */
 export const CANDIDATE_VALID_MS = 30 * 60 * 1000
 const LEASE_SECONDS = 5
 /**
- * The strategy whose leaders are chosen here. Others are somebody else's: the Lease is made without
- * a holder.
+ * The strategy whose leaders are chosen here. For other strategies the Lease is created without a
+ * holder, which another program chooses.
  */
 const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
 
 export type Step =
-  /** There is nothing to do as long as nothing changes. */
+  /** There is nothing to do unless something changes. */
   | { readonly kind: 'settled' }
-  /** Candidates that were pinged before have time left to answer. */
+  /** Candidates that were pinged still have time to answer. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'ping'; readonly candidates: readonly Candidate[] }
-  /** What the Lease's spec is to become. */
+  /** The spec that the Lease should have. */
   | { readonly kind: 'write'; readonly spec: Fields }
 
 export const isExpiredCandidate = ({ renewedMs }: Candidate, nowMs: number): boolean =>
   renewedMs === undefined || renewedMs + CANDIDATE_VALID_MS < nowMs
 
-/** `lease`: its spec; undefined: there is none. `candidates`: those that have not expired. */
+/**
+ * Returns the next step. `lease` is the spec of the Lease, or undefined if it does not exist.
+ * `candidates` must not contain expired ones.
+ */
 export function nextStep(
   candidates: readonly Candidate[],
   lease: Fields | undefined,
@@ -47,7 +51,7 @@ export function nextStep(
   const present = candidates.filter(({ renewedMs }) => isWithin(renewedMs, nowMs))
   const strategy = strategyOf(present)
   if (strategy === undefined) return { kind: 'wait' }
-  // Who let the Lease expire is one like the others.
+  // A holder that let the Lease expire is not preferred.
   const holder =
     lease === undefined || isExpired(lease, nowMs) ? '' : textOf(lease['holderIdentity'])
   const elected =
@@ -63,7 +67,7 @@ function needsElection(
 ): boolean {
   if (lease === undefined || isExpired(lease, nowMs) || textOf(lease['holderIdentity']) === '')
     return true
-  // Candidates are heard of before they expire.
+  // Candidates must be pinged before they expire.
   if (candidates.some(({ renewedMs = 0 }) => renewedMs + CANDIDATE_VALID_MS / 2 < nowMs))
     return true
   if (strategyOf(candidates) !== OLDEST_EMULATION_VERSION) return false
@@ -78,7 +82,10 @@ const isWithin = (ms: number | undefined, nowMs: number): boolean =>
 const isAwaited = (candidate: Candidate, nowMs: number): boolean =>
   !hasAnswered(candidate) && isWithin(candidate.pingedMs, nowMs)
 
-/** One that did not answer its last ping is not pinged again: it has to renew by itself. */
+/**
+ * Whether to ping a candidate. One that did not answer its last ping is not pinged again, but has
+ * to renew by itself.
+ */
 const isSilent = (candidate: Candidate, nowMs: number): boolean =>
   !isWithin(candidate.renewedMs, nowMs) &&
   !isWithin(candidate.pingedMs, nowMs) &&
@@ -92,7 +99,7 @@ function isExpired(lease: Fields, nowMs: number): boolean {
 
 type Result = { readonly strategy: string; readonly elected: string | undefined }
 
-/** Undefined: the Lease is as it should be. */
+/** Returns the spec that the Lease should have, or undefined if it is already right. */
 function specOf(
   { strategy, elected }: Result,
   lease: Fields | undefined,

@@ -1,4 +1,4 @@
-/** Which owners of an object still count. */
+/** Determines which owners of an object still count. */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
@@ -7,11 +7,11 @@ import type { SourceObject } from './source.ts'
 import type { Sources } from './sources.ts'
 
 export type ClassifiedOwners = {
-  /** The owner exists. */
+  /** Owners that exist. */
   readonly solid: readonly OwnerReference[]
-  /** It does not. */
+  /** Owners that do not exist. */
   readonly dangling: readonly OwnerReference[]
-  /** It exists, and waits for the deletion of its dependents. */
+  /** Owners that exist and wait for the deletion of their dependents. */
   readonly waiting: readonly OwnerReference[]
 }
 
@@ -23,9 +23,9 @@ export type Classifying = {
 }
 
 /**
- * 'any': by what is in memory. 'latest': by what is stored now. 'kind': one of the owners is of a
- * kind that is not served, so nobody can say. 'scope': a cluster-scoped object names a namespaced
- * owner.
+ * Classifies the owners of an object: with 'any' by what is in memory, with 'latest' by what is
+ * stored now. Returns 'kind' if an owner is of a kind that is not served, so that its existence is
+ * unknown. Returns 'scope' if a cluster-scoped object names a namespaced owner.
  */
 export async function classify(
   key: Key,
@@ -39,7 +39,8 @@ export async function classify(
   for (const reference of owners) {
     if (slices.isOver) await slices.turn()
     const led = sources.resolveOwner(reference, key)
-    // The last objects of a kind go before the kind: what was seen to go is gone.
+    // The last objects of a kind are deleted before the kind itself, so an owner whose deletion was
+    // seen is gone.
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)
     else if (typeof led === 'string') return led
     else {

@@ -17,7 +17,7 @@ import type { CacheAccess, CacheAccessOf } from '../cache-access.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 
 const configMaps = builtIn('configmaps')
-/** Of a group that may come and go. */
+/** A resource of a group that tests add and remove. */
 const gears: Resource = {
   ...configMaps,
   group: 'example.com',
@@ -100,11 +100,14 @@ async function collecting(
   return collector
 }
 
-/** Timers from here on are waits for an owner. */
+/** Timers with at least this delay are waits for an owner. */
 const LONG_MS = 500
 
-test('an owner that goes before a new reader lists it leaves no garbage', async () => {
-  /** What waits for the list is told by its end: these timers never fire. */
+test('an owner that is deleted before a new reader lists it leaves no garbage', async () => {
+  /**
+   * Delays of objects that wait for the list. Its end triggers their checks, so these timers never
+   * fire.
+   */
   const waits: number[] = []
   const time: Time = {
     ...systemTime,
@@ -118,7 +121,7 @@ test('an owner that goes before a new reader lists it leaves no garbage', async 
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
   let isOpening = false
-  /** The reader of the definition after a change: it has nothing in memory yet. */
+  /** The reader of the definition after a change, which has nothing in memory yet. */
   const late: { reader?: CacheAccess['reader'] } = {}
   const accessOf = (resource: Resource): CacheAccess => {
     const access = plane.accessOf(resource)
@@ -147,7 +150,7 @@ test('an owner that goes before a new reader lists it leaves no garbage', async 
   await until(async () => !(await isThere(plane, configMaps, 'dependent')))
 })
 
-test('while a resource cannot be listed, what its objects own is looked at once a minute', async () => {
+test('while a resource cannot be listed, the dependents of its objects are checked once a minute', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
@@ -189,7 +192,7 @@ test('while a resource cannot be listed, what its objects own is looked at once 
   assert.deepEqual(early, [])
 })
 
-test('what an absent owner of an unknown kind owns goes when the kind comes, and what a present one owns stays', async () => {
+test('when an unknown kind is added, dependents of absent owners are deleted, and others are kept', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   await using collector = await collecting(plane, plane.accessOf)
   await plane.create(gears, gear('present'))
@@ -205,7 +208,7 @@ test('what an absent owner of an unknown kind owns goes when the kind comes, and
   assert.ok(await isThere(plane, configMaps, 'kept'))
 })
 
-/** As a Secret whose encryption key is lost. */
+/** Returns the item like a Secret whose encryption key is lost. */
 const unreadable = (item: Item | undefined): Item | undefined =>
   item &&
   Object.create(item, {
@@ -217,7 +220,7 @@ const unreadable = (item: Item | undefined): Item | undefined =>
     },
   })
 
-test('what an owner owns that cannot be decoded stays, and the rest is collected as ever', async () => {
+test('dependents of an owner that cannot be decoded are kept, and other garbage is collected', async () => {
   const secrets = builtIn('secrets')
   await using plane = await MemoryControlPlane.start([configMaps, secrets])
   const owner = objectOf(secrets, 'owner', [])
@@ -244,7 +247,7 @@ test('what an owner owns that cannot be decoded stays, and the rest is collected
         return reader.watch(options)
       },
     }
-    // One reader for a resource, as that of the cache.
+    // Each resource has one reader, as in the cache.
     const found = readers.get(resource.plural) ?? read
     readers.set(resource.plural, found)
     return { ...access, reader: found }
@@ -262,11 +265,11 @@ test('what an owner owns that cannot be decoded stays, and the rest is collected
   assert.equal(lists, 2)
 })
 
-test('dependents that cannot be read do not keep the others from being orphaned', async () => {
+test('dependents that cannot be read do not prevent others from being orphaned', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   const owner = objectOf(configMaps, 'owner', [])
   await plane.create(configMaps, owner)
-  // More than are orphaned at the same time, and before the one that can be.
+  // More than are orphaned concurrently, and ahead of the readable one.
   const lost = Array.from({ length: 40 }, (_, at) => `lost-${at}`)
   for (const name of [...lost, 'readable'])
     await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))
@@ -291,7 +294,10 @@ test('dependents that cannot be read do not keep the others from being orphaned'
     return item?.peek().metadata.ownerReferences !== undefined
   }
   await until(async () => !(await owned('readable')))
-  assert.ok(await isThere(plane, configMaps, 'owner'), 'it stays until all of them are')
+  assert.ok(
+    await isThere(plane, configMaps, 'owner'),
+    'the owner stays until all dependents are orphaned',
+  )
   assert.ok(await owned('lost-0'))
   areLost = false
   await until(async () => !(await isThere(plane, configMaps, 'owner')))

@@ -1,8 +1,8 @@
 /**
- * The garbage-collector-controller: deletes objects whose owners are all gone, deletes dependents
- * before owners that are deleted in the foreground, and orphans dependents. The graph says what is
- * suspect; what is done is decided on what is stored at that moment, and written on condition that
- * the object has not changed since.
+ * The garbage-collector-controller. It deletes objects whose owners are all gone, deletes
+ * dependents before owners that are deleted in the foreground, and orphans dependents. The graph
+ * determines which objects are suspect. Each decision is based on what is stored at that moment,
+ * and each write is conditional on the object not having changed since.
  */
 import type { Handler } from '../../api/request.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -28,36 +28,36 @@ import type { SourceObject, Source } from './source.ts'
 import { Sources } from './sources.ts'
 import { type ObjectRevision, Writes } from './writes.ts'
 
-/** Upstream's number of workers, of each queue. */
+/** Number of workers of each queue, as in kube-controller-manager. */
 const WORKERS_MAX = 20
-/** Dependents of one owner that are orphaned concurrently. */
+/** Maximum number of dependents of one owner that are orphaned concurrently. */
 const ORPHANS_MAX = 16
 /**
- * And those of remote servers: fewer than are asked for at the same time (remote-objects.ts), since
- * what is beyond that fails.
+ * Maximum number of dependents on remote servers that are orphaned concurrently. It is lower than
+ * the number of concurrent calls (remote-objects.ts), because calls beyond that number fail.
  */
 const REMOTE_ORPHANS_MAX = 4
-/** The wait before an object that somebody else has changed is decided on again. */
+/** Delay before an object that another client has changed is decided on again. */
 const CHANGED_MS = 10
 /**
- * Owners of an object that are looked for in other namespaces before it is deleted: each takes a
- * look at all objects of a kind.
+ * Maximum number of owners of an object that are searched in other namespaces before it is deleted.
+ * Each search goes through all objects of a kind.
  */
 const STRANGERS_MAX = 20
 /**
- * The first and the longest wait before an object is looked at again whose owner exists but is not
- * in the graph yet: if the owner goes before its resource is listed, no event tells that. The end
- * of the list has it looked at; the wait is for what comes between two lists, and doubles, as each
- * look may be a read of the database.
+ * First and maximum delay before an object is checked again whose owner exists but is not in the
+ * graph yet. If the owner is deleted before its resource is listed, no event reports that. The end
+ * of the list triggers a check, and the delay covers what happens between two lists. It doubles,
+ * because each check may read from the database.
  */
 const UNSEEN_MS_FIRST = 1_000
 const UNSEEN_MS_MAX = 60_000
 
-/** An object with owners that the graph does not have yet. */
+/** An object with owners that are not in the graph yet. */
 type UnresolvedObject = {
-  /** How often it was looked at. */
+  /** Number of checks so far. */
   readonly looks: number
-  /** Those of the resources of its owners. */
+  /** Key prefixes of the resources of its owners. */
   readonly prefixes: ReadonlySet<Key>
 }
 
@@ -69,9 +69,9 @@ export type GarbageCollectorOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly time?: Time
-  /** A number from 0 to 1, for the jitter of waits. */
+  /** Returns a number from 0 to 1, for the jitter of delays. */
   readonly random?: () => number
-  /** Remote API servers. Absent: there are none. */
+  /** Remote API servers, if there are any. */
   readonly remote?: RemoteApis | undefined
 }
 
@@ -86,10 +86,11 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #registryChanges: Disposable
   readonly #remoteKinds: RemoteKinds | undefined
   #sources: Sources
-  /** Suspects that wait until everything has been listed once; undefined: it has. */
+  /** Suspects that wait until everything has been listed once; undefined afterwards. */
   #early: Set<Key> | undefined = new Set()
   /**
-   * Objects with an owner of a kind that is not served: they are looked at again when kinds come.
+   * Objects with an owner of a kind that is not served. They are checked again when kinds are
+   * added.
    */
   readonly #unmapped = new Set<Key>()
   readonly #unseen = new Map<Key, UnresolvedObject>()
@@ -151,17 +152,17 @@ export class GarbageCollector implements AsyncDisposable {
     void this.#start()
   }
 
-  /** Whether all objects that there were at the start are in the graph. */
+  /** Whether all objects that existed at the start are in the graph. */
   get isFilled(): boolean {
     return this.#early === undefined
   }
 
-  /** Objects that are being looked at or are about to be. */
+  /** Number of objects that are being processed or are queued. */
   get pending(): number {
     return this.#deletions.size + this.#orphanings.size
   }
 
-  /** Objects that wait for the kind of an owner. */
+  /** Number of objects that wait for the kind of an owner. */
   get unmapped(): number {
     return this.#unmapped.size
   }
@@ -173,7 +174,7 @@ export class GarbageCollector implements AsyncDisposable {
     await Promise.all([this.#informer, ...queues].map((one) => one[Symbol.asyncDispose]()))
   }
 
-  /** Never fails. */
+  /** Fills the graph and queues the first suspects. Never rejects. */
   async #start(): Promise<void> {
     await this.#informer.follow(this.#sources)
     const early = this.#early ?? []
@@ -185,7 +186,7 @@ export class GarbageCollector implements AsyncDisposable {
     }
   }
 
-  /** Definitions and remote servers come and go. */
+  /** Called when definitions or remote servers are added or removed. */
   #onKinds(): void {
     const { registry, accessOf } = this.#options
     const before = this.#sources
@@ -200,9 +201,10 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * If the definition was deleted, its objects were, too; the events of the last ones may not have
-   * come. If it is only not served, they are still there. Those of a remote server that this one
-   * does not lead to any longer keep nobody waiting. Never fails.
+   * Handles a kind that is no longer served. If its definition was deleted, so were its objects,
+   * but the events of the last ones may not have arrived. If the definition exists, the objects
+   * still exist. Objects of a remote server that was removed are forgotten, so that no owner waits
+   * for them. Never rejects.
    */
   async #forgetKind({
     resource: { group, plural },
@@ -222,7 +224,7 @@ export class GarbageCollector implements AsyncDisposable {
       const { item } = await reader.get(keys.key(undefined, `${plural}.${group}`), 'latest')
       if (item === undefined) await this.#forgetObjects(prefix)
     } catch (error) {
-      log('warn', 'the objects of a definition that is gone stay in the graph', {
+      log('warn', 'failed to remove the objects of a deleted definition from the graph', {
         prefix,
         error: String(error),
       })
@@ -233,7 +235,7 @@ export class GarbageCollector implements AsyncDisposable {
     const slices = new Slices(this.#options.time)
     for (const key of [...this.graph.keys()]) {
       if (slices.isOver) await slices.turn()
-      // It is served again.
+      // The resource is served again.
       if (this.#sources.all().has(prefix)) return
       if (!key.startsWith(prefix)) continue
       this.graph.set(key, undefined)
@@ -248,7 +250,7 @@ export class GarbageCollector implements AsyncDisposable {
     return owner === undefined || owner.uid === uid ? found.key : undefined
   }
 
-  /** By what is in memory. */
+  /** Returns what memory has at this key. */
   #known(key: Key): SourceObject | undefined {
     const found = this.#sources.at(key)?.known(key)
     return found === 'unknown' ? undefined : found
@@ -260,11 +262,11 @@ export class GarbageCollector implements AsyncDisposable {
     this.#unseen.delete(key)
   }
 
-  /** Never fails. */
+  /** Checks the objects whose owners may be in this resource. Never rejects. */
   async #onListed(prefix: Key): Promise<void> {
     const slices = new Slices(this.#options.time)
-    // A copy: one that waits for another owner, too, is put back when it was looked at, and would
-    // come again and again.
+    // Iterate over a copy: an object that also waits for another owner is added again after its
+    // check, and would be visited again and again.
     for (const key of [...this.#unseen.keys()]) {
       if (this.#unseen.get(key)?.prefixes.has(prefix) === true) this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
@@ -276,7 +278,7 @@ export class GarbageCollector implements AsyncDisposable {
     else this.#early.add(key)
   }
 
-  /** A number: it is to be looked at again after so many ms. */
+  /** Processes a suspect. A number means that it is checked again after this many milliseconds. */
   async #attemptToDelete(key: Key): Promise<number | undefined> {
     const looks = this.#unseen.get(key)?.looks ?? 0
     this.#unseen.delete(key)
@@ -284,7 +286,7 @@ export class GarbageCollector implements AsyncDisposable {
       return await this.#checkSuspect(key, looks)
     } catch (error) {
       if (!(error instanceof RemoteAway)) throw error
-      // Nobody can say whether its owner is there, or it itself.
+      // It is unknown whether the owner, or the object itself, exists.
       return this.#later(new Set([error.prefix]), key, looks)
     }
   }
@@ -302,7 +304,8 @@ export class GarbageCollector implements AsyncDisposable {
     const classified = await classify(key, head, { ...this.#classifying, at: 'latest' })
     if (classified === 'scope') return undefined
     if (classified === 'kind') {
-      // If it went while its owners were asked for, nobody would take it out.
+      // If the object was deleted while its owners were looked up, it would never be removed from
+      // this set.
       if (this.#sources.at(key)?.known(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
@@ -322,12 +325,12 @@ export class GarbageCollector implements AsyncDisposable {
     return this.#later(prefixes, key, looks)
   }
 
-  /** It is looked at again when these resources have been listed, and after a while. */
+  /** Schedules another check for when these resources have been listed, and after a delay. */
   #later(prefixes: ReadonlySet<Key>, key: Key, looks: number): number {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
     const isListed = [...prefixes].every((prefix) => this.#informer.isListed(prefix))
     const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
-    // Many that came together are not looked at together for ever.
+    // Jitter, so that objects queued together do not stay synchronized.
     const { random = Math.random } = this.#options
     return waitMs * (1 - random() / 2)
   }
@@ -336,7 +339,7 @@ export class GarbageCollector implements AsyncDisposable {
     return { sources: this.#sources, graph: this.graph, time: this.#options.time ?? systemTime }
   }
 
-  /** Whether all owners are there, by what is in memory. */
+  /** Whether all owners exist, according to memory. */
   async #isFine(found: SourceObject): Promise<boolean> {
     const head = found.head()
     if (head.isMarked) return false
@@ -345,7 +348,7 @@ export class GarbageCollector implements AsyncDisposable {
     return classified.dangling.length === 0 && classified.waiting.length === 0
   }
 
-  /** An object that waits for its dependents goes when none is left that blocks it. */
+  /** Finishes a foreground deletion when no dependent blocks it any longer. */
   async #finishForeground(
     read: ObjectRevision,
     { finalizers }: ObjectHead,
@@ -371,7 +374,7 @@ export class GarbageCollector implements AsyncDisposable {
       return this.#writes.dropOwners(read, head.owners, uids)
     }
     if (waiting.length > 0 && this.graph.hasDependents(key)) {
-      // Two that wait for each other would wait forever.
+      // Two objects that wait for each other would wait forever.
       const isCircle =
         this.graph.hasWaitingDependents(key) && head.owners.some(({ blocks }) => blocks)
       if (isCircle) {
@@ -379,7 +382,7 @@ export class GarbageCollector implements AsyncDisposable {
           blocks ? { ...fields, blockOwnerDeletion: false } : fields,
         )
         const outcome = await this.#writes.setOwners(read, owners)
-        // The version that was read is the old one now.
+        // The version that was read is now outdated.
         return outcome === 'done' ? 'changed' : outcome
       }
       return this.#writes.delete(read, 'Foreground')
@@ -414,12 +417,12 @@ export class GarbageCollector implements AsyncDisposable {
     if (read === undefined) return undefined
     const { finalizers, isMarked } = read.head
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
-    // A dependent that the graph does not have yet would be deleted.
+    // A dependent that is not in the graph yet would be deleted instead of orphaned.
     await this.#informer.latest(this.#stopping.signal)
     const dependents = [...this.graph.dependentsOf(key)]
     const failures: unknown[] = []
     const work = async (keys: Iterator<Key> & Iterable<Key>): Promise<void> => {
-      // One that cannot be read, or written, keeps no other one from it.
+      // A dependent that cannot be read or written must not prevent the others from being orphaned.
       for (const dependent of keys)
         await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
     }
@@ -460,7 +463,7 @@ export class GarbageCollector implements AsyncDisposable {
     if (now?.uid === uid) requireChange(key, resourceVersion, now.resourceVersion)
   }
 
-  /** As it is stored now. */
+  /** Reads an object as it is stored now. */
   async #read(key: Key): Promise<(ObjectRevision & { readonly head: ObjectHead }) | undefined> {
     const source = this.#sources.at(key)
     const found = await source?.get(key, 'latest')
@@ -470,7 +473,7 @@ export class GarbageCollector implements AsyncDisposable {
   }
 }
 
-/** Of all of those that there are. */
+/** Subscribes to the changes of every defined source. */
 function changesOf(
   origins: readonly (ChangeSource | undefined)[],
   changed: () => void,

@@ -5,7 +5,7 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 
-/** In this model the name of an owner is its key. */
+/** Creates a reference. The name of an owner is its key here. */
 const reference = (name: string, uid: string, blocks = false): OwnerReference => ({
   apiVersion: 'v1',
   kind: 'Thing',
@@ -59,7 +59,7 @@ class GraphFixture {
   }
 }
 
-test('dependents are suspect when their owner goes, or was never there', () => {
+test('dependents are suspect when their owner is deleted or never existed', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   world.set('a', head('2', [reference('o', '1')]))
@@ -74,14 +74,14 @@ test('dependents are suspect when their owner goes, or was never there', () => {
   world.set('o', undefined)
   assert.deepEqual(world.taken(), ['a', 'b', 'd'])
   assert.ok(world.graph.wasDeleted('1'))
-  // Another one of the same name owns nothing.
+  // Another object of the same name owns nothing.
   world.set('o', head('8'))
   assert.ok(world.graph.wasDeleted('1') && !world.graph.hasDependents('o'))
   for (const key of ['a', 'b', 'd']) world.set(key, undefined)
   assert.ok(!world.graph.wasDeleted('1'))
 })
 
-test('an owner that waits is suspect when what blocked it is gone, unblocked or owned by others', () => {
+test('a waiting owner is suspect when a dependent that blocks it is deleted or stops blocking it', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   for (const key of ['a', 'b', 'c']) world.set(key, head(key, [reference('o', '1', true)]))
@@ -101,7 +101,7 @@ test('an owner that waits is suspect when what blocked it is gone, unblocked or 
   assert.deepEqual(world.taken(), ['late'])
 })
 
-test('what is to be orphaned is told once', () => {
+test('an object whose dependents have to be orphaned is reported once', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [], [orphanFinalizer]))
   world.set('o', head('1', [], [orphanFinalizer]))
@@ -120,11 +120,11 @@ test('objects without owners and dependents are not in the graph', () => {
   assert.equal(world.graph.size, 0)
 })
 
-test('an owner that its dependents named while the cache was being filled is the one known by its key', () => {
+test('an owner that dependents named before the cache had it is merged with the node of its key', () => {
   const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))
-  // The cache does not have it for a while.
+  // The cache does not have the owner for a while.
   world.store('o', undefined)
   world.set('a', head('2', [reference('o', '1', true)]))
   world.set('b', head('3', [reference('o', '1')]))
@@ -140,7 +140,7 @@ test('an owner that its dependents named while the cache was being filled is the
   assert.ok(world.graph.size === 0 && !world.graph.wasDeleted('1'))
 })
 
-test('dependents that named an owner before it was known are told when it is deleted in the foreground', () => {
+test('dependents that named an owner before it was known are suspect when it waits for them', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [reference('top', '0')]))
   world.store('o', undefined)
@@ -151,7 +151,9 @@ test('dependents that named an owner before it was known are told when it is del
   assert.ok(world.graph.hasBlockingDependents('o'))
 })
 
-/** A generator of numbers from 0 to below 1 that a seed decides. */
+/**
+ * Creates a generator of numbers from 0 (inclusive) to 1 (exclusive) that depends only on the seed.
+ */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -161,11 +163,11 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Random changes, whose events come late and in any order between resources; the collector deletes
- * every suspect whose owners are all gone. Then no garbage is left, nothing is deleted that has an
- * owner, and the edges are those of the objects.
+ * Makes random changes, whose events arrive late and in any order between resources. The collector
+ * deletes every suspect whose owners are all gone. In the end, no garbage is left, nothing that has
+ * an owner was deleted, and the edges match the objects.
  */
-test('after random changes the graph is that of the objects, and no garbage is left', () => {
+test('after random changes, the graph matches the objects and no garbage is left', () => {
   for (let seed = 1; seed <= 300; seed++) changeAtRandom(seed)
 })
 
@@ -194,7 +196,10 @@ function changeAtRandom(seed: number): void {
   }
 }
 
-/** The work on an event ends before the feed delivers the next one. Other feeds go on meanwhile. */
+/**
+ * Events of one resource. The work on an event ends before the feed delivers the next one, while
+ * other feeds continue.
+ */
 type Feed = {
   readonly events: { readonly key: Key; readonly content: ObjectHead | undefined }[]
   steps: Steps<void> | undefined
@@ -291,7 +296,7 @@ const manyOwners = Array.from({ length: 20_000 }, (_, at) =>
   reference(`o${at}`, `u${at}`, at % 2 === 0),
 )
 
-test('an object with many owners takes linear time, in steps, and none if its owners are the same', () => {
+test('many owners are set in linear time and in steps, and unchanged owners are not parsed', () => {
   const world = new GraphFixture()
   const startCpu = process.threadCpuUsage()
   const steps = world.graph.set('a', { ...head('1', manyOwners), ownersDigest: 'x' })
@@ -312,7 +317,7 @@ test('an object with many owners takes linear time, in steps, and none if its ow
   assert.deepEqual([...world.graph.dependentsOf('o1')], ['a'])
 })
 
-test('owners beyond those of a short list block, or do not, as their references say', () => {
+test('owners beyond the limit of a short list are blocked as their references say', () => {
   const world = new GraphFixture()
   for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
   world.set('a', head('1', manyOwners.slice(0, 50)))
@@ -327,7 +332,7 @@ test('owners beyond those of a short list block, or do not, as their references 
   assert.equal(world.graph.size, 2)
 })
 
-test('work on an object that goes meanwhile ends', () => {
+test('the work on an object that is deleted in the meantime ends', () => {
   const world = new GraphFixture()
   const steps = world.graph.set('a', head('1', manyOwners))
   assert.ok(steps !== undefined)
@@ -339,7 +344,7 @@ test('work on an object that goes meanwhile ends', () => {
   assert.ok(!world.graph.hasDependents('o0'))
 })
 
-test('the uid of an owner does not keep the text of the object that names it', async () => {
+test('the uid of an owner does not keep the text of its dependent in memory', async () => {
   const world = new GraphFixture()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -1,11 +1,12 @@
 /**
- * Who owns whom. The graph has only objects that have owners, dependents, or a finalizer of the
- * garbage collector while they are being deleted, and of them only their keys in the cache, the
- * uids of owners, and the edges: everything else is read from the cache when it is needed. So an
- * object without owners and dependents costs nothing, and one with an owner some 150 bytes.
+ * The graph of owners and dependents. It contains only objects that have owners, dependents, or a
+ * finalizer of the garbage collector while they are being deleted. For these it stores their keys
+ * in the cache, the uids of owners, and the edges; everything else is read from the cache when
+ * needed. So an object without owners and dependents costs nothing, and one with an owner some 150
+ * bytes.
  *
- * An owner that a reference names but nobody has seen is a node without a key (upstream calls it
- * virtual).
+ * An owner that a reference names but that was never seen is a node without a key (upstream calls
+ * it virtual).
  */
 import type { Item } from '../../storage/cache/item.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -20,37 +21,40 @@ export const foregroundFinalizer = 'foregroundDeletion'
 
 export type GraphOptions = {
   /**
-   * The key that a reference of the object at `key` leads to. Undefined: the kind is not served, or
-   * the reference is not valid.
+   * Returns the key that a reference of the object at `key` leads to. Undefined if the kind is not
+   * served or the reference is invalid.
    */
   readonly keyOf: (reference: OwnerReference, key: Key) => Key | undefined
   /**
-   * The object with this uid at this key, if the cache has it: its own key, which costs no memory.
+   * Returns the key string that the cache itself holds for the object with this uid at this key, so
+   * that storing it costs no memory. Undefined if the cache does not have the object.
    */
   readonly find: (key: Key, uid: string) => Key | undefined
-  /** The object may be garbage, or may be waiting for dependents that are gone. */
+  /** Called when an object may be garbage, or may be waiting for dependents that are gone. */
   readonly onSuspect: (key: Key) => void
-  /** The object is being deleted, and its dependents are to be orphaned. */
+  /** Called when an object is being deleted and its dependents have to be orphaned. */
   readonly onOrphaning: (key: Key) => void
 }
 
 const MARKED = 1
-/** It is being deleted in the foreground: it waits until its blocking dependents are gone. */
+/**
+ * The object is being deleted in the foreground: it waits until its blocking dependents are gone.
+ */
 const WAITING = 2
 const ORPHANING = 4
-/** It was there and was deleted; never set for objects of remote servers. */
+/** The object existed and was deleted. Never set for objects of remote servers. */
 const GONE = 8
-/** The rest of the bits: which owners it blocks, by their places in the list. */
+/** The remaining bits record which owners the node blocks, by their positions in the list. */
 const BLOCKS_AT = 4
 /**
- * Owners of a node that are kept in a list. A client may send tens of thousands: more are kept in a
- * map, and are set in steps.
+ * Maximum number of owners that are kept in a list. A client may send tens of thousands; a longer
+ * list is kept in a map and set in steps.
  */
 export const FEW_OWNERS_MAX = 26
 
 class Node {
   key: Key | undefined
-  /** Known of nodes that have had dependents, or that are being deleted. */
+  /** Known for nodes that have had dependents or that are being deleted. */
   uid: string | undefined
   owners: Node | readonly Node[] | ManyOwners | undefined
   dependents: Node | Set<Node> | undefined
@@ -67,12 +71,12 @@ class Node {
 /** The owners of a node that has more than FEW_OWNERS_MAX of them. */
 class ManyOwners {
   /**
-   * For each owner twice the number of the last update that named it, plus one if the node blocks
-   * its deletion.
+   * For each owner, twice the number of the last update that named it, plus one if the node blocks
+   * the deletion of the owner.
    */
   readonly edges = new Map<Node, number>()
   update = 0
-  /** That of the references. Undefined while an update is not complete. */
+  /** Digest of the references. Undefined while an update is incomplete. */
   digest: string | undefined
 }
 
@@ -82,7 +86,7 @@ type NamedOwners = Pick<ObjectHead, 'owners' | 'ownersDigest'> & { readonly key:
 export class Graph {
   readonly #options: GraphOptions
   readonly #byKey = new Map<Key, Node>()
-  /** Those whose uid is known. */
+  /** Nodes by uid, if it is known. */
   readonly #byUid = new Map<string, Node>()
 
   constructor(options: GraphOptions) {
@@ -98,8 +102,9 @@ export class Graph {
   }
 
   /**
-   * Sets an object as it is now; undefined: it is gone. Returns the rest of the work for an object
-   * with many owners: its steps are to be run before the next change of the object is set.
+   * Sets an object to its current state; undefined means that it is gone. For an object with many
+   * owners, the remaining work is returned. All of its steps must run before the next change of the
+   * object is set.
    */
   set(key: Key, head: ObjectHead | undefined): Steps<void> | undefined {
     const found = this.#byKey.get(key)
@@ -118,7 +123,9 @@ export class Graph {
     return ((this.#byKey.get(key)?.bits ?? 0) & WAITING) !== 0
   }
 
-  /** Whether one of its owners was not reported yet: when that goes, nobody is told. */
+  /**
+   * Whether one of its owners has not been seen yet. The deletion of such an owner is not reported.
+   */
   hasUnseenOwners(key: Key): boolean {
     return listOf(this.#byKey.get(key)?.owners).some((owner) => owner.key === undefined)
   }
@@ -127,14 +134,14 @@ export class Graph {
     return this.#byKey.get(key)?.dependents !== undefined
   }
 
-  /** Whether a dependent that is itself waiting for its dependents exists. */
+  /** Whether a dependent exists that is itself waiting for its dependents. */
   hasWaitingDependents(key: Key): boolean {
     for (const { bits } of all(this.#byKey.get(key)?.dependents))
       if ((bits & WAITING) !== 0) return true
     return false
   }
 
-  /** Whether a dependent exists that the object must not go before. */
+  /** Whether a dependent exists that blocks the deletion of the object. */
   hasBlockingDependents(key: Key): boolean {
     const node = this.#byKey.get(key)
     if (node === undefined) return false
@@ -142,13 +149,13 @@ export class Graph {
     return false
   }
 
-  /** The keys of its dependents. */
+  /** Yields the keys of the dependents. */
   *dependentsOf(key: Key): Generator<Key, void, void> {
     for (const dependent of all(this.#byKey.get(key)?.dependents))
       if (dependent.key !== undefined) yield dependent.key
   }
 
-  /** Whether the object with this uid was there and was deleted. */
+  /** Whether the object with this uid existed and was deleted. */
   wasDeleted(uid: string): boolean {
     return ((this.#byUid.get(uid)?.bits ?? 0) & GONE) !== 0
   }
@@ -158,7 +165,8 @@ export class Graph {
     const isOrphaning = isMarked && finalizers.includes(orphanFinalizer)
     const isWaiting = isMarked && !isOrphaning && finalizers.includes(foregroundFinalizer)
     const named = this.#byUid.get(head.uid)
-    // Dependents that came while the cache did not have it have named a node without a key.
+    // Dependents that arrived while the cache did not have the object refer to a node without a
+    // key.
     if (found !== undefined && named !== undefined && named.key === undefined)
       this.#merge(named, found)
     let node = found ?? named
@@ -169,7 +177,7 @@ export class Graph {
     }
     if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
     if (node.key !== undefined) this.#byKey.delete(node.key)
-    // The newest of equal strings is the one that the cache has, too.
+    // Of equal strings, use the newest, because the cache also holds that one.
     node.key = key
     this.#byKey.set(key, node)
     const before = node.bits
@@ -189,7 +197,7 @@ export class Graph {
   #setOwners(node: Node, head: ObjectHead, key: Key): Steps<void> | undefined {
     const before = node.owners
     const { ownersDigest } = head
-    // The owners need not be parsed, and are those that they were.
+    // The owners are the same as before, and need not be parsed.
     if (
       ownersDigest !== undefined &&
       before instanceof ManyOwners &&
@@ -209,8 +217,8 @@ export class Graph {
   }
 
   /**
-   * Between two steps owners come and go, and are merged. Ends early if the node is removed, or is
-   * set again.
+   * Sets the owners of an object with many of them. Between two steps, owners can be added, removed
+   * and merged. Ends early if the node is removed or set again.
    */
   *#setManyOwners(
     node: Node,
@@ -273,13 +281,16 @@ export class Graph {
         unlink(old, node)
         this.#forgetIfIdle(old)
       }
-      // It may have been the last one that kept its owner.
+      // It may have been the last dependent that blocked its owner.
       if (wereBlocked[at] === true && (old.bits & WAITING) !== 0 && !isBlocking(node, old))
         this.#suspect(old)
     }
   }
 
-  /** The node of an owner. If it is not where the reference says, the dependent is suspect. */
+  /**
+   * Returns the node of an owner. If the owner is not where the reference says, the dependent is
+   * suspect.
+   */
   #ownerOf(reference: OwnerReference, key: Key): Node {
     const { keyOf, find, onSuspect } = this.#options
     const { uid } = reference
@@ -295,7 +306,7 @@ export class Graph {
       return known ?? this.#learnUid(new Node(undefined, undefined), uid)
     }
     const there = this.#byKey.get(seen)
-    // One of another uid is about to be replaced by its own event.
+    // An object with another uid is about to be replaced by its own event.
     if (there !== undefined && there.uid !== undefined)
       return known ?? this.#learnUid(new Node(undefined, undefined), uid)
     if (there === undefined) {
@@ -310,17 +321,17 @@ export class Graph {
   }
 
   /**
-   * The dependents of a node without a key are those of the one with a key, which is the same
+   * Moves the dependents of a node without a key to the node with a key. Both represent the same
    * object.
    */
   #merge(virtual: Node, node: Node): void {
-    // A copy: each one is taken out of the Set.
+    // Iterate over a copy, because each dependent is removed from the Set.
     for (const dependent of [...all(virtual.dependents)]) replaceOwner(dependent, virtual, node)
     if (virtual.uid !== undefined) this.#learnUid(node, virtual.uid)
   }
 
   #learnUid(node: Node, uid: string): Node {
-    // It may be a part of the text of an object, or of the request that wrote it.
+    // The uid may be a slice of the text of an object, or of the request that wrote it.
     const own = node.uid === uid ? node.uid : ownText(uid)
     node.uid = own
     this.#byUid.set(own, node)
@@ -332,8 +343,8 @@ export class Graph {
     if (key !== undefined) this.#byKey.delete(key)
     node.key = undefined
     node.owners = undefined
-    // What a remote server no longer lists is asked for by its name before anything goes because of
-    // it.
+    // An object that a remote server no longer lists is requested by name before anything is
+    // deleted because of it.
     node.bits = key !== undefined && isRemoteKey(key) ? 0 : GONE
     for (const owner of listOf(owners)) {
       unlink(owner, node)
@@ -368,7 +379,7 @@ function listOf(owners: Node['owners']): readonly Node[] {
   return owners instanceof ManyOwners ? [...owners.edges.keys()] : owners
 }
 
-/** The owners of a node that has few of them, to be replaced by many. */
+/** Converts the owners of a node with few of them to those of a node with many. */
 function manyOf(node: Node): ManyOwners {
   const many = new ManyOwners()
   for (const owner of listOf(node.owners)) many.edges.set(owner, isBlocking(node, owner) ? 1 : 0)

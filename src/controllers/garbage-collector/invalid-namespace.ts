@@ -1,5 +1,6 @@
 /**
- * The event that tells why an object went: its owner is in another namespace, which is no owner.
+ * Reports in an event why an object was deleted: its owner is in another namespace and therefore
+ * does not count.
  */
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
@@ -10,7 +11,7 @@ import type { ObjectRevision } from './writes.ts'
 
 const component = 'garbage-collector-controller'
 
-/** Whether an object with the uid of the reference has its name in another namespace. */
+/** Whether an object with the name and the uid of the reference exists in another namespace. */
 export async function isInOtherNamespace(
   reference: OwnerReference,
   led: ResolvedOwner,
@@ -27,7 +28,7 @@ type InvalidReference = {
   readonly signal: AbortSignal
 }
 
-/** Upstream's words. */
+/** Creates the event, with the message of kube-controller-manager. */
 export async function reportInvalidNamespace(
   handle: Handler,
   { source: { resource }, uid }: ObjectRevision,
@@ -40,7 +41,7 @@ export async function reportInvalidNamespace(
   const body = {
     apiVersion: 'v1',
     kind: 'Event',
-    // As client-go names events: by nanoseconds in hexadecimal.
+    // client-go names events by the time in nanoseconds, in hexadecimal.
     metadata: {
       name: `${name}.${(BigInt(Math.floor(nowMs)) * 1_000_000n).toString(16)}`,
       namespace,

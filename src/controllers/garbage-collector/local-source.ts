@@ -1,4 +1,4 @@
-/** A resource of this server: its objects are in the cache. */
+/** A resource of this server, whose objects are in the cache. */
 import { Informer } from '../../storage/cache/informer.ts'
 import { ifDecodable } from '../../storage/cache/if-decodable.ts'
 import type { Item } from '../../storage/cache/item.ts'
@@ -20,7 +20,7 @@ export class LocalSource implements Source {
     this.#reader = reader
   }
 
-  /** After a change of the definition the reader is another one. */
+  /** The reader, which is replaced when the definition changes. */
   get identity(): object {
     return this.#reader
   }
@@ -54,7 +54,7 @@ export class LocalSource implements Source {
       range: this.keys.range(),
       read: headOf,
       set,
-      // One that cannot be decoded is there, and so are those that it owns.
+      // An object that cannot be decoded still exists, so its dependents must be kept.
       unreadable: () => undefined,
       known,
       log,

@@ -100,8 +100,8 @@ class RemoteGarbageFixture implements AsyncDisposable {
   }
 
   /**
-   * Garbage of this server that comes after all that is there is collected: what is before it has
-   * been looked at.
+   * Creates garbage on this server and waits until it is collected. Everything that was there
+   * before has then been checked.
    */
   async collected(name: string): Promise<void> {
     await this.create(
@@ -112,7 +112,7 @@ class RemoteGarbageFixture implements AsyncDisposable {
     await until(async () => !(await this.isThere(name)))
   }
 
-  /** The remote server was asked for an owner so often. */
+  /** Waits until the remote server was asked this often for the absent owner. */
   asked = (count: number): Promise<void> =>
     until(() => this.remote.asked.filter((one) => one.endsWith('/things/absent')).length >= count)
 
@@ -122,7 +122,7 @@ class RemoteGarbageFixture implements AsyncDisposable {
   }
 }
 
-test('what a remote owner owns stays while that is there, and goes after it', async () => {
+test('dependents of a remote owner are kept while it exists, and deleted after it', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -140,23 +140,23 @@ const notFoundOf = (details: Fields): string =>
   JSON.stringify({ kind: 'Status', reason: 'NotFound', details })
 
 const failures: { readonly [name: string]: () => MaybePromise<ApiResponse> } = {
-  'is not available': () => answering(503, 'service unavailable\n'),
+  'is unavailable': () => answering(503, 'service unavailable\n'),
   fails: () => answering(500, '{"kind":"Status","reason":"InternalError"}'),
   'does not know the resource': () => answering(404, '404 page not found\n'),
-  'does not know the resource, in a Status': () => answering(404, notFound('')),
-  'tells of another name': () => answering(404, notFound('other')),
-  'tells of something else of the name': () =>
+  'does not know the resource and returns a Status': () => answering(404, notFound('')),
+  'returns a Status about another name': () => answering(404, notFound('other')),
+  'returns a Status about another kind': () =>
     answering(404, notFoundOf({ name: 'absent', kind: 'namespaces' })),
-  'tells of another group': () =>
+  'returns a Status about another group': () =>
     answering(404, notFoundOf({ name: 'absent', kind: 'things', group: 'other' })),
-  'answers with the object of another namespace': () =>
+  'returns an object of another namespace': () =>
     answering(200, '{"metadata":{"name":"absent","namespace":"other","uid":"x"}}'),
-  'answers with a Status of a megabyte': () =>
+  'returns a Status of a megabyte': () =>
     answering(404, `${notFound('absent')}${' '.repeat(1 << 20)}`),
-  'refuses the collector': () => answering(403, '{"kind":"Status","reason":"Forbidden"}'),
-  'answers no object': () => answering(200, '[]'),
-  'answers another object': () => answering(200, '{"metadata":{"name":"other","uid":"other"}}'),
-  'cuts the connection': () => Promise.reject(new Error('cut')),
+  'rejects the collector': () => answering(403, '{"kind":"Status","reason":"Forbidden"}'),
+  'returns JSON that is not an object': () => answering(200, '[]'),
+  'returns another object': () => answering(200, '{"metadata":{"name":"other","uid":"other"}}'),
+  'closes the connection': () => Promise.reject(new Error('cut')),
 }
 for (const [name, answer] of Object.entries(failures)) {
   test(`nothing is deleted while a remote server ${name}`, async () => {
@@ -171,7 +171,7 @@ for (const [name, answer] of Object.entries(failures)) {
   })
 }
 
-test('a remote server that does not answer holds up nobody else', async () => {
+test('a remote server that does not respond does not block other work', async () => {
   await using world = await RemoteGarbageFixture.start()
   const asked: AbortSignal[] = []
   world.remote.answer = (sent) => {
@@ -181,14 +181,14 @@ test('a remote server that does not answer holds up nobody else', async () => {
       sent.signal.addEventListener('abort', () => reject(sent.signal.reason)),
     )
   }
-  // More than the collector has workers.
+  // More objects than the collector has workers.
   for (let at = 0; at < 40; at++) await world.create(configMap(`dependent-${at}`, [absent]))
   await until(() => asked.length > 0)
   await world.collected('garbage')
   for (let at = 0; at < 40; at++) assert.ok(await world.isThere(`dependent-${at}`))
 })
 
-test('writes that a remote server does not answer hold up nobody else', async () => {
+test('writes to a remote server that does not respond do not block other work', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method, signal: ended }) => {
@@ -197,15 +197,15 @@ test('writes that a remote server does not answer hold up nobody else', async ()
     return new Promise((_, reject) => ended.addEventListener('abort', () => reject(ended.reason)))
   }
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
-  // More than the collector has workers.
+  // More objects than the collector has workers.
   for (let at = 0; at < 40; at++)
     world.remote.create(`dependent-${at}`, { ownerReferences: [gone] })
   await until(() => writes > 0)
   await world.collected('garbage')
-  assert.ok(writes < 20, 'some workers are left')
+  assert.ok(writes < 20, 'some workers stay free')
 })
 
-test('an owner is asked for in the version of the reference, which may be another server', async () => {
+test('an owner is read in the version of the reference, which may belong to another server', async () => {
   await using world = await RemoteGarbageFixture.start()
   const { group } = things
   const second = { ...things, version: 'v2' }
@@ -238,7 +238,7 @@ test('an owner is asked for in the version of the reference, which may be anothe
   await until(async () => !(await world.isThere('late')))
 })
 
-test('objects of this server do not count where a remote one is asked for the version', async () => {
+test('objects of this server are ignored if a remote server serves their group version', async () => {
   await using world = await RemoteGarbageFixture.start()
   const local: Resource = {
     ...configMaps,
@@ -254,7 +254,8 @@ test('objects of this server do not count where a remote one is asked for the ve
   await until(async () => !(await world.isThere('none')))
   await world.collected('garbage')
   assert.ok(await world.isThere('dependent'))
-  // A remote server that was never reached says nothing of its kinds: nor does this one.
+  // The kinds of a remote server that was never reached are unknown, and this server does not serve
+  // them either.
   world.remote.discover([{ group: things.group, version: 'v1', resources: [] }])
   await until(() => world.collector.unmapped === 1)
   await world.create(configMap('other', [absent]))
@@ -263,7 +264,7 @@ test('objects of this server do not count where a remote one is asked for the ve
   assert.ok(await world.isThere('other'))
 })
 
-test('a list that has lost an owner deletes nothing that the owner owns', async () => {
+test('a list that lacks an owner does not cause its dependents to be deleted', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -274,7 +275,7 @@ test('a list that has lost an owner deletes nothing that the owner owns', async 
     lists++
     return answering(200, '{"metadata":{"resourceVersion":"9"},"items":[]}')
   }
-  // What a server says that has lost its history: all is to be listed again.
+  // The response of a server that has lost its history, so that everything has to be listed again.
   const { answer } = world.remote
   world.remote.answer = (sent) =>
     sent.query.has('watch') && lists === 0
@@ -300,7 +301,7 @@ function over(text: string) {
   }
 }
 
-test('kinds of a server that cannot be asked what it has stay known, and those of one that is gone delete nothing', async () => {
+test('the kinds of an unreachable server stay known, and those of a removed server cause no deletion', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -315,7 +316,8 @@ test('kinds of a server that cannot be asked what it has stay known, and those o
   world.remote.endWatches()
   await world.collected('first')
   assert.equal(world.collector.unmapped, 0)
-  // It waits for the remote dependent, as long as this server leads to it.
+  // The owner waits for its remote dependent while this server passes requests on to the remote
+  // server.
   await world.remove('local', 'Foreground')
   await world.collected('second')
   assert.ok(await world.isThere('local'))
@@ -329,14 +331,14 @@ test('kinds of a server that cannot be asked what it has stay known, and those o
   await until(async () => !(await world.isThere('dependent')))
 })
 
-test('a server that was away at the start does not keep the others from being collected', async () => {
+test('a server that is down at the start does not prevent other garbage from being collected', async () => {
   await using world = await RemoteGarbageFixture.start((remote) => {
     remote.answer = () => answering(503, 'away')
   })
   await world.collected('garbage')
 })
 
-test('remote dependents go with their owner, one by one', async () => {
+test('remote dependents are deleted with their owner, or lose the reference to it', async () => {
   await using world = await RemoteGarbageFixture.start()
   await world.create(configMap('owner'))
   await world.create(configMap('other'))
@@ -360,7 +362,7 @@ test('remote dependents go with their owner, one by one', async () => {
   assert.deepEqual(left?.metadata.ownerReferences, [other])
 })
 
-test('many remote dependents are orphaned in one go', async () => {
+test('many remote dependents are orphaned without retries', async () => {
   await using world = await RemoteGarbageFixture.start()
   await world.create(configMap('owner'))
   const count = 60
@@ -381,7 +383,7 @@ test('many remote dependents are orphaned in one go', async () => {
   )
 })
 
-test('a conflict that no other writer is the cause of is not tried again at once', async () => {
+test('a conflict that no other writer caused is not retried at once', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
@@ -396,7 +398,7 @@ test('a conflict that no other writer is the cause of is not tried again at once
   assert.ok(writes < 10, `${writes} deletes in a second`)
 })
 
-test('a dependent that cannot be orphaned is not tried again at once', async () => {
+test('a dependent that cannot be orphaned is not retried at once', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
@@ -413,7 +415,7 @@ test('a dependent that cannot be orphaned is not tried again at once', async () 
   assert.ok(writes < 10, `${writes} patches in a second`)
 })
 
-test('an owner that a remote server refuses to look for keeps no other from being looked for', async () => {
+test('an owner with a name that a remote server rejects does not block lookups of others', async () => {
   await using world = await RemoteGarbageFixture.start()
   world.remote.answer = ({ path }) =>
     path.includes('a%b') ? answering(400, '{"kind":"Status","reason":"BadRequest"}') : undefined
@@ -424,7 +426,7 @@ test('an owner that a remote server refuses to look for keeps no other from bein
   await until(async () => !(await world.isThere('dependent')))
 })
 
-test('a dependent is orphaned only if its own server says so', async () => {
+test('a dependent counts as gone only if the server that has it reports so', async () => {
   await using world = await RemoteGarbageFixture.start()
   let isOther = true
   world.remote.answer = ({ method }) =>
@@ -442,7 +444,7 @@ test('a dependent is orphaned only if its own server says so', async () => {
   assert.equal(world.remote.objects.size, 1)
 })
 
-test('an object without a version that is replaced by another one is no failure', async () => {
+test('an object without a version that is replaced by another one is not an error', async () => {
   await using world = await RemoteGarbageFixture.start()
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
   const unversioned = { ownerReferences: [gone], resourceVersion: '' }

@@ -1,6 +1,6 @@
 /**
- * A resource of a remote API server: its objects are asked for, and what is known of them is their
- * metadata.
+ * A resource of a remote API server. Its objects are requested from there, and only their metadata
+ * is known.
  */
 import type { OwnerReference } from '../object-head.ts'
 import { RemoteInformer } from '../remote/remote-informer.ts'
@@ -51,8 +51,8 @@ export class RemoteSource implements Source {
     const informer = new RemoteInformer(this.identity, {
       set: (key, head) => {
         const steps = set(key, head)
-        // At once: owners of an object of a remote server are limited by HEADS_BYTES_MAX, and
-        // rarely many.
+        // The steps run at once: HEADS_BYTES_MAX limits the owners of an object of a remote server,
+        // and they are rarely many.
         while (steps !== undefined && steps.next().done !== true);
       },
       known,
@@ -61,8 +61,8 @@ export class RemoteSource implements Source {
     return {
       listed: informer.listed,
       tried: informer.tried,
-      // As upstream: what was written at a remote server a moment ago may not be known yet, and one
-      // that is away holds up nobody.
+      // As in kube-controller-manager, recent writes on a remote server may not be known yet.
+      // Waiting for a server that is away would block others.
       latest: async () => undefined,
       [Symbol.asyncDispose]: async () => {
         if (this.#informer === informer) this.#informer = undefined

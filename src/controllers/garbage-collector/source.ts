@@ -1,5 +1,6 @@
 /**
- * A resource whose objects the collector reads and follows: one of this server, or of a remote one.
+ * A resource whose objects the collector reads and follows. It belongs to this server or to a
+ * remote one.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
@@ -11,20 +12,22 @@ import type { Key } from './graph.ts'
 
 /** An object as it was read. */
 export type SourceObject = {
-  /** That of memory, if it is there: it costs nothing to keep. */
+  /**
+   * The key. If memory already has an equal string, it is that one, which costs nothing to keep.
+   */
   readonly key: Key
   readonly resourceVersion: string
-  /** Fails if what is stored cannot be decoded. */
+  /** Throws if the stored object cannot be decoded. */
   readonly head: () => ObjectHead
   /**
-   * Undefined: it cannot be decoded. It is there, and nobody can say that it is another one:
-   * nothing is deleted because of it.
+   * Returns the head of an object that a reference names as an owner. Undefined if it cannot be
+   * decoded: then it may be the right owner, so nothing is deleted because of it.
    */
   readonly ownerHead: () => ObjectHead | undefined
 }
 
 export type Keys = {
-  /** Ends in a slash. */
+  /** Common prefix of all keys, which ends with a slash. */
   readonly prefix: Key
   readonly isNamespaced: boolean
   key(namespace: string | undefined, name: string): Key
@@ -33,39 +36,44 @@ export type Keys = {
 
 export type SourceListener = {
   /**
-   * Undefined: it is gone. Returns the rest of the work for an object with many owners, to be run
-   * before the next call for its key.
+   * Called with the current state of an object; undefined means that it is gone. Returns the
+   * remaining work for an object with many owners, which must run before the next call for its key.
    */
   readonly set: (key: Key, head: ObjectHead | undefined) => Steps<void> | undefined
-  /** The keys of all objects that were told. */
+  /** Returns the keys of all objects that were reported. */
   readonly known: () => Iterable<Key>
   readonly log: Log
   readonly time: Time
 }
 
 export type ObjectsInformer = {
-  /** Resolves when all objects have been told, or when it is stopped. */
+  /** Resolves when all objects have been reported, or when the informer is stopped. */
   readonly listed: Promise<void>
-  /** Resolves when there is no use in waiting any longer for the objects. */
+  /** Resolves when there is no point in waiting any longer for the objects. */
   readonly tried: Promise<void>
-  /** Resolves when everything has been told that was acknowledged to any client before the call. */
+  /**
+   * Resolves when everything that was acknowledged to any client before the call has been reported.
+   */
   readonly latest: (signal: AbortSignal) => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
 export type Source = {
-  /** In the version that is written to. */
+  /** The resource, in the version that is used for writes. */
   readonly resource: Pick<Resource, 'group' | 'version' | 'plural' | 'kind'>
   readonly keys: Keys
-  /** Who follows one of another identity follows something else. */
+  /** Identifies what is followed. A change means that it has to be followed again. */
   readonly identity: object
-  /** Undefined: its objects are of this server. */
+  /** The remote objects, or undefined for a resource of this server. */
   readonly remote: RemoteObjects | undefined
-  /** By what is in memory. 'unknown': it cannot be asked. */
+  /** Returns an object from memory. 'unknown' means that memory does not have the resource. */
   readonly known: (key: Key) => SourceObject | 'unknown' | undefined
-  /** As it is stored now, or, with 'any', in memory. Fails if nobody can say. */
+  /**
+   * Returns an object as it is stored now or, with 'any', as it is in memory. Rejects if it is
+   * unknown whether the object exists.
+   */
   readonly get: (key: Key, at: 'any' | 'latest') => Promise<SourceObject | undefined>
-  /** Whether an object with the uid of the reference has its name, in any namespace. */
+  /** Whether an object with the name and the uid of the reference exists in any namespace. */
   readonly isSomewhere: (reference: OwnerReference) => Promise<boolean>
   readonly follow: (listener: SourceListener) => ObjectsInformer
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps the graph current by watches, one for each resource. Resources come and go with their
+ * Keeps the graph current with one watch per resource. Resources are added and removed with their
  * definitions and remote servers.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -11,11 +11,11 @@ import type { Sources } from './sources.ts'
 type SourceSubscription = { readonly identity: object; readonly objects: ObjectsInformer }
 
 export type SourcesInformerOptions = {
-  /** Is told of each object that is deleted, after the graph. */
+  /** Called with each object that is deleted, after the graph is updated. */
   readonly onGone: (key: Key) => void
   /**
-   * All objects of the resource with this prefix are in the graph, for the first time since it is
-   * followed.
+   * Called when all objects of the resource with this prefix are in the graph for the first time
+   * since it is followed.
    */
   readonly onListed: (prefix: Key) => void
   readonly log: Log
@@ -26,7 +26,7 @@ export class SourcesInformer implements AsyncDisposable {
   readonly #graph: Graph
   readonly #options: SourcesInformerOptions
   readonly #subscriptions = new Map<Key, SourceSubscription>()
-  /** Those whose first list has ended: `onListed` was called. */
+  /** Resources whose first list has ended, so that `onListed` was called. */
   readonly #listed = new Set<Key>()
   readonly #ending = new Set<Promise<void>>()
   #isStopped = false
@@ -37,8 +37,8 @@ export class SourcesInformer implements AsyncDisposable {
   }
 
   /**
-   * Follows these and no others. Resolves when all their objects are in the graph, but for those of
-   * remote servers that are away; or when it is stopped.
+   * Follows exactly these sources. Resolves when all their objects are in the graph, except for
+   * those of remote servers that are away, or when the informer is stopped.
    */
   async follow(sources: Sources): Promise<void> {
     if (this.#isStopped) return
@@ -52,14 +52,17 @@ export class SourcesInformer implements AsyncDisposable {
   }
 
   /**
-   * Whether all objects of this resource have been in the graph since it is followed; if not,
-   * `onListed` will tell.
+   * Whether all objects of this resource have been in the graph since it is followed. If not,
+   * `onListed` will be called.
    */
   isListed(prefix: Key): boolean {
     return this.#listed.has(prefix)
   }
 
-  /** Resolves when the graph has everything that was acknowledged to any client before the call. */
+  /**
+   * Resolves when the graph contains everything that was acknowledged to any client before the
+   * call.
+   */
   async latest(signal: AbortSignal): Promise<void> {
     await Promise.all(
       Array.from(this.#subscriptions.values(), ({ objects }) => objects.latest(signal)),
@@ -89,7 +92,7 @@ export class SourcesInformer implements AsyncDisposable {
     })
     this.#subscriptions.set(prefix, { identity: source.identity, objects })
     void objects.listed.then(() => {
-      // A stop ends the wait, too.
+      // Stopping also ends the wait.
       if (this.#subscriptions.get(prefix)?.objects !== objects) return
       this.#listed.add(prefix)
       onListed(prefix)

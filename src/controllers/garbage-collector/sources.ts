@@ -1,6 +1,6 @@
 /**
- * Where objects are: the resources that the collector follows, by the kinds of references and by
- * the keys of objects.
+ * Finds the sources of objects: the resources that the collector follows, by the kinds in
+ * references and by the keys of objects.
  */
 import type { Registry } from '../../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -16,37 +16,40 @@ import type { Source } from './source.ts'
 export type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 /**
- * 'scope': the object is cluster-scoped and the owner is not, which nothing can mend. 'kind': the
- * kind is not served.
+ * Where an owner is. 'scope' means that the object is cluster-scoped but the owner is namespaced,
+ * so the reference can never be valid. 'kind' means that the kind is not served.
  */
 export type ResolvedOwner = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
 
 export type SourcesOptions = {
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** Those of remote servers. */
+  /** The kinds of remote servers. */
   readonly remote: KnownKinds
-  /** The sources before: that of a remote resource goes on. */
+  /** The previous sources. Those of remote resources are reused if they are unchanged. */
   readonly before?: Sources
 }
 
-/** As the registry and the remote servers are now: it is made anew when that changes. */
+/**
+ * The sources according to the registry and the remote servers. It is created again when these
+ * change.
+ */
 export class Sources {
   readonly #byPrefix = new Map<Key, Source>()
-  /** Those whose objects are only asked for one by one. */
+  /** Sources that are not followed. Their objects are requested one by one. */
   readonly #unfollowed = new Map<Key, Source>()
   readonly #byKind = new Map<string, Source>()
 
   constructor({ registry, accessOf, remote, before }: SourcesOptions) {
     const byId = new Map<string, Source>()
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
-      // As upstream: events own nothing and are many.
+      // As in kube-controller-manager, events are ignored: they own nothing, and there are many.
       if (
         resource.plural === 'events' &&
         (resource.group === '' || resource.group === 'events.k8s.io')
       )
         continue
-      // Whoever asks for them, or deletes them, is led to the remote server, which has others.
+      // Requests for this group version go to the remote server, which has other objects.
       if (remote.versions.has(apiVersionOf(resource))) continue
       const source = new LocalSource(resource, accessOf(resource))
       byId.set(idOf(resource), source)
@@ -57,7 +60,8 @@ export class Sources {
       const { group, version, kind } = objects.resource
       const known = before?.all().get(prefix)
       const source = known?.identity === objects ? known : new RemoteSource(objects)
-      // The objects of two versions of which this server has one may be the same.
+      // If this server has another version of the resource, both versions may have the same
+      // objects. The remote one is then not followed.
       const isHere = byId.has(idOf(objects.resource))
       const all = isFollowed && !isHere ? this.#byPrefix : this.#unfollowed
       all.set(prefix, source)
@@ -70,12 +74,12 @@ export class Sources {
     }
   }
 
-  /** Those that are followed. */
+  /** Returns the sources that are followed. */
   all(): ReadonlyMap<Key, Source> {
     return this.#byPrefix
   }
 
-  /** The resource of an object; undefined if it is no longer served. */
+  /** Returns the source of an object, or undefined if its resource is no longer served. */
   at(key: Key): Source | undefined {
     const name = key.lastIndexOf('/')
     const namespace = key.lastIndexOf('/', name - 1)
@@ -89,11 +93,11 @@ export class Sources {
     return this.at(key)?.keys.parse(key)
   }
 
-  /** Where the owner is that the object at `key` names. */
+  /** Returns where the owner is that the object at `key` names. */
   resolveOwner({ apiVersion, kind, name }: OwnerReference, key: Key): ResolvedOwner {
     const source = this.#byKind.get(`${apiVersion} ${kind}`)
     const place = this.nameOf(key)
-    // A name that cannot be one is not looked for: nothing is deleted because of it.
+    // An invalid name is not looked up, so that nothing is deleted because of it.
     if (source === undefined || place === undefined || name === '' || /^\.\.?$|\//.test(name))
       return 'kind'
     const { keys } = source

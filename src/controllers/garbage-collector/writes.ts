@@ -1,6 +1,6 @@
 /**
- * What the collector writes: through the handler, as its service account. Each write names the
- * version that it was decided on.
+ * The writes of the collector. They go through the handler, as its service account, and each names
+ * the version that it was decided on.
  */
 import type { Fields } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
@@ -20,7 +20,7 @@ export type ObjectRevision = {
   readonly source: Source
   readonly key: Key
   readonly uid: string
-  /** Empty: a remote server has none. */
+  /** Empty if a remote server does not have versions. */
   readonly resourceVersion: string
 }
 
@@ -51,7 +51,7 @@ export class Writes {
     return this.#patch(read, { ownerReferences: owners.length === 0 ? null : owners })
   }
 
-  /** Without those owners. */
+  /** Removes the owners with these uids. */
   dropOwners(
     read: ObjectRevision,
     all: readonly OwnerReference[],

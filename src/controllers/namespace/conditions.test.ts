@@ -22,7 +22,7 @@ const left: ContentReport = {
 const conditionsOf = (object: KubeObject | undefined) =>
   itemsOf(fieldsOf(object?.['status'])['conditions'])
 
-test('conditions are in the order and the words of upstream, and change only with what they say', () => {
+test('conditions have the order and the messages of upstream, and change only with their content', () => {
   const first = withConditions(namespace, left, 't1') ?? assert.fail()
   assert.deepEqual(
     conditionsOf(first).map(({ type, status, reason, message }) => [type, status, reason, message]),

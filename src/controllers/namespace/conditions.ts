@@ -1,17 +1,21 @@
-/** The conditions of a namespace that is being emptied, in upstream's words. */
+/**
+ * The conditions of a namespace whose content is being deleted, with the messages of
+ * kube-controller-manager.
+ */
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 
-/** What one pass over the content of a namespace found. */
+/** The result of one pass over the content of a namespace. */
 export type ContentReport = {
-  /** Why objects of some resources could not be deleted. */
+  /** Reasons for which objects of some resources could not be deleted. */
   readonly faults: readonly string[]
   /**
-   * How many objects are left, by `plural.group`. Undefined: only some resources were looked at.
+   * Number of objects that are left, by `plural.group`. Undefined if only some resources were
+   * processed.
    */
   readonly remaining: ReadonlyMap<string, number> | undefined
-  /** How many objects each finalizer keeps. */
+  /** Number of objects that each finalizer keeps. */
   readonly finalizers: ReadonlyMap<string, number>
-  /** Versions of groups whose remote server cannot be asked what it has. */
+  /** Group versions whose remote server could not be reached for discovery. */
   readonly undiscovered?: readonly string[]
 }
 
@@ -27,7 +31,7 @@ const ok = (reason: string, message: string): ConditionValue => ({
   message,
 })
 
-/** The namespace with its conditions; undefined if it has them already. */
+/** Returns the namespace with its conditions, or undefined if it already has them. */
 export function withConditions(
   namespace: KubeObject,
   report: ContentReport,
@@ -81,7 +85,7 @@ function conditionsOf({
   ])
 }
 
-/** The words of client-go's discovery. */
+/** Returns the discovery condition, with the message of client-go's discovery client. */
 function discoveryOf(undiscovered: readonly string[]): ConditionValue {
   if (undiscovered.length === 0)
     return ok('ResourcesDiscovered', 'All resources successfully discovered')

@@ -50,7 +50,10 @@ const namespace: KubeObject = {
   metadata: { name: 'n', uid: 'old' },
 }
 
-/** ConfigMaps in a namespace, by name, with their uids; `deletes` are those that were asked for. */
+/**
+ * Creates ConfigMaps in a namespace from names and uids. `deletes` records the names that were
+ * deleted.
+ */
 function content(uids: Map<string, string>, afterList: () => void = () => undefined) {
   const deletes: string[] = []
   const handle: Handler = async (request) => {
@@ -88,7 +91,7 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
   return { deletes, parts }
 }
 
-test('an object that has taken the place of another one is not deleted', async () => {
+test('an object that has replaced another one of the same name is not deleted', async () => {
   const uids = new Map([['a', '1']])
   const { deletes, parts } = content(uids, () => uids.set('a', '2'))
   const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => true })
@@ -97,14 +100,14 @@ test('an object that has taken the place of another one is not deleted', async (
   assert.match(textOf(faults[0]), /unexpected items still remain/)
 })
 
-test('nothing of a namespace that has taken the place of this one is deleted', async () => {
+test('nothing is deleted in a new namespace of the same name', async () => {
   const { deletes, parts } = content(new Map([['a', '1']]))
   const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => false })
   assert.deepEqual(deletes, [])
-  assert.deepEqual(faults, ['the namespace is not being deleted any more'])
+  assert.deepEqual(faults, ['the namespace is no longer being deleted'])
 })
 
-test('what is left of a namespace stays when it is not being deleted any more', async () => {
+test('the rest of a namespace is kept when it is no longer being deleted', async () => {
   const { deletes, parts } = content(
     new Map(Array.from({ length: 1_000 }, (_, index) => [`c${index}`, '1'])),
   )
@@ -113,10 +116,10 @@ test('what is left of a namespace stays when it is not being deleted any more', 
     isEnding: async () => deletes.length < 100,
   })
   assert.ok(deletes.length < 300, `${deletes.length} were deleted`)
-  assert.deepEqual(faults, ['the namespace is not being deleted any more'])
+  assert.deepEqual(faults, ['the namespace is no longer being deleted'])
 })
 
-test('nothing else is deleted while a pod could not be', async () => {
+test('nothing else is deleted while a pod cannot be deleted', async () => {
   const { deletes, parts } = content(new Map([['a', '1']]))
   const refused = { kind: 'Status', message: 'not now' }
   const handle: Handler = async (request, user) => {
@@ -134,7 +137,7 @@ test('nothing else is deleted while a pod could not be', async () => {
   assert.deepEqual(deletes, [])
 })
 
-test('the event loop runs on while a great many pods are looked at', async () => {
+test('the event loop keeps running while very many pods are processed', async () => {
   const { parts } = content(new Map(Array.from({ length: 100 }, (_, index) => [`p${index}`, '1'])))
   let reads = 0
   let most = 0

@@ -1,4 +1,4 @@
-/** Deletes what is in a namespace, as far as that is possible now. */
+/** Deletes the content of a namespace, as far as that is possible now. */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
@@ -16,17 +16,18 @@ import { deleteRemote } from './delete-remote.ts'
 import { failureOf, outcomeOf } from '../write-outcome.ts'
 
 /**
- * Deletes under way for one namespace, and resources of it that are looked at: more would only wait
- * for etcd.
+ * Maximum number of concurrent deletes per resource. RESOURCES_MAX limits the resources that are
+ * processed concurrently. More would only wait for etcd.
  */
 const DELETES_MAX = 16
 /**
- * Objects that are deleted before it is asked again whether the namespace is still being deleted.
+ * Number of objects that are deleted before the next check whether the namespace is still being
+ * deleted.
  */
 const BATCH = 128
 const RESOURCES_MAX = 8
 
-/** Upstream's guess of how long finalizers take. */
+/** kube-controller-manager's estimate of how long finalizers take. */
 const FINALIZERS_SECONDS = 15
 
 export type ContentOptions = {
@@ -34,25 +35,25 @@ export type ContentOptions = {
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
   /**
-   * Whether the namespace is still being deleted, as it is stored now: another one of its name is
-   * not.
+   * Whether the stored namespace is still the one that is being deleted, and not a new one of the
+   * same name.
    */
   readonly isEnding: () => Promise<boolean>
   /**
-   * Whether pods go first: what they use must not vanish below them (KEP-5080, gate
-   * OrderedNamespaceDeletion).
+   * Whether pods are deleted first, so that objects that they use do not vanish while they run
+   * (KEP-5080, gate OrderedNamespaceDeletion).
    */
   readonly podsFirst: boolean
   readonly wallMs: () => number
-  /** Absent: that of the system. */
+  /** Source of time. Defaults to the system time. */
   readonly time?: SlicesTime
   readonly signal: AbortSignal
-  /** Absent: there are no remote servers. */
+  /** The content of remote servers, if there are any. */
   readonly remote?: RemoteContent | undefined
 }
 
 export type DeleteContentResult = ContentReport & {
-  /** In how many seconds the rest may be gone; 0 if nothing is left, or nobody knows. */
+  /** Estimated seconds until the rest is gone. 0 if nothing is left, or if the time is unknown. */
   readonly estimateSeconds: number
 }
 
@@ -67,7 +68,7 @@ export async function deleteContent(
   const pods = options.podsFirst ? resources.filter(isPods) : []
   for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, options))
   const ofPods = totals.report()
-  // A pod that could not be deleted may run.
+  // A pod that could not be deleted may still be running.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0)
     return { ...ofPods, remaining: undefined }
   // limit: pods are one resource
@@ -134,7 +135,7 @@ class Totals {
 
 const nothing: RemainingContent = { estimateSeconds: 0, count: 0, finalizers: new Map() }
 
-/** Deletes all objects of one resource. Never fails: what went wrong is in the result. */
+/** Deletes all objects of one resource. Never rejects: errors are part of the result. */
 async function deleteAll(
   resource: Resource,
   namespace: KubeObject,
@@ -188,8 +189,8 @@ async function estimateRemaining(
 }
 
 /**
- * The longest grace period of pods that run, in seconds; 0 if that much has passed since the
- * namespace was deleted.
+ * Returns the longest grace period of running pods in seconds, or 0 if that much time has passed
+ * since the namespace was deleted.
  */
 async function graceLeft(
   pods: readonly Item[],
@@ -211,8 +212,8 @@ async function graceLeft(
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion'])
 
 /**
- * Returns why one could not be deleted, if so: the rest of the resource is then left for the next
- * time.
+ * Deletes the objects. If one of them cannot be deleted, the reason is returned and the rest is
+ * left for the next pass.
  */
 async function deleteEach(
   resource: Resource,
@@ -220,9 +221,9 @@ async function deleteEach(
   options: ContentOptions,
 ): Promise<string | undefined> {
   for (let at = 0; at < items.length; at += BATCH) {
-    // Asked after the list: all that was listed is then of this namespace, and not of a new one of
-    // the same name.
-    if (!(await options.isEnding())) return 'the namespace is not being deleted any more'
+    // Checked after the list, so that everything on the list belongs to this namespace, and not to
+    // a new one of the same name.
+    if (!(await options.isEnding())) return 'the namespace is no longer being deleted'
     const fault = await deleteBatch(resource, items.slice(at, at + BATCH), options)
     if (fault !== undefined) return fault
   }
@@ -243,14 +244,14 @@ async function deleteBatch(
       if (fault !== undefined || signal.aborted) return
       if (slices.isOver) await slices.turn()
       const { uid, isMarked, finalizers } = headOf(item)
-      // A delete in the background takes the finalizers of the garbage collector away; of others it
-      // changes nothing.
+      // A background delete removes the finalizers of the garbage collector. On an object with
+      // other finalizers it changes nothing.
       if (isMarked && !finalizers.some((finalizer) => collectorFinalizers.has(finalizer))) continue
       const { namespace, name = '' } = keys.parse(item.key) ?? {}
       const path = objectPath(resource, namespace, name)
       const body = { ...inBackground, preconditions: { uid } }
       const response = await request(handle, { method: 'DELETE', path, body, signal })
-      // Of a conflict the next list tells what has the name now.
+      // After a conflict, the next list shows which object has the name now.
       if (outcomeOf(response) === undefined) fault ??= failureOf(path, response)
     }
   }
@@ -258,5 +259,5 @@ async function deleteBatch(
   return fault
 }
 
-/** The garbage collector is not needed: all that is in the namespace goes. */
+/** The garbage collector is not needed, because the whole content of the namespace is deleted. */
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }

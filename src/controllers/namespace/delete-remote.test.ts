@@ -12,7 +12,7 @@ const resource = {
 const path = '/apis/example.com/v1/namespaces/n/things'
 const { signal } = new AbortController()
 
-/** A server that has these things until they are deleted; `asked`: what it was asked. */
+/** Creates a server that has these things until they are deleted. `asked` records its requests. */
 function remote(
   names: string[],
   finalizers?: readonly string[],
@@ -35,7 +35,7 @@ const answering =
   (status: number, text: string): Handler =>
   async () => ({ status, headers: {}, body: Buffer.from(text) })
 
-test('what is there is deleted together, or one by one', async () => {
+test('objects are deleted as a collection, or one by one', async () => {
   const both = remote(['a', 'b'])
   assert.deepEqual(await deleteRemote(resource, 'n', { ...both, signal }), {
     count: 0,
@@ -55,7 +55,7 @@ test('what is there is deleted together, or one by one', async () => {
   assert.deepEqual(none.asked, [`GET ${path}`])
 })
 
-test('what stays is counted, with its finalizers or a fault', async () => {
+test('remaining objects are counted, with their finalizers or an error', async () => {
   const held = await deleteRemote(resource, 'n', { ...remote(['a', 'b'], ['hold']), signal })
   assert.deepEqual(held, { count: 2, finalizers: new Map([['hold', 2]]) })
   const kept = await deleteRemote(resource, 'n', { ...remote(['a'], []), signal })
@@ -65,7 +65,7 @@ test('what stays is counted, with its finalizers or a fault', async () => {
   )
 })
 
-test('a resource that is gone has nothing', async () => {
+test('a resource that was removed has no objects', async () => {
   const gone = answering(404, '404 page not found\n')
   assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), {
     count: 0,
@@ -73,11 +73,11 @@ test('a resource that is gone has nothing', async () => {
   })
 })
 
-test('a server that is away is a fault, in its words or with its status', async () => {
+test('the error of an unavailable server is its message or its status', async () => {
   const away = answering(503, 'service unavailable\n')
   assert.match(
     (await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '',
-    /things answers 503$/,
+    /things returned status 503$/,
   )
   const refused = answering(403, JSON.stringify({ message: 'not you' }))
   assert.equal((await deleteRemote(resource, 'n', { handle: refused, signal })).fault, 'not you')

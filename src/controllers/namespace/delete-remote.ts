@@ -1,6 +1,6 @@
 /**
- * Deletes what a remote API server has in a namespace, by requests that this server passes on to
- * it.
+ * Deletes the objects of a remote API server in a namespace, with requests that this server passes
+ * on.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
@@ -17,7 +17,7 @@ import {
 import type { RemoteResource } from '../remote/remote-content.ts'
 import { readPage, type RemoteHead } from '../remote/remote-heads.ts'
 
-/** Objects that are looked at in one pass. */
+/** Number of objects that are processed in one pass. */
 const PAGE_ITEMS = 500
 
 export type RemoteLeft = {
@@ -32,7 +32,7 @@ type DeleteRemoteOptions = { readonly handle: Handler; readonly signal: AbortSig
 const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }
 
-/** Never fails: what went wrong is in the result. */
+/** Deletes the objects of one resource. Never rejects: errors are part of the result. */
 export async function deleteRemote(
   resource: DeletedResource,
   namespace: string,
@@ -54,7 +54,7 @@ export async function deleteRemote(
     })
   const list = async (): Promise<RemoteList> => {
     const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
-    // The resource, or its server, is gone meanwhile.
+    // The resource or its server was removed in the meantime.
     if (response.status === NOT_FOUND || response.status === NOT_ALLOWED)
       return { items: [], count: 0 }
     if (response.status >= FAILURE) throw new Error(failureText(path, response))

@@ -23,7 +23,7 @@ const ending = (uid: string, finalizers: readonly string[]): KubeObject => ({
   spec: { finalizers: ['kubernetes'] },
 })
 
-test('one that is deleted while nobody looks, and had the name of another, is emptied, too', async () => {
+test('a namespace that replaces a deleted one of the same name while no watch is open is also emptied', async () => {
   await using plane = await MemoryControlPlane.start([namespaces])
   const watches: EventSource[] = []
   let open = Promise.resolve()
@@ -71,7 +71,7 @@ test('one that is deleted while nobody looks, and had the name of another, is em
   await until(isFinalized)
 })
 
-test('a namespace is emptied when the creates in it that are in progress have ended', async () => {
+test('a namespace is emptied after the creates in progress in it have ended', async () => {
   await using plane = await MemoryControlPlane.start([namespaces])
   const { handle, registry, accessOf } = plane
   const creates = new InProgress()

@@ -1,6 +1,6 @@
 /**
- * The namespace-controller: empties each namespace that is being deleted, tells in its conditions
- * what is left, and finalizes it.
+ * The namespace-controller. It deletes the content of each namespace that is being deleted, reports
+ * in its conditions what is left, and finalizes it.
  */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
@@ -24,17 +24,24 @@ import { undiscoveredText, withConditions } from './conditions.ts'
 import { deleteContent } from './delete-content.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
 
-/** Upstream's number. */
+/** Number of workers, as in kube-controller-manager. */
 const NAMESPACES_MAX = 10
 /**
- * After a namespace was deleted, other replicas may still create objects in it until their caches
- * show that. Upstream waits 5 s, for informers that are further behind than the caches of servers.
- * A create that takes longer looks at the namespace again before it stores.
+ * Delay after a namespace was deleted. Other replicas may still create objects in it until their
+ * caches show the deletion. kube-controller-manager waits 5 s, for informers that lag further
+ * behind than the caches of servers. A create that takes longer checks the namespace again before
+ * it is stored.
  */
 const REPLICAS_MS = 2_000
-/** The first wait for what is left; the next ones double, up to half of upstream's estimate. */
+/**
+ * First delay before what is left is checked again. Delays double, up to half of
+ * kube-controller-manager's estimate.
+ */
 const LEFT_MS_FIRST = 500
-/** When the status or the finalizers are written by somebody else at the same time. */
+/**
+ * Maximum number of attempts when other clients write the status or the finalizers at the same
+ * time.
+ */
 const WRITE_TRIES = 5
 
 const finalizer = 'kubernetes'
@@ -45,24 +52,24 @@ export type NamespaceControllerOptions = {
   readonly accessOf: CacheAccessOf
   /** Creates in progress in this process, by namespace. */
   readonly creates: Pick<InProgress, 'onIdle'>
-  /** Whether other processes may have the same database. */
+  /** Whether other processes may use the same database. */
   readonly hasReplicas: boolean
   readonly metrics: QueueMetrics
   readonly gates: Gates
   readonly clock: Clock
   readonly log: Log
-  /** Absent: that of the system. */
+  /** Source of time. Defaults to the system time. */
   readonly time?: Time
-  /** What remote servers have in namespaces. Absent: nothing. */
+  /** Returns what remote servers have in namespaces. Absent if there are none. */
   readonly remote?: (() => RemoteContent) | undefined
 }
 
 type Ending = {
-  /** Another one of the same name is deleted anew. */
+  /** Identifies the namespace. Another one of the same name is handled separately. */
   readonly uid: string
-  /** By the monotonic clock: before that, other replicas may still create objects in it. */
+  /** Time on the monotonic clock until which other replicas may still create objects in it. */
   readonly beginMs: number
-  /** How long to wait when something is left. */
+  /** Delay before the next check if something is left. */
   waitMs: number
 }
 
@@ -102,7 +109,7 @@ export class NamespaceController implements AsyncDisposable {
       log,
       time,
     })
-    // Never fails.
+    // This promise never rejects.
     void this.#informer.start()
   }
 
@@ -111,7 +118,7 @@ export class NamespaceController implements AsyncDisposable {
     await Promise.all([this.#informer?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
   }
 
-  /** `uid` is empty if it is not being deleted. */
+  /** Records a namespace. `uid` is empty if the namespace is not being deleted. */
   #set(name: string, uid: string): void {
     if (uid === '') this.#ending.delete(name)
     else if (this.#ending.get(name)?.uid !== uid) {
@@ -123,7 +130,10 @@ export class NamespaceController implements AsyncDisposable {
     }
   }
 
-  /** A number: something is left, and is to be looked at again after so many ms. */
+  /**
+   * Processes a namespace once. A number means that something is left, which is checked again after
+   * this many milliseconds.
+   */
   async #work(name: string): Promise<number | undefined> {
     const namespace = await this.#read(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined)
@@ -141,12 +151,12 @@ export class NamespaceController implements AsyncDisposable {
       remote,
     } = this.#options
     const ending = this.#ending.get(name)
-    // Its event comes, and queues it.
+    // The event of this namespace has not arrived yet, and will queue it.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
     const earlyMs = ending.beginMs - clock.monotonicMs()
     if (earlyMs > 0) return earlyMs
-    // Since the event, admission refuses creates: those in progress are the last ones that may
-    // store something.
+    // Since the deletion event, admission rejects creates. Those in progress are the last ones that
+    // may store something.
     if (creates.onIdle(name, () => this.#queue.add(name))) return undefined
     const { signal } = this.#stopping
     const isEnding = async (): Promise<boolean> => {
@@ -169,18 +179,18 @@ export class NamespaceController implements AsyncDisposable {
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
     const { estimateSeconds, undiscovered = [] } = deleted
-    // What a server has that cannot be asked may be in the namespace, so it stays.
+    // A server that cannot be reached may have objects in the namespace, so the namespace stays.
     const faults =
       undiscovered.length === 0
         ? deleted.faults
         : [undiscoveredText(undiscovered), ...deleted.faults]
     const isDone = faults.length === 0 && estimateSeconds === 0
-    // What goes with this needs no conditions any more.
+    // A namespace that disappears with the next write needs no conditions.
     if (!isDone || !isLast(namespace)) {
       await this.#change(namespace, 'status', (current) =>
         withConditions(current, deleted, this.#now()),
       ).catch((error: unknown) =>
-        log('warn', 'the conditions of a namespace cannot be written', {
+        log('warn', 'failed to write the conditions of a namespace', {
           name,
           error: String(error),
         }),
@@ -213,7 +223,9 @@ export class NamespaceController implements AsyncDisposable {
       const response = await request(this.#options.handle, { method: 'PUT', path, body, signal })
       if (outcomeOrThrow(path, response) === 'done') return
     }
-    throw new Error(`the ${subresource} of namespace ${name} is written by others all the time`)
+    throw new Error(
+      `writing the ${subresource} of namespace ${name} failed because of too many conflicts`,
+    )
   }
 }
 
@@ -228,7 +240,7 @@ function nextWait(ending: Ending, estimateSeconds: number): number {
 const finalizersOf = (namespace: KubeObject): readonly string[] =>
   textsOf(fieldsOf(namespace['spec'])['finalizers'])
 
-/** Whether nothing else keeps the namespace. */
+/** Whether nothing but this controller keeps the namespace. */
 const isLast = (namespace: KubeObject): boolean =>
   finalizersOf(namespace).every((one) => one === finalizer) &&
   (namespace.metadata.finalizers ?? []).length === 0

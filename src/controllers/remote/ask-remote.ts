@@ -1,6 +1,6 @@
 /**
- * A request of a controller that this server passes on to a remote one, whose answer may come piece
- * by piece, be long, or not come.
+ * Sends a request of a controller that this server passes on to a remote one. The response may
+ * arrive in pieces, be too long, or never arrive.
  */
 import { parseJson } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
@@ -9,15 +9,15 @@ import type { Handler } from '../../api/request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { deadline, type Timers } from '../../lib/time/timers.ts'
 
-/** An answer that is longer is a failure: lists are asked for in pages. */
+/** Maximum size of a response. A longer one is an error, because lists are requested in pages. */
 const ANSWER_BYTES_MAX = 32 << 20
-/** A remote server that takes longer holds up the queue of a controller. */
+/** Time limit of a request. A slower remote server would block the queue of a controller. */
 const ANSWER_MS_MAX = 20_000
 
 export type RemoteCall = OwnRequest & { readonly timers: Pick<Timers, 'after'> }
 export type RemoteAnswer = { readonly status: number; readonly bytes: Buffer }
 
-/** The whole answer. Fails if it is too long or too late. */
+/** Returns the whole response. Rejects if it is too long or too late. */
 export async function askRemote(
   handle: Handler,
   { timers, signal, ...asked }: RemoteCall,
@@ -29,30 +29,30 @@ export async function askRemote(
 }
 
 /**
- * A Status has some hundred bytes; what is longer is not looked at, since it would be parsed in one
- * go.
+ * Maximum size of a Status. Normal ones have some hundred bytes; a longer one is ignored, since
+ * parsing it would block the event loop.
  */
 const STATUS_BYTES_MAX = 64 << 10
 
-/** The Status that was answered. Empty: it is none. */
+/** Returns the Status in a response, or an empty object if it is not one. */
 export function answeredObject({ bytes }: Pick<RemoteAnswer, 'bytes'>): Fields {
   if (bytes.length > STATUS_BYTES_MAX) return {}
   try {
     return fieldsOf(parseJson(bytes))
   } catch {
-    // A text, such as `service unavailable`.
+    // The response is text, such as `service unavailable`.
     return {}
   }
 }
 
 export const failureText = (path: string, answer: RemoteAnswer): string =>
-  textOf(answeredObject(answer)['message']) || `${path} answers ${answer.status}`
+  textOf(answeredObject(answer)['message']) || `${path} returned status ${answer.status}`
 
 export const FAILURE = 400
 export const NOT_FOUND = 404
 export const NOT_ALLOWED = 405
 
-/** What is not read would hold a connection to the remote server. */
+/** Reads the whole body. An unread response would keep a connection to the remote server. */
 async function bytesOf(response: ApiResponse, signal: AbortSignal): Promise<Buffer> {
   const parts: Buffer[] = []
   let length = 0
@@ -60,7 +60,7 @@ async function bytesOf(response: ApiResponse, signal: AbortSignal): Promise<Buff
     for (const buffer of buffers) {
       length += buffer.length
       if (length > ANSWER_BYTES_MAX)
-        throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`)
+        throw new Error(`the response has more than ${ANSWER_BYTES_MAX} bytes`)
       parts.push(Buffer.from(buffer))
     }
   }

@@ -1,5 +1,5 @@
 /**
- * What remote API servers have, as discovery tells it. Controllers ask them about it through this
+ * The content of remote API servers according to discovery. Controllers access it through this
  * server.
  */
 
@@ -14,23 +14,25 @@ export type RemoteResource = {
 }
 
 export type RemoteContent = {
-  /** Namespaced ones, each in the preferred version. */
+  /** Namespaced resources, each in the preferred version. */
   readonly resources: readonly RemoteResource[]
-  /** Versions, as `group/version`, whose server cannot be asked now what it has. */
+  /** Versions, as `group/version`, whose server cannot be reached for discovery at the moment. */
   readonly stale: readonly string[]
 }
 
 export type RemoteVersion = {
   readonly group: string
   readonly version: string
-  /** Undefined: its server cannot be asked now. */
+  /** Undefined if the server cannot be reached at the moment. */
   readonly resources: readonly RemoteResource[] | undefined
 }
 
 export type RemoteApis = {
-  /** For controllers that look into every resource of a namespace. */
+  /** Returns the content for controllers that go through every resource of a namespace. */
   readonly content: () => RemoteContent
-  /** All versions that APIServices name; the preferred ones of a group first. */
+  /**
+   * Returns all group versions that APIServices name, with the preferred versions of a group first.
+   */
   readonly versions: () => readonly RemoteVersion[]
   readonly onChange: (listener: () => void) => Disposable
 }

@@ -1,6 +1,6 @@
 /**
- * Reads what controllers ask of the objects of a remote server, which may say anything: in slices,
- * field by field, the rest is skipped.
+ * Reads the parts of a remote server's objects that controllers need. The server may send anything,
+ * so its JSON is read field by field, in slices, and other fields are skipped.
  */
 import {
   eachField,
@@ -15,23 +15,26 @@ import { type Json, numberOf, textOf } from '../../api/object.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { headFrom, type ObjectHead } from '../object-head.ts'
 
-/** A server that does not know pages may list all that it has. */
+/**
+ * Maximum number of items of a list. A server that does not support paging may list all of its
+ * objects.
+ */
 const ITEMS_MAX = 100_000
 
-/** An object of a remote server. */
+/** The head of an object of a remote server. */
 export type RemoteHead = ObjectHead & {
-  /** Empty: it is cluster-scoped. */
+  /** Empty if the object is cluster-scoped. */
   readonly namespace: string
   readonly name: string
-  /** Opaque; empty: it has none. */
+  /** An opaque string; empty if the object has none. */
   readonly resourceVersion: string
 }
 
-/** The end of a page. */
+/** The fields of a page of a list besides its items. */
 export type ReadPage = {
-  /** How many follow, if the server says it. */
+  /** Number of objects that follow, if the server reports it. */
   readonly remaining: number
-  /** Empty: it was the last one. */
+  /** The continue token; empty on the last page. */
   readonly next: string
   readonly resourceVersion: string
 }
@@ -42,7 +45,7 @@ export type RemoteEvent = {
   readonly code: number
 }
 
-/** Metadata alone, if the server knows that. */
+/** Accept headers that request only metadata, if the server supports that. */
 export const acceptObject = acceptOf('PartialObjectMetadata')
 export const acceptList = acceptOf('PartialObjectMetadataList')
 
@@ -50,14 +53,17 @@ function acceptOf(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
 }
 
-/** Fails if it is no object. */
+/** Reads an object. Rejects if the JSON is not an object with a name and a uid. */
 export async function readHead(json: Buffer): Promise<RemoteHead> {
   const metadata = new Map<string, Json>()
   await inSlices(readFields(json.toString(), { metadata: metadataSteps(metadata) }))
   return remoteHeadOf(metadata)
 }
 
-/** `take` is called for each object, whatever it lacks. Fails if it is no list. */
+/**
+ * Reads a page of a list and calls `take` for each object, even if fields are missing. Rejects if
+ * the JSON is not a list.
+ */
 export const readPage = (json: Buffer, take: (head: RemoteHead) => void): Promise<ReadPage> =>
   inSlices(pageSteps(json.toString(), take))
 
@@ -72,7 +78,7 @@ function* pageSteps(text: string, take: (head: RemoteHead) => void): Steps<ReadP
         remainingItemCount: into(page, 'remainingItemCount'),
       }),
     items: (scanner) => {
-      // Go writes a list without items as null.
+      // Go encodes a list without items as null.
       isList = scanner.peekType() === 'array' || scanner.peekType() === 'null'
       return eachItem(scanner, ITEMS_MAX, function* (item) {
         const metadata = new Map<string, Json>()
@@ -81,7 +87,7 @@ function* pageSteps(text: string, take: (head: RemoteHead) => void): Steps<ReadP
       })
     },
   })
-  if (!isList) throw new Error('it is no list')
+  if (!isList) throw new Error('the response is not a list')
   return {
     next: textOf(page.get('continue')),
     resourceVersion: textOf(page.get('resourceVersion')),
@@ -89,7 +95,7 @@ function* pageSteps(text: string, take: (head: RemoteHead) => void): Steps<ReadP
   }
 }
 
-/** A line of a watch. The head of an event without an object is empty. */
+/** Reads a line of a watch. The head of an event without an object is empty. */
 export async function readEvent(line: string): Promise<RemoteEvent> {
   const event = new Map<string, Json>()
   const metadata = new Map<string, Json>()
@@ -119,8 +125,8 @@ const metadataSteps =
     eachField(scanner, Object.fromEntries(wanted.map((name) => [name, into(found, name)])))
 
 /**
- * A value that is too large is as if it were not there: one object must not keep the others of its
- * kind from being read.
+ * Reads a value. One that is too large is treated as absent, so that one object cannot prevent the
+ * others of its kind from being read.
  */
 const into = (found: Map<string, Json>, name: string) =>
   function* (scanner: JsonScanner): Steps<void> {
@@ -143,7 +149,7 @@ function remoteHeadOf(metadata: ReadonlyMap<string, Json>): RemoteHead {
   return head
 }
 
-/** Most objects have neither: they share these. */
+/** Shared by the many objects that have neither finalizers nor owners. */
 const none: readonly never[] = []
 
 function headIn(metadata: ReadonlyMap<string, Json>): RemoteHead {

@@ -14,12 +14,12 @@ import { RemoteInformer } from './remote-informer.ts'
 import { RemoteCalls, RemoteObjects } from './remote-objects.ts'
 
 const { signal } = new AbortController()
-/** Waits are over at once. */
+/** Time in which all but long delays end at once. */
 const time: Time = {
   ...systemTime,
   after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run),
 }
-const none: Handler = () => Promise.reject(new Error('not asked for'))
+const none: Handler = () => Promise.reject(new Error('unexpected request'))
 
 class RemoteInformerFixture implements AsyncDisposable {
   readonly told = new Map<string, string>()
@@ -57,7 +57,7 @@ class RemoteInformerFixture implements AsyncDisposable {
 
 const item = (name: string) => ({ metadata: { name, namespace: 'n', uid: `uid-${name}` } })
 
-test('all pages are told, then each change, whatever pieces it comes in', async () => {
+test('all pages are reported, then each change, no matter how the data is split', async () => {
   const event = JSON.stringify({ type: 'ADDED', object: item('c') })
   const gone = JSON.stringify({ type: 'DELETED', object: item('a') })
   const whole = Buffer.from(
@@ -80,8 +80,8 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
     known: ['//remote.example.com/v1/things/n/old'],
   })
   await one.followed.listed
-  await until(() => one.names().join() === 'b,c', 'all changes are told')
-  await until(() => asked.length === 4, 'the watch goes on')
+  await until(() => one.names().join() === 'b,c', 'all changes are reported')
+  await until(() => asked.length === 4, 'the next watch is open')
   assert.deepEqual(asked, ['list null', 'list more', 'watch 5', 'watch 7'])
   assert.deepEqual(one.gone, [
     '//remote.example.com/v1/things/n/old',
@@ -89,13 +89,13 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
   ])
 })
 
-test('while the server is away what was known stays known, and what went meanwhile is told when it is back', async () => {
+test('known objects stay known while the server is away, and deletions are reported when it is back', async () => {
   const remote = new RemoteApiServer()
   remote.create('a')
   remote.create('b')
   await using one = new RemoteInformerFixture(remote.before(none))
   await one.followed.listed
-  await until(() => remote.watchers === 1, 'it is watched')
+  await until(() => remote.watchers === 1, 'the resource is watched')
   let asked = 0
   remote.answer = () => {
     asked++
@@ -104,15 +104,15 @@ test('while the server is away what was known stays known, and what went meanwhi
   remote.objects.clear()
   remote.create('c')
   remote.endWatches()
-  await until(() => asked > 3, 'it is asked again and again')
+  await until(() => asked > 3, 'requests are retried')
   assert.deepEqual(one.gone, [])
   remote.answer = () => undefined
-  await until(() => one.names().join() === 'c', 'all is told')
+  await until(() => one.names().join() === 'c', 'all changes are reported')
 })
 
 const strange: { readonly [name: string]: () => ApiResponse } = {
-  'a page that goes on for ever': () => answering(200, '{"metadata":{"continue":"x"},"items":[]}'),
-  'no list': () => answering(200, '{"metadata":{},"items":{}}'),
+  'pages without end': () => answering(200, '{"metadata":{"continue":"x"},"items":[]}'),
+  'items that are not a list': () => answering(200, '{"metadata":{},"items":{}}'),
   'no items': () => answering(200, '{"metadata":{}}'),
   'an object without a uid': () =>
     answering(200, '{"metadata":{},"items":[{"metadata":{"name":"x"}}]}'),
@@ -120,29 +120,29 @@ const strange: { readonly [name: string]: () => ApiResponse } = {
   'a line without an end': () => ({ status: 200, headers: {}, frames: endless() }),
 }
 for (const [name, answer] of Object.entries(strange)) {
-  test(`a server that answers ${name} is asked again, and nothing is told`, async () => {
+  test(`requests to a server that sends ${name} are retried, and nothing is reported`, async () => {
     let asked = 0
     await using one = new RemoteInformerFixture(async () => {
       asked++
       return answer()
     })
     await one.followed.tried
-    await until(() => asked > 1, 'it is asked again')
+    await until(() => asked > 1, 'the request is retried')
     assert.deepEqual([one.followed.isListed, one.names(), one.gone], [false, [], []])
   })
 }
 
-test('the event loop runs on while an event without an end is watched, and the watch is given up', async () => {
+test('the event loop keeps running during an endless event, and the watch is aborted', async () => {
   const remote = new RemoteApiServer()
   let closed = 0
   remote.answer = ({ query }) =>
     query.has('watch') ? { status: 200, headers: {}, frames: endless(() => closed++) } : undefined
   await using one = new RemoteInformerFixture(remote.before(none))
   await one.followed.listed
-  await until(() => closed > 0, 'it is given up')
+  await until(() => closed > 0, 'the watch is aborted')
 })
 
-test('an object with more owners than can be read is one without, and the others are known', async () => {
+test('an object with too many owners is treated as one without owners, and others are known', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o'.repeat(250), uid: 'u' }
   const many = {
     metadata: {
@@ -157,7 +157,7 @@ test('an object with more owners than can be read is one without, and the others
   assert.deepEqual(one.followed.get('//remote.example.com/v1/things/n/many')?.owners, [])
 })
 
-/** Counted as half a megabyte, in a tenth of that of JSON. */
+/** Creates an object that counts as half a megabyte, although its JSON is only a tenth of that. */
 const owned = (name: string) => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
   return {
@@ -167,10 +167,10 @@ const owned = (name: string) => {
     },
   }
 }
-/** More than the owners of one resource may take. */
+/** More such objects than the memory limit of one resource allows. */
 const OWNED = 150
 
-test('objects whose owners take more memory than one resource may have are not followed', async () => {
+test('a resource whose owners exceed the memory limit is not followed', async () => {
   const errors: string[] = []
   const log: Log = (_, __, fields) => errors.push(String(fields?.['error']))
   await using one = new RemoteInformerFixture(
@@ -178,12 +178,14 @@ test('objects whose owners take more memory than one resource may have are not f
     { log },
   )
   await one.followed.tried
-  assert.deepEqual(errors, ['Error: there are more than 100000 objects, or 67108864 bytes of them'])
+  assert.deepEqual(errors, [
+    'Error: the resource has more than 100000 objects or 67108864 bytes of metadata',
+  ])
   assert.equal(one.followed.isListed, false)
   assert.ok(one.names().length < OWNED)
 })
 
-test('an object that changes, or goes and comes back, takes the memory of one', async () => {
+test('an object that is changed, or deleted and recreated, is counted once', async () => {
   const remote = new RemoteApiServer()
   await using one = new RemoteInformerFixture(remote.before(none))
   await one.followed.listed
@@ -194,11 +196,14 @@ test('an object that changes, or goes and comes back, takes the memory of one', 
     remote.create('a', { ownerReferences })
   }
   remote.create('last')
-  await until(() => one.told.has('//remote.example.com/v1/things/n/last'), 'all changes are told')
+  await until(
+    () => one.told.has('//remote.example.com/v1/things/n/last'),
+    'all changes are reported',
+  )
   assert.deepEqual(remote.asked, Array(2).fill('GET /apis/remote.example.com/v1/things'))
 })
 
-test('calls that fail together are one failure: the wait after it is the first', async () => {
+test('calls that fail together count as one failure, so the next delay is the first one', async () => {
   let nowMs = 1_000
   const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
   const objects = new RemoteObjects(things, {
@@ -214,16 +219,16 @@ test('calls that fail together are one failure: the wait after it is the first',
     return calls.map((one) => (one.status === 'rejected' ? String(one.reason.message) : 'found'))
   }
   assert.deepEqual(await messages(8), Array(8).fill('cut'))
-  assert.match((await messages(1))[0] ?? '', /was away a moment ago$/)
+  assert.match((await messages(1))[0] ?? '', /was unavailable a moment ago$/)
   nowMs += 500
   assert.deepEqual(await messages(1), ['cut'])
   nowMs += 500
-  assert.match((await messages(1))[0] ?? '', /was away a moment ago$/)
+  assert.match((await messages(1))[0] ?? '', /was unavailable a moment ago$/)
   nowMs += 500
   assert.deepEqual(await messages(1), ['cut'])
 })
 
-test('objects of another scope, or without a name that can be one, are not known', async () => {
+test('objects of another scope or with an invalid name are ignored', async () => {
   const items = [
     item('a'),
     { metadata: { name: 'wide', uid: 'w' } },
@@ -276,7 +281,7 @@ function endless(onClose: () => void = () => undefined): FrameSource {
 
 const cut: Handler = () => Promise.reject(new Error('cut'))
 
-/** A server that has these objects, and tells of no others. */
+/** Creates a server that has these objects and reports no changes. */
 const listing =
   (items: readonly object[]): Handler =>
   async ({ query }) =>

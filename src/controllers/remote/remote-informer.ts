@@ -1,7 +1,7 @@
 /**
- * Follows the objects of one resource of a remote server, by a list and a watch that this server
- * passes on. While the server is away nothing is told: what was known stays known. What a new list
- * no longer has is told as gone.
+ * Follows the objects of one resource of a remote server, with a list and a watch that this server
+ * passes on. While the server is away, nothing is reported, and known objects stay known. Objects
+ * that a new list no longer contains are reported as gone.
  */
 import { request } from '../../api/own-request.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -11,38 +11,38 @@ import { acceptList, acceptObject, readEvent, readPage, type RemoteHead } from '
 import type { RemoteObjects } from './remote-objects.ts'
 import { WatchLines } from './watch-lines.ts'
 
-/** Objects of a page: metadata with managedFields has some KB. */
+/** Number of objects per page. Metadata with managedFields has some KB. */
 const PAGE_ITEMS = 250
-/** What one resource may have in memory. One that has more is not followed. */
+/** Memory limits of one resource. A resource that exceeds them is not followed. */
 const OBJECTS_MAX = 100_000
 const HEADS_BYTES_MAX = 64 << 20
-/** Of an object without owners and finalizers, beside its key; of an owner, beside its texts. */
+/**
+ * Estimated size of an object without owners and finalizers, in addition to its key; and of an
+ * owner, in addition to its strings.
+ */
 const HEAD_BYTES = 300
 const OWNER_BYTES = 500
 /**
- * A watch ends by itself after that, as those of upstream's clients; one that does not is cut some
- * time later.
+ * Lifetime of a watch, as in client-go. A watch that does not end by itself is aborted some time
+ * later.
  */
 const WATCH_SECONDS = 300
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
-/**
- * The wait before a server is asked again: after a watch that ended, after the first failure, and
- * at the most.
- */
+/** Delay after a watch that ended and after the first failure, and the maximum delay. */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 30_000
-/** The wait before one that has too many objects is listed again. */
+/** Delay before a resource with too many objects is listed again. */
 const TOO_MANY_MS = 600_000
 
 class TooManyObjects extends Error {
   override readonly message =
-    `there are more than ${OBJECTS_MAX} objects, or ${HEADS_BYTES_MAX} bytes of them`
+    `the resource has more than ${OBJECTS_MAX} objects or ${HEADS_BYTES_MAX} bytes of metadata`
 }
 
 export type RemoteListener = {
-  /** Undefined: it is gone. */
+  /** Called with the current state of an object; undefined means that it is gone. */
   readonly set: (key: string, head: RemoteHead | undefined) => void
-  /** Keys that were told before, by who followed it earlier. */
+  /** Returns the keys that an earlier informer of this resource reported. */
   readonly known: () => Iterable<string>
 }
 
@@ -64,19 +64,19 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all objects have been told, which is never if the server stays away; or when this
-   * is stopped.
+   * Resolves when all objects have been reported, or when the informer is stopped. It does not
+   * resolve while the server is away.
    */
   get listed(): Promise<void> {
     return this.#listed.promise
   }
 
-  /** Resolves when the server has been asked once, whatever it said. */
+  /** Resolves when the first attempt has ended, successfully or not. */
   get tried(): Promise<void> {
     return this.#tried.promise
   }
 
-  /** Undefined: it is not there, or not listed yet (`isListed`). */
+  /** Returns an object. Undefined if it does not exist, or is not listed yet (`isListed`). */
   get(key: string): RemoteHead | undefined {
     return this.#heads.get(key)
   }
@@ -94,7 +94,7 @@ export class RemoteInformer implements AsyncDisposable {
     await this.#running
   }
 
-  /** Never fails. */
+  /** Never rejects. */
   async #run(): Promise<void> {
     const { log, time } = this.#objects.options
     const signal = AbortSignal.any([this.#stopping.signal, this.#objects.options.signal])
@@ -106,12 +106,12 @@ export class RemoteInformer implements AsyncDisposable {
         failures = 0
       } catch (error) {
         if (signal.aborted) break
-        // One that was followed for a while has not failed again and again.
+        // A failure after a long time of success does not count as a repeated one.
         failures = time.monotonicMs() - since > RETRY_MS_MAX ? 1 : failures + 1
         waitMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
         if (error instanceof TooManyObjects) waitMs = TOO_MANY_MS
         const { path } = this.#objects
-        log('info', 'objects of a remote server cannot be followed; trying again', {
+        log('info', 'failed to follow the objects of a remote server; retrying', {
           path,
           error: String(error),
         })
@@ -128,7 +128,7 @@ export class RemoteInformer implements AsyncDisposable {
     this.#isListed = true
     this.#listed.resolve()
     this.#tried.resolve()
-    // The end of a watch is usual; what it told last is where the next one begins.
+    // Watches end regularly. The next one begins after the last event.
     while (!signal.aborted) {
       version = await this.#watch(version, signal)
       await sleep(this.#objects.options.time, RETRY_MS_FIRST, signal)
@@ -163,8 +163,7 @@ export class RemoteInformer implements AsyncDisposable {
         await this.#emitGone(seen)
         return resourceVersion
       }
-      if (seen.size === before)
-        throw new Error('a page has no new objects, and is not the last one')
+      if (seen.size === before) throw new Error('a page without new objects is not the last one')
       query['continue'] = next
     }
   }
@@ -180,8 +179,8 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the version of the last event when the watch has ended. Fails if it was cut off,
-   * or if everything has to be listed again.
+   * Resolves with the version of the last event when the watch has ended. Rejects if it was
+   * aborted, or if everything has to be listed again.
    */
   async #watch(version: string, signal: AbortSignal): Promise<string> {
     const { path, options } = this.#objects
@@ -203,7 +202,7 @@ export class RemoteInformer implements AsyncDisposable {
     if (!('frames' in response) || response.status >= FAILURE) {
       if ('body' in response && 'close' in response.body) response.body.close?.()
       if ('frames' in response) response.frames.close()
-      throw new Error(`a watch of ${path} answers ${response.status}`)
+      throw new Error(`a watch of ${path} returned status ${response.status}`)
     }
     const { frames } = response
     const onAbort = (): void => frames.close()
@@ -235,7 +234,10 @@ export class RemoteInformer implements AsyncDisposable {
     return head.resourceVersion || last
   }
 
-  /** Undefined: what it says of itself cannot be, and it is not known. */
+  /**
+   * Returns the key of an object. Undefined if its name, uid or scope is invalid, so that it is
+   * ignored.
+   */
   #keyOf({ namespace, name, uid }: RemoteHead): string | undefined {
     const { keys } = this.#objects
     if (name === '' || uid === '' || (namespace !== '') !== keys.isNamespaced) return undefined

@@ -1,8 +1,8 @@
 import type { RemoteResource } from './remote-content.ts'
 
 /**
- * Names of the objects of one remote resource among all that a controller knows. No key of the
- * database has two slashes at its beginning.
+ * Beginning of the keys of remote objects in a controller. No key of the database begins with two
+ * slashes.
  */
 const root = '//'
 
@@ -11,11 +11,14 @@ export const isRemoteKey = (key: string): boolean => key.startsWith(root)
 type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 export class RemoteKeys {
-  /** Ends in a slash. */
+  /** Common prefix of all keys, which ends with a slash. */
   readonly prefix: string
   readonly isNamespaced: boolean
 
-  /** Two versions of a group may be two servers with other objects. */
+  /**
+   * The version is part of the prefix, because two versions of a group may belong to two servers
+   * with different objects.
+   */
   constructor({ group, version, plural, isNamespaced }: RemoteResource) {
     this.prefix = `${root}${group}/${version}/${plural}/`
     this.isNamespaced = isNamespaced
@@ -25,7 +28,7 @@ export class RemoteKeys {
     return this.isNamespaced ? `${this.prefix}${namespace ?? ''}/${name}` : this.prefix + name
   }
 
-  /** Undefined for a key that cannot be one of its objects. */
+  /** Returns undefined for a key that cannot belong to this resource. */
   parse(key: string): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined
     const [first = '', second, ...more] = key.slice(this.prefix.length).split('/')

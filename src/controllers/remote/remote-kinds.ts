@@ -1,35 +1,37 @@
 /**
- * Which kinds remote servers have: what discovery said last of each version. A version whose server
- * cannot be asked keeps its kinds.
+ * The kinds that remote servers have, according to the last discovery of each version. A version
+ * whose server cannot be reached keeps its kinds.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { RemoteApis, RemoteResource, RemoteVersion } from './remote-content.ts'
 import { RemoteCalls, RemoteObjects, type RemoteObjectsOptions } from './remote-objects.ts'
 
-/** Each that is followed is a watch and a connection. */
+/** Maximum number of resources that are followed. Each takes a watch and a connection. */
 const FOLLOWED_MAX = 500
 
-/** A resource in one version: another version may be another server, with other objects. */
+/**
+ * A resource in one version. Another version may belong to another server with different objects.
+ */
 export type RemoteKind = {
   readonly objects: RemoteObjects
   /**
-   * Whether its objects are listed and watched, in this version; otherwise they are asked for one
-   * by one.
+   * Whether its objects are listed and watched in this version. Otherwise they are requested one by
+   * one.
    */
   readonly isFollowed: boolean
 }
 
 export type RemoteKindsOptions = Omit<RemoteObjectsOptions, 'calls'> & {
   readonly apis: RemoteApis
-  /** Verbs that a resource needs for being followed. */
+  /** Verbs that a resource must support to be followed. */
   readonly verbs: readonly string[]
 }
 
 export type KnownKinds = {
   readonly kinds: readonly RemoteKind[]
   /**
-   * Versions, as `group/version`, that remote servers have, whether they can be asked or not: what
-   * this server has of them nobody is served.
+   * Versions, as `group/version`, that remote servers have, whether they can be reached or not.
+   * This server does not serve its own objects in these versions.
    */
   readonly versions: ReadonlySet<string>
 }
@@ -44,7 +46,10 @@ export class RemoteKinds {
     this.#options = options
   }
 
-  /** As discovery is now. Of a resource that has not changed, `objects` are the same as before. */
+  /**
+   * Returns the kinds according to the current discovery. `objects` stay the same instance while
+   * their resource is unchanged.
+   */
   refresh(): KnownKinds {
     const { apis, verbs, log } = this.#options
     const versions = apis.versions()
@@ -52,7 +57,7 @@ export class RemoteKinds {
     const before = this.#objects
     this.#objects = new Map()
     const kinds: RemoteKind[] = []
-    /** The versions that come first are the preferred ones. */
+    /** Resources that are followed already. Preferred versions come first. */
     const followed = new Set<string>()
     for (const resource of versions.flatMap(
       ({ group, version }) => this.#last.get(`${group}/${version}`) ?? [],
@@ -80,8 +85,8 @@ const has = ({ verbs }: RemoteResource, wanted: readonly string[]): boolean =>
   wanted.every((verb) => verbs.includes(verb))
 
 /**
- * The resources of each version, by `group/version`: of those that cannot be asked, what they had
- * before.
+ * Returns the resources of each version by `group/version`. A version that cannot be reached keeps
+ * its previous resources.
  */
 function lastKnown(
   versions: readonly RemoteVersion[],
@@ -100,4 +105,7 @@ const isSame = (one: RemoteResource, other: RemoteResource): boolean =>
   one.kind === other.kind && one.isNamespaced === other.isNamespaced
 
 const reportLimit = (log: Log, count: number): void =>
-  log('warn', 'not all resources of remote servers are followed', { count, limit: FOLLOWED_MAX })
+  log('warn', 'some resources of remote servers are not watched, because there are too many', {
+    count,
+    limit: FOLLOWED_MAX,
+  })

@@ -1,7 +1,7 @@
 /**
- * The objects of one resource of a remote API server. A request that fails says nothing about them:
- * only an answer that names the object says that it is not there. While the server is away, it is
- * asked now and then, so that those who ask do not wait for it.
+ * The objects of one resource of a remote API server. A failed request proves nothing about them:
+ * only a response that names an object shows that it does not exist. While the server is away, it
+ * is called only occasionally, so that callers do not wait for it.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
@@ -21,17 +21,17 @@ import type { RemoteResource } from './remote-content.ts'
 import { acceptObject, readHead, type RemoteHead } from './remote-heads.ts'
 import { RemoteKeys } from './remote-keys.ts'
 
-/** After a failure it is not asked for so long: the first time, and at the most. */
+/** First and maximum time for which a server is not called after a failure. */
 const AWAY_MS_FIRST = 500
 const AWAY_MS_MAX = 30_000
 /**
- * Objects that are asked for or written at the same time, at all remote servers: fewer than a
- * controller has workers, so that servers that do not answer leave some to others.
+ * Maximum number of concurrent calls to all remote servers. It is lower than the number of a
+ * controller's workers, so that servers that do not respond leave some workers for other objects.
  */
 const CALLS_MAX = 8
 /**
- * Which a server answers because of a name that is too long, or can be nobody's: that says nothing
- * of other objects.
+ * Statuses with which servers respond to a name that is too long or invalid. They say nothing about
+ * other objects.
  */
 const nameRefusals: ReadonlySet<number> = new Set([400, 414, 431])
 
@@ -48,10 +48,10 @@ export type RemoteObjectsOptions = {
   readonly calls: RemoteCalls
 }
 
-/** Nobody can say now whether the object is there. */
+/** Thrown if it is unknown at the moment whether an object exists. */
 export class RemoteAway extends Error {
   override readonly name = 'RemoteAway'
-  /** Of the keys of its objects. */
+  /** Prefix of the keys of the resource. */
   readonly prefix: string
 
   constructor(prefix: string, message: string, options?: ErrorOptions) {
@@ -73,19 +73,22 @@ export class RemoteObjects {
     this.keys = new RemoteKeys(resource)
   }
 
-  /** Of all namespaces. */
+  /** Path of the collection in all namespaces. */
   get path(): string {
     const { group, version, plural } = this.resource
     return `/apis/${group}/${version}/${plural}`
   }
 
-  /** As it is now; undefined: the remote server says that there is none. Fails with RemoteAway. */
+  /**
+   * Returns the object as it is now, or undefined if the remote server reports that it does not
+   * exist. Rejects with RemoteAway if neither is known.
+   */
   async get(key: string): Promise<RemoteHead | undefined> {
     const place = this.keys.parse(key)
     return place && this.#limited(() => this.#ask(place))
   }
 
-  /** A write. Fails with RemoteAway if there was no answer. */
+  /** Sends a write. Rejects with RemoteAway if there is no response. */
   send(
     asked: Pick<RemoteCall, 'method' | 'path' | 'body' | 'isMergePatch'>,
   ): Promise<RemoteAnswer> {
@@ -94,9 +97,9 @@ export class RemoteObjects {
   }
 
   /**
-   * A server that does not know the resource, or is not the one that has it, answers 404, too; but
-   * it does not name the object. What it names may be something else of that name, such as the
-   * namespace.
+   * Whether a response shows that the object does not exist. A server that does not know the
+   * resource, or is not the right one, also responds with 404, but does not name the object. The
+   * response may also name something else with this name, such as the namespace.
    */
   isAbsent(answer: RemoteAnswer, name: string): boolean {
     if (answer.status !== NOT_FOUND) return false
@@ -113,9 +116,9 @@ export class RemoteObjects {
     const { calls, time } = this.options
     const { prefix } = this.keys
     if (time.monotonicMs() < this.#awayUntilMs)
-      throw new RemoteAway(prefix, `the server of ${this.path} was away a moment ago`)
+      throw new RemoteAway(prefix, `the server of ${this.path} was unavailable a moment ago`)
     if (calls.underWay >= CALLS_MAX)
-      throw new RemoteAway(prefix, 'enough is asked of remote servers')
+      throw new RemoteAway(prefix, 'too many calls to remote servers are in progress')
     calls.underWay++
     try {
       const answer = await call()
@@ -130,7 +133,7 @@ export class RemoteObjects {
     }
   }
 
-  /** Calls that were under way together fail together: that is one failure. */
+  /** Records a failure. Concurrent calls that fail together count as one. */
   #recordFailure(): void {
     const now = this.options.time.monotonicMs()
     if (now < this.#awayUntilMs) return
@@ -159,7 +162,7 @@ export class RemoteObjects {
     if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
     const head = await readHead(answer.bytes)
     if (head.name !== name || head.namespace !== (namespace ?? ''))
-      throw new Error(`${path} answers with another object`)
+      throw new Error(`${path} returned another object`)
     return head
   }
 

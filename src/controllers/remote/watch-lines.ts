@@ -1,15 +1,18 @@
-/** Cuts the JSON of a watch, which comes in pieces, into lines: each is an event. */
+/** Splits the JSON of a watch, which arrives in pieces, into lines. Each line is an event. */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 const LINE_FEED = 0x0a
-/** An event with its object; those of upstream have 1.5 MB at the most. */
+/** Maximum size of an event with its object. Those of kube-apiserver have at most 1.5 MB. */
 const LINE_BYTES_MAX = 4 << 20
 
 export class WatchLines {
-  /** What has come of a line. */
+  /** The beginning of a line that is not complete yet. */
   readonly #begun = new GrowingBuffer()
 
-  /** The lines that have ended. The memory of the pieces may be reused. */
+  /**
+   * Adds pieces and returns the lines that are complete. The caller may reuse the memory of the
+   * pieces.
+   */
   add(pieces: readonly Buffer[]): readonly string[] {
     const lines: string[] = []
     for (const piece of pieces) {
@@ -23,7 +26,7 @@ export class WatchLines {
       const rest = piece.subarray(from)
       if (this.#begun.length + rest.length > LINE_BYTES_MAX)
         throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
-      // The first piece would be kept as it is.
+      // GrowingBuffer would keep the first piece itself instead of a copy.
       this.#begun.append(this.#begun.length === 0 ? Buffer.from(rest) : rest)
     }
     return lines

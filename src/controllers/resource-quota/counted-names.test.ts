@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CountedNames } from './counted-names.ts'
 
-test('a name is there while a quota has it, and only the first and the last one tell', () => {
+test('a name is present while a quota has it, and only its first and last quota report a change', () => {
   const names = new CountedNames()
   assert.ok(names.change([], ['pods', 'secrets']))
   assert.ok(!names.change([], ['pods']))

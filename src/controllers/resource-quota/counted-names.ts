@@ -1,6 +1,6 @@
 /**
- * The names of resources that quotas limit, and how many quotas name each: to look through all
- * quotas at each change takes too long.
+ * The names of resources that quotas limit, with the number of quotas that name each. Going through
+ * all quotas at each change would take too long.
  */
 export class CountedNames {
   readonly #times = new Map<string, number>()
@@ -9,7 +9,7 @@ export class CountedNames {
     return this.#times.keys()
   }
 
-  /** What a quota named before and what it names now. Returns whether a name has come or gone. */
+  /** Replaces the names of a quota. Returns whether a name was added or removed overall. */
   change(before: readonly string[], now: readonly string[]): boolean {
     let hasChanged = false
     for (const name of now) {

@@ -39,7 +39,7 @@ async function usedIn({ accessOf }: MemoryControlPlane, namespace: string): Prom
   return fieldsOf(fieldsOf(status)['used'])['configmaps']
 }
 
-test('what was charged and is not stored yet is not given back by a count', async () => {
+test('a count does not release a charge whose object is not stored yet', async () => {
   await using plane = await MemoryControlPlane.start([quotas, configMaps])
   const openCharges = new OpenCharges()
   const gates = { isOn: () => true }
@@ -61,7 +61,7 @@ test('what was charged and is not stored yet is not given back by a count', asyn
     }),
   )
   const end = openCharges.begin('busy')
-  // One is stored, and one charged.
+  // One object is stored, and one is charged.
   await plane.create(quotas, limited('busy', '2'))
   await plane.create(quotas, limited('other', '2'))
   await until(async () => (await usedIn(plane, 'other')) === '1', 'quotas are counted')

@@ -1,7 +1,7 @@
 /**
- * The resourcequota-controller: writes into the status of each quota its limits and what the
- * objects of its namespace use. New objects are charged by admission; this counts anew when limits
- * change, when objects go or use less, and every five minutes.
+ * The resourcequota-controller. It writes the limits of each quota, and how much the objects of its
+ * namespace use, to the status of the quota. Admission charges new objects. This controller counts
+ * again when limits change, when objects are deleted or use less, and every five minutes.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -39,7 +39,7 @@ import { RemoteCounts } from './remote-counts.ts'
 import { type CountedResource, isSameUse, limitsOf, usageOf } from './usage.ts'
 import { outcomeOrThrow, requireChange } from '../write-outcome.ts'
 
-/** Upstream's numbers. */
+/** Number of workers and resync interval, as in kube-controller-manager. */
 const WORKERS_MAX = 5
 const RESYNC_MS = 5 * 60_000
 
@@ -49,17 +49,17 @@ export type QuotaControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly gates: Gates
   readonly metrics: QueueMetrics
-  /** Writes that admission charged and that have not ended. */
+  /** Writes that admission has charged and that have not ended yet. */
   readonly openCharges: OpenCharges
   readonly clock: Clock
   readonly log: Log
-  /** Remote API servers. Absent: there are none. */
+  /** Remote API servers, if there are any. */
   readonly remote?: RemoteApis | undefined
 }
 
 /**
- * What is known of a quota: where it is, what it limits, and its limits as they were written, to
- * tell changes.
+ * The known state of a quota: its namespace, the names that it limits, and its limits as text, to
+ * detect changes.
  */
 type QuotaEntry = {
   readonly namespace: string
@@ -77,7 +77,7 @@ export class QuotaController implements AsyncDisposable {
   readonly #registryChanges: Disposable
   readonly #resync: Timer
   readonly #quotas = new Map<string, QuotaEntry>()
-  /** Those of a namespace, by its name. */
+  /** The keys of the quotas of each namespace. */
   readonly #inNamespace = new Map<string, Set<string>>()
   readonly #names = new CountedNames()
   readonly #changes = new Map<
@@ -103,7 +103,7 @@ export class QuotaController implements AsyncDisposable {
     this.#counted = this.#countable()
     this.#registryChanges = onRegistryChange(registry, () => {
       this.#counted = this.#countable()
-      // What is followed anew tells the quotas that limit it.
+      // A resource that is followed again queues the quotas that limit it.
       this.#followChanges()
     })
     if (remote !== undefined) {
@@ -142,7 +142,7 @@ export class QuotaController implements AsyncDisposable {
       known: () => this.#quotas.keys(),
       log,
     })
-    // Never fails.
+    // This promise never rejects.
     void this.#informer.start()
   }
 
@@ -171,7 +171,7 @@ export class QuotaController implements AsyncDisposable {
       const others = this.#inNamespace.get(known.namespace) ?? new Set<string>()
       this.#inNamespace.set(known.namespace, others.add(key))
     }
-    // The status is written by this controller and by admission.
+    // This controller and admission also write the status, which does not change the limits.
     if (before?.limits === known?.limits) return
     if (this.#names.change(before?.names ?? [], known?.names ?? [])) this.#followChanges()
     if (known !== undefined) this.#queue.add(key)
@@ -192,7 +192,7 @@ export class QuotaController implements AsyncDisposable {
     })
   }
 
-  /** Follows the resources that some quota limits, and no others. */
+  /** Follows exactly the resources that some quota limits. */
   #followChanges(): void {
     if (this.#stopping.signal.aborted) return
     const names = [...this.#names.all()]
@@ -227,8 +227,8 @@ export class QuotaController implements AsyncDisposable {
   }
 
   /**
-   * What is created is charged by admission: to count at that moment could miss what was charged
-   * and is not stored yet.
+   * Queues the quotas that a change concerns. Admission charges created objects; a count at that
+   * moment could miss objects that are charged but not stored yet.
    */
   #onChange(counted: CountedResource, { type, item, previous }: ObjectEvent): void {
     if (type === 'ADDED') return
@@ -282,8 +282,9 @@ export class QuotaController implements AsyncDisposable {
 }
 
 /**
- * The JSON of the quota with its new status; undefined if the status is current. Of each resource
- * the first list that has it counts. One that nothing counts keeps its amount. Can be divided.
+ * Returns the JSON of the quota with its new status, or undefined if the status is current. The
+ * amount of a resource comes from the first list that has it, and a resource that nothing counts
+ * keeps its amount. The work can be divided into slices with `inParts`.
  */
 function updateOf(
   quota: KubeObject,

@@ -49,7 +49,7 @@ function counting(
   return new QuotaController({ ...parts, handle: remote.before(plane.handle) })
 }
 
-test('objects of remote servers are counted, when there are more and when there are fewer', async () => {
+test('objects of remote servers are counted when they are created and deleted', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
   remote.create('a')
@@ -57,16 +57,16 @@ test('objects of remote servers are counted, when there are more and when there 
   await using parts = new AsyncDisposableStack()
   parts.use(counting(plane, remote))
   await plane.create(quotas, quota())
-  await until(async () => (await usedOf(plane)) === '1', 'what there is is counted')
+  await until(async () => (await usedOf(plane)) === '1', 'existing objects are counted')
   remote.create('b')
   remote.create('c')
-  await until(async () => (await usedOf(plane)) === '3', 'so is what comes')
+  await until(async () => (await usedOf(plane)) === '3', 'new objects are counted')
   remote.remove('a')
   remote.remove('b')
-  await until(async () => (await usedOf(plane)) === '1', 'and what goes')
+  await until(async () => (await usedOf(plane)) === '1', 'deleted objects are not counted')
 })
 
-test('a server that is away leaves the number as it was', async () => {
+test('the count does not change while a server is away', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
   remote.create('a')
@@ -78,18 +78,18 @@ test('a server that is away leaves the number as it was', async () => {
   await using parts = new AsyncDisposableStack()
   parts.use(counting(plane, remote))
   await plane.create(quotas, quota({ status: { hard: {}, used: { [name]: '7' } } }))
-  await until(() => asked > 1, 'it is asked again')
+  await until(() => asked > 1, 'the request is retried')
   await until(async () => {
     const { keys, reader } = plane.accessOf(quotas)
     const status = (await reader.get(keys.key('n', 'q'), 'latest')).item?.object()['status']
     return fieldsOf(fieldsOf(status)['hard'])[name] === '2'
-  }, 'the limits are told')
+  }, 'the limits are reported')
   assert.equal(await usedOf(plane), '7')
   remote.answer = () => undefined
-  await until(async () => (await usedOf(plane)) === '1', 'it is back')
+  await until(async () => (await usedOf(plane)) === '1', 'the server is back')
 })
 
-test('only what a quota limits is asked for', async () => {
+test('only resources that a quota limits are requested', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
   await using parts = new AsyncDisposableStack()
@@ -98,11 +98,11 @@ test('only what a quota limits is asked for', async () => {
   await until(async () => {
     const { keys, reader } = plane.accessOf(quotas)
     return (await reader.get(keys.key('n', 'q'), 'latest')).item?.object()['status'] !== undefined
-  }, 'it was looked at')
+  }, 'the quota was processed')
   assert.deepEqual(remote.asked, [])
 })
 
-test('a status that is refused as a conflict, though nobody has changed it, is not written again at once', async () => {
+test('a status write that fails with a conflict although the quota is unchanged is not retried at once', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   let writes = 0
   const refusing: Handler = async (request, user) => {
@@ -118,7 +118,7 @@ test('a status that is refused as a conflict, though nobody has changed it, is n
     ),
   )
   await plane.create(quotas, quota())
-  await until(() => writes > 0, 'it is written')
+  await until(() => writes > 0, 'the status is written')
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.ok(writes < 15, `${writes} writes in a second`)
 })

@@ -1,7 +1,7 @@
 /**
- * How many objects of remote API servers there are in namespaces, for quotas that limit their
- * number (`count/things.example.com`). Nobody refuses what is too much: admission is that of the
- * server that stores an object, and a remote one has its own.
+ * Counts the objects of remote API servers in namespaces, for quotas that limit their number
+ * (`count/things.example.com`). The limit is only reported, not enforced: admission is up to the
+ * server that stores an object, and a remote server has its own.
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
@@ -11,18 +11,21 @@ import { RemoteInformer } from '../remote/remote-informer.ts'
 import { RemoteKinds, type RemoteKindsOptions } from '../remote/remote-kinds.ts'
 import type { RemoteObjects } from '../remote/remote-objects.ts'
 
-/** As upstream. */
+/** Verbs that a resource must support to be counted, as in kube-controller-manager. */
 const verbs = ['create', 'list', 'watch', 'delete']
 
 export type RemoteCountsOptions = Omit<RemoteKindsOptions, 'verbs'> & {
-  /** What quotas of the namespace limit by this name has changed. Undefined: in all namespaces. */
+  /**
+   * Called when the count with this name has changed in the namespace. Undefined means all
+   * namespaces.
+   */
   readonly onChange: (name: string, namespace: string | undefined) => void
 }
 
 type RemoteCount = {
   readonly objects: RemoteObjects
   readonly informer: RemoteInformer
-  /** By namespace. */
+  /** The number of objects by namespace. */
   readonly counts: Map<string, number>
 }
 
@@ -37,7 +40,7 @@ export class RemoteCounts implements AsyncDisposable {
     this.#onChange = onChange
   }
 
-  /** Follows the resources that quotas limit by these names, and no others. */
+  /** Follows exactly the resources that quotas limit by these names. */
   follow(names: ReadonlySet<string>): void {
     const wanted = new Map<string, RemoteObjects>()
     for (const { objects, isFollowed } of this.#kinds.refresh().kinds) {
@@ -50,11 +53,14 @@ export class RemoteCounts implements AsyncDisposable {
     for (const [name, objects] of wanted) if (!this.#counted.has(name)) this.#begin(name, objects)
   }
 
-  /** Of the names that are followed; nothing is said of a server that was not reached yet. */
+  /**
+   * Returns the counts of the names that are followed. Counts of a server that was not reached yet
+   * are missing.
+   */
   usageOf(quota: KubeObject, names: Iterable<string>): ResourceList {
     const used = new Map<string, Quantity>()
     const { scopes, scopeSelector } = fieldsOf(quota['spec'])
-    // A scope says which pods, or what is like them, are counted: other objects are in none.
+    // Scopes select pods and similar objects. Other objects do not match any scope.
     const hasScope = (Array.isArray(scopes) && scopes.length > 0) || scopeSelector !== undefined
     for (const name of names) {
       const one = this.#counted.get(name)

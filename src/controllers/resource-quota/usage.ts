@@ -1,4 +1,4 @@
-/** What the objects of a namespace use of what a quota limits. */
+/** Computes how much the objects of a namespace use of the resources that a quota limits. */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { addQuantities, type Quantity } from '../../api/quantity.ts'
 import { isSameList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
@@ -21,7 +21,7 @@ export type CountedResource = CacheAccess & {
 export const limitsOf = (quota: KubeObject): ResourceList =>
   readResourceList(fieldsOf(quota['spec'])['hard'])
 
-/** Of each resource name that somebody counts. */
+/** Returns the usage of each resource name that some evaluator measures. */
 export async function usageOf(
   quota: KubeObject,
   limits: ResourceList,
@@ -80,8 +80,8 @@ export function isSameUse(
   after: Item,
 ): boolean {
   if (evaluator.fixedUsage !== undefined) return true
-  // To decode a large object takes long. Unless its metadata alone has changed, its quota is
-  // counted again, which is done in parts.
+  // Decoding a large object takes long. Unless only its metadata has changed, its quota is counted
+  // again, which happens in slices.
   if (before.isLarge || after.isLarge) return hasSameContent(before, after)
   const [old, now] = [before.peek(), after.peek()]
   return (
@@ -90,7 +90,7 @@ export function isSameUse(
   )
 }
 
-/** Whether two versions differ in nothing but their metadata, and neither is being deleted. */
+/** Whether two versions differ only in their metadata, and neither is being deleted. */
 function hasSameContent(before: Item, after: Item): boolean {
   if (before.isUnprepared || after.isUnprepared) return false
   if (headOf(before).isMarked || headOf(after).isMarked) return false

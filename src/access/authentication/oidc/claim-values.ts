@@ -1,10 +1,10 @@
 /**
- * Claims as Go's JSON decoder reads them into typed values: a null is absent, and the messages are
- * its own.
+ * Reads claims as Go's JSON decoder reads them into typed values. A null counts as absent, and the
+ * error messages are those of Go.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 
-/** Why a token is not valid. The client is not told, the log is. */
+/** The reason for which a token is not valid. It is logged but not sent to the client. */
 export class TokenFault extends Error {
   override readonly name = 'TokenFault'
 }
@@ -19,7 +19,7 @@ const typeOf = (value: Json): string => {
 export const cannotRead = (value: Json, into: string): TokenFault =>
   new TokenFault(`json: cannot unmarshal ${typeOf(value)} into Go ${into}`)
 
-/** The value of a claim; fails if there is none. */
+/** Returns the value of a claim, or throws a TokenFault if it is absent. */
 export function claimOf(claims: Fields, name: string): Json {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined
   if (value === undefined) throw new TokenFault('claim not present')
@@ -38,7 +38,7 @@ export function readBoolean(value: Json): boolean {
   throw cannotRead(value, 'value of type bool')
 }
 
-/** One text, or a list of them. */
+/** Reads a claim that is a string or a list of strings. */
 export function readTexts(value: Json): readonly string[] {
   if (value === null) return []
   if (!Array.isArray(value)) return [readText(value)]

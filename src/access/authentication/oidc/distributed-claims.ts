@@ -1,19 +1,20 @@
 /**
- * Distributed claims (OpenID Connect Core 1.0, section 5.6.2), of the groups claim only, as
- * upstream: the token names an endpoint, which answers with another token that has the claim. Its
- * issuer need not be configured; the token that names the endpoint is trusted.
+ * Distributed claims (OpenID Connect Core 1.0, section 5.6.2). As in kube-apiserver, only the
+ * groups claim can be distributed. The token names an endpoint, which returns another token that
+ * contains the claim. The issuer of that token need not be configured, because the token that names
+ * the endpoint is trusted.
  */
 import { type Fields, fieldsOf, isFields, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { cannotRead, claimOf, TokenFault } from './claim-values.ts'
 import { type Get, withoutPassword } from './issuer-client.ts'
 
-/** The verified claims of a token of any issuer. Fails with a TokenFault. */
+/** Verifies a token of any issuer and returns its claims. Rejects with a TokenFault. */
 export type VerifyAny = (token: string) => Promise<Fields>
 
 export type DistributedClaimsOptions = { readonly get: Get; readonly verify: VerifyAny }
 
-/** The claims with the one of this name, if an endpoint has it. */
+/** Returns the claims together with the distributed claim of this name, if there is one. */
 export async function expandClaim(
   claims: Fields,
   claim: string,
@@ -39,7 +40,7 @@ export async function expandClaim(
   return { ...claims, [claim]: claimOf(distributed, claim) }
 }
 
-/** The last status of a success: 226 IM Used. */
+/** The highest status that means success, 226 IM Used. */
 const IM_USED = 226
 
 type Endpoint = { readonly url: string; readonly bearer: string }
@@ -55,6 +56,6 @@ function endpointOf(claims: Fields, claim: string): Endpoint | undefined {
   const source = textOf(fieldsOf(names)[claim])
   if (source === '') return undefined
   const { endpoint, access_token: bearer } = fieldsOf(fieldsOf(sources)[source])
-  // Without an endpoint it is an aggregated claim, which is not supported.
+  // A source without an endpoint is an aggregated claim, which is not supported.
   return textOf(endpoint) === '' ? undefined : { url: textOf(endpoint), bearer: textOf(bearer) }
 }

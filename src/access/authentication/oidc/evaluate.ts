@@ -1,6 +1,6 @@
 /**
- * CEL expressions over claims and users. An expression that fails, or costs too much, refuses the
- * token.
+ * Evaluates CEL expressions over claims and users. If an expression fails or costs too much, the
+ * token is rejected.
  */
 import { valueOf } from '../../../objects/cel/json-values.ts'
 import type { AnswerPattern } from '../../../objects/cel/pattern-thread.ts'
@@ -11,12 +11,12 @@ import type { Fields } from '../../../api/object.ts'
 import type { Expression } from '../../../config/files/expressions.ts'
 import { TokenFault } from './claim-values.ts'
 
-/** The limit of one expression elsewhere in Kubernetes. Upstream has none here. */
+/** Cost limit of one expression, as elsewhere in Kubernetes. kube-apiserver has no limit here. */
 const COST_MAX = 1_000_000
 
 export type Variable = { readonly name: string; readonly value: Fields; readonly type: Type }
 
-/** `answer`: matches patterns that take long. */
+/** Evaluates an expression with one variable. `answer` matches long-running patterns. */
 export async function evaluate(
   { text, program }: Expression,
   { name, value, type }: Variable,
@@ -30,7 +30,7 @@ export async function evaluate(
 
 const notTexts = 'expression must return a string or a list of strings'
 
-/** Empty texts count as absent. */
+/** Reads a value that is a string or a list of strings. Empty strings count as absent. */
 export function textsOfValue(value: Value): readonly string[] {
   if (value === null || value === '') return []
   if (typeof value === 'string') return [value]

@@ -1,9 +1,9 @@
-/** How long an answer may be used, by its headers (RFC 9111, section 4.2.1). */
+/** Computes from its headers how long a response may be cached (RFC 9111, section 4.2.1). */
 import type { Answer } from './issuer-client.ts'
 
 /**
- * In milliseconds. 0: it must not be used without asking again; issuers that say nothing are asked
- * again, too, as upstream.
+ * Returns the freshness lifetime in milliseconds; 0 means that the response must not be reused
+ * without a new request. As in kube-apiserver, it is also 0 if the issuer sends no caching headers.
  */
 export function freshMs(
   { 'cache-control': control, expires, date }: Answer['headers'],

@@ -34,7 +34,7 @@ function whyNot(claims: Fields, { algorithm = 'RS256', audiences = ['app'] } = {
   }
 }
 
-test('what a token must have', () => {
+test('a token must have a valid issuer, audience, time and claim sources', () => {
   const cases: readonly [Fields, string][] = [
     [good, ''],
     [{ ...good, aud: ['x', 'app'] }, ''],
@@ -81,14 +81,14 @@ test('what a token must have', () => {
   for (const [claims, why] of cases) assert.equal(whyNot(claims), why, JSON.stringify(claims))
 })
 
-test('an algorithm that is not allowed is refused before any key is looked at', () => {
+test('an algorithm that is not allowed is rejected before any key is tried', () => {
   for (const algorithm of ['none', 'HS256', 'RS512', '']) {
     const why = `oidc: id token signed with unsupported algorithm, expected ["RS256" "ES256"] got "${algorithm}"`
     assert.equal(whyNot(good, { algorithm }), why)
   }
 })
 
-test('one of several audiences suffices', () => {
+test('a token needs only one of several audiences', () => {
   const audiences = ['b', 'a']
   assert.equal(whyNot({ ...good, aud: ['x', 'a'] }, { audiences }), '')
   assert.equal(
@@ -97,7 +97,7 @@ test('one of several audiences suffices', () => {
   )
 })
 
-test("Google's issuer may lack its scheme, no other one", () => {
+test("only Google's issuer may lack its scheme", () => {
   assert.ok(isIssuer('accounts.google.com', 'https://accounts.google.com'))
   assert.ok(!isIssuer('accounts.example.com', 'https://accounts.example.com'))
   assert.ok(!isIssuer('https://accounts.google.com', 'accounts.google.com'))

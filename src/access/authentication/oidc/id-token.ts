@@ -1,5 +1,5 @@
 /**
- * ID tokens: the claims that every token must have (OpenID Connect Core 1.0, section 3.1.3.7),
+ * Checks the claims that every ID token must have (OpenID Connect Core 1.0, section 3.1.3.7),
  * before and after its signature is verified.
  */
 import { type Fields, isFields, type Json, textOf } from '../../../api/object.ts'
@@ -7,19 +7,19 @@ import { quote } from '../../../api/quote.ts'
 import type { Jwt } from '../../../lib/jwt.ts'
 import { cannotRead, TokenFault } from './claim-values.ts'
 
-/** The clock skew that is tolerated for `nbf`, as upstream. `exp` has none. */
+/** Tolerated clock skew for `nbf`, as in kube-apiserver. For `exp` there is none. */
 const NOT_BEFORE_LEEWAY_MS = 60_000
 
 export type IdTokenRules = {
   readonly issuer: string
-  /** A token must have one of them. */
+  /** Accepted audiences. A token must have at least one of them. */
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
 }
 
 export const quoteAll = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`
 
-/** Everything that can be decided without keys. Fails with a TokenFault. */
+/** Checks everything that does not need keys. Throws a TokenFault. */
 export function checkUnverified(
   { claims, algorithm }: Jwt,
   rules: IdTokenRules,
@@ -50,7 +50,10 @@ export function checkUnverified(
   }
 }
 
-/** Several audiences are checked after the signature, as upstream. */
+/**
+ * Checks that a token has one of several audiences. This happens after the signature is verified,
+ * as in kube-apiserver.
+ */
 export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): void {
   const { aud } = readRegistered(claims)
   // limit: an issuer has a few configured audiences
@@ -61,7 +64,8 @@ export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): vo
 }
 
 /**
- * Google's tokens may have an issuer without a scheme (OpenID Connect Core 1.0, section 15.6.2).
+ * Whether the issuer claim matches the issuer. The issuer of Google's tokens may lack its scheme
+ * (OpenID Connect Core 1.0, section 15.6.2).
  */
 export const isIssuer = (claimed: string, issuer: string): boolean =>
   claimed === issuer || (claimed === 'accounts.google.com' && issuer === `https://${claimed}`)
@@ -69,12 +73,15 @@ export const isIssuer = (claimed: string, issuer: string): boolean =>
 type RegisteredClaims = {
   readonly iss: string
   readonly aud: readonly string[]
-  /** Seconds since 1970. A token without it is expired. */
+  /** Expiration in seconds since 1970. A token without it counts as expired. */
   readonly exp: number
   readonly nbf: number | undefined
 }
 
-/** Also the claims that are not used here must have their types, as upstream. */
+/**
+ * Reads the registered claims. As in kube-apiserver, claims that are not used here must also have
+ * the right types.
+ */
 function readRegistered(claims: Fields): RegisteredClaims {
   try {
     for (const name of ['sub', 'nonce', 'at_hash'] as const) readTextField(claims, name)
@@ -112,7 +119,10 @@ function readAudiences(aud: Json | undefined): readonly string[] {
   })
 }
 
-/** Undefined if it is absent. Go also reads a number that is written as a text. */
+/**
+ * Reads a time claim, or returns undefined if it is absent. Like Go, it also reads a number that is
+ * written as a string.
+ */
 function secondsOf(claims: Fields, name: string): number | undefined {
   const value = claims[name] ?? null
   if (value === null) return undefined
@@ -125,8 +135,8 @@ function secondsOf(claims: Fields, name: string): number | undefined {
 }
 
 /**
- * Each of `_claim_names` must lead to one of `_claim_sources` (OpenID Connect Core 1.0, section
- * 5.6.2).
+ * Checks that each of the `_claim_names` refers to one of the `_claim_sources` (OpenID Connect Core
+ * 1.0, section 5.6.2).
  */
 function checkSources(claims: Fields): void {
   const { names, sources } = readSources(claims)
@@ -153,7 +163,7 @@ function readSources(claims: Fields): { readonly names: Fields; readonly sources
   return { names, sources }
 }
 
-/** As Go prints a time: `2026-01-02 03:04:05 +0000 UTC`. */
+/** Formats a time as Go does: `2026-01-02 03:04:05 +0000 UTC`. */
 function goTime(seconds: number): string {
   const date = new Date(seconds * 1000)
   if (Number.isNaN(date.getTime())) return `${seconds} s`

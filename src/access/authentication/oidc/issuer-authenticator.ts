@@ -1,5 +1,5 @@
 /**
- * Authenticates the tokens of one issuer: verifies them with its keys, and maps their claims to a
+ * Authenticates the tokens of one issuer: verifies them with its keys and maps their claims to a
  * user.
  */
 import { hash } from 'node:crypto'
@@ -20,30 +20,32 @@ import { mapClaims } from './map-claims.ts'
 import { Provider } from './provider.ts'
 
 /**
- * Of the token of a distributed claim; one that is longer is not parsed. It may list more groups
- * than a header could.
+ * Maximum length of the token of a distributed claim; a longer one is not parsed. It is larger than
+ * the limit for bearer tokens, because such a token can list more groups than fit in a header.
  */
 const TOKEN_CHARACTERS_MAX = 64 * 1024
-/** Issuers of distributed claims, of one authenticator; upstream keeps any number. */
+/**
+ * Maximum number of issuers of distributed claims per authenticator. kube-apiserver has no limit.
+ */
 const CLAIM_ISSUERS_MAX = 16
 
 export type IssuerAuthenticatorOptions = {
   readonly algorithms: readonly string[]
   readonly time: Time
   readonly log: Log
-  /** Matches patterns of expressions that take long. */
+  /** Matches long-running patterns of expressions. */
   readonly answer: AnswerPattern
 }
 
 /**
- * Undefined if the text is no token. Its claims must not be trusted, but for finding who can verify
- * it.
+ * Parses the token of a distributed claim, or returns undefined if the text is not a JWT. Until the
+ * signature is verified, use the claims only to find out which keys can verify it.
  */
 const parseToken = (token: string): Jwt | undefined =>
   token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
 
 export class IssuerAuthenticator implements Disposable {
-  /** A label of metrics. */
+  /** Hash of the issuer's URL, a label of metrics. */
   readonly issuerHash: string
   readonly #config: JwtAuthenticator
   readonly #options: IssuerAuthenticatorOptions
@@ -60,24 +62,24 @@ export class IssuerAuthenticator implements Disposable {
     this.#provider = this.#discover(url, config.issuer.discoveryUrl)
   }
 
-  /** When the issuer's keys can be fetched. */
+  /** Resolves when the issuer is discovered, so that its keys can be fetched. */
   get discovered(): Promise<void> {
     return this.#provider.discovered
   }
 
-  /** Why tokens cannot be verified yet; undefined if they can. */
+  /** The reason for which tokens cannot be verified yet, or undefined if they can. */
   get fault(): string | undefined {
     const { keys, fault } = this.#provider
     if (keys !== undefined) return undefined
     return `oidc: authenticator for issuer ${quote(this.#config.issuer.url)} is not healthy: ${fault}`
   }
 
-  /** By a claim that is not verified. */
+  /** Whether a token claims to be from this issuer. The claim is not verified yet. */
   isIssuerOf({ claims }: Jwt): boolean {
     return isIssuer(textOf(claims['iss']), this.#config.issuer.url)
   }
 
-  /** Fails with a TokenFault. */
+  /** Returns the user of a token. Rejects with a TokenFault. */
   async authenticate(token: string, jwt: Jwt): Promise<User> {
     if (this.#provider.keys === undefined)
       throw new TokenFault('oidc: authenticator not initialized')
@@ -110,7 +112,7 @@ export class IssuerAuthenticator implements Disposable {
     return expandClaim(claims, groups.claim, { get: this.#client.get, verify })
   }
 
-  /** The token of a distributed claim, which may have an issuer of its own. */
+  /** Verifies the token of a distributed claim, which may have a different issuer. */
   async #verifyClaim(token: string): Promise<Fields> {
     const jwt = parseToken(token)
     if (jwt === undefined) throw new TokenFault('getting untrusted issuer failed: malformed token')
@@ -149,7 +151,7 @@ export class IssuerAuthenticator implements Disposable {
   }
 }
 
-/** Adds to a fault what failed. */
+/** Prefixes the message of a fault with the step that failed. */
 async function within<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work

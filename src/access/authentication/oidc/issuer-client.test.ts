@@ -14,21 +14,21 @@ const urls: readonly [string, string, RegExp][] = [
     /^Get "https:\/\/jane:\*\*\*@127.0.0.1:1\/claims": /,
   ],
   [
-    'of another protocol',
+    'with an unsupported scheme',
     'http://jane:secret@127.0.0.1:1/',
     /^Get "http:\/\/jane:\*\*\*@127.0.0.1:1\/": URL scheme/,
   ],
-  ['that is none', 'https://jane:secret@:x/', /^parse "https:\/\/\*\*\*@:x\/": invalid URL$/],
+  ['that is invalid', 'https://jane:secret@:x/', /^parse "https:\/\/\*\*\*@:x\/": invalid URL$/],
   ['without a password', 'http://jane@127.0.0.1/', /^Get "http:\/\/jane@127.0.0.1\/": /],
 ]
 for (const [what, url, message] of urls) {
-  test(`the password of a URL ${what} is not shown`, async () => {
+  test(`the error for a URL ${what} does not contain a password`, async () => {
     using client = new IssuerClient('', systemTime)
     await assert.rejects(client.get(url), { message })
   })
 }
 
-test('an issuer that switches to another protocol, or closes the connection, fails the request', async () => {
+test('a request fails if the issuer switches protocols or closes the connection', async () => {
   const { certificatePem, keyPem } = createSelfSigned('issuer', ['127.0.0.1'], Date.now())
   let isSwitching = true
   const issuer = createServer({ cert: certificatePem, key: keyPem }, (socket) => {

@@ -1,7 +1,7 @@
 /**
- * GET requests to an issuer: its discovery document, its keys, and distributed claims. Only over
- * TLS, also where a redirect or a document of the issuer leads elsewhere; upstream follows them to
- * plain HTTP, too.
+ * Sends GET requests to an issuer: for its discovery document, its keys, and distributed claims.
+ * They use only TLS, even if a redirect or a document of the issuer leads elsewhere. kube-apiserver
+ * also follows such links to plain HTTP.
  */
 import { STATUS_CODES } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -12,23 +12,25 @@ import { systemContext } from '../../../lib/x509/system-roots.ts'
 import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
 import { reasonOf } from '../../../net/outbound/send.ts'
 
-/** For a request with all its redirects, as upstream. */
+/** Time limit of a request with all its redirects, as in kube-apiserver. */
 const GET_MS_MAX = 30_000
-/** A set of some hundred keys. Upstream reads answers of any length. */
+/**
+ * Maximum size of a response, enough for a set of some hundred keys. kube-apiserver has no limit.
+ */
 const ANSWER_BYTES_MAX = 1 << 20
-/** As Go's client. */
+/** Maximum number of redirects, as in Go's HTTP client. */
 const REDIRECTS_MAX = 10
 const SOCKETS_MAX = 8
 
 export type Answer = {
   readonly status: number
-  /** `404 Not Found` */
+  /** Status code and reason phrase, for example `404 Not Found`. */
   readonly statusText: string
   readonly headers: { readonly [name: string]: string | string[] | undefined }
   readonly body: Buffer
 }
 
-/** Fails with an Error whose message is that of Go's client. */
+/** Sends a GET request. Rejects with an Error whose message is that of Go's HTTP client. */
 export type Get = (url: string, bearer?: string) => Promise<Answer>
 
 export class IssuerClient implements Disposable {
@@ -36,14 +38,14 @@ export class IssuerClient implements Disposable {
   readonly #timers: Pick<Timers, 'after'>
   readonly #ended = new AbortController()
 
-  /** `certificateAuthority`: PEM; '': the system's trust store. */
+  /** `certificateAuthority` is a PEM bundle; an empty string means the system's trust store. */
   constructor(certificateAuthority: string, timers: Pick<Timers, 'after'>) {
     const ca =
       certificateAuthority === ''
         ? { secureContext: systemContext() }
         : serverTrustAnchors(certificateAuthority)
-    // Requests are rare: a connection that is kept may be closed by the issuer just as it is used
-    // again.
+    // Requests are rare, and the issuer could close an idle connection just as it is used again. So
+    // connections are not kept alive.
     this.#agent = new Agent({ keepAlive: false, maxSockets: SOCKETS_MAX, ...ca })
     this.#timers = timers
   }
@@ -84,19 +86,19 @@ export class IssuerClient implements Disposable {
       })
     })
     sent.on('error', fail)
-    // Nobody asked for another protocol. Without this, Node would close the connection and say
-    // nothing.
+    // This client does not ask for another protocol. Without this handler, Node would close the
+    // connection without reporting anything.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // Whatever closed it, the request is over; after an answer, or an error, this changes nothing.
+    // The request is over, whatever closed it. After a response or an error, this changes nothing.
     sent.once('close', () => fail(new Error('unexpected EOF')))
     sent.end()
     return promise
   }
 
-  /** Requests under way fail. */
+  /** Aborts the requests in flight. */
   [Symbol.dispose](): void {
     this.#ended.abort()
     this.#agent.destroy()
@@ -108,7 +110,10 @@ const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const failure = (url: URL, why: string): Error =>
   new Error(`Get ${quote(withoutPassword(url.href))}: ${why}`)
 
-/** The URL to be shown, as Go shows it. Also of a text that is none. */
+/**
+ * Masks the password of a URL, as Go does when it prints one. Also masks the password in a string
+ * that is not a valid URL.
+ */
 export function withoutPassword(text: string): string {
   const url = URL.parse(text)
   if (url === null) return text.replace(/\/\/[^/@]*@/, '//***@')

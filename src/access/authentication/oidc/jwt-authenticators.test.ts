@@ -42,7 +42,7 @@ const parts = () => ({
   parse: createParseToken(),
 })
 
-test('what is to replace issuers when the server ends, ends, too', async () => {
+test('replacement authenticators are disposed when the server stops', async () => {
   let connections = 0
   const sockets = new Set<Socket>()
   const hanging = createServer((socket) => {
@@ -126,7 +126,7 @@ const unreachable = {
   verify: () => Promise.reject(new TokenFault('none')),
 }
 
-/** All that is done with the claims of a token, as if its signature were good. */
+/** Runs every step on the claims of a token, as if its signature were valid. */
 async function judge(token: string, config: JwtAuthenticator): Promise<void> {
   const jwt = parseJwt(token, parseJson)
   if (jwt === undefined) return
@@ -143,7 +143,7 @@ async function judge(token: string, config: JwtAuthenticator): Promise<void> {
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-test('any claims make a user or a refusal, and never an error of ours', async () => {
+test('arbitrary claims result in a user or a TokenFault, never in an internal error', async () => {
   const property = fc.asyncProperty(
     claimsOf,
     fc.constantFrom(...configs),
@@ -159,7 +159,7 @@ test('any claims make a user or a refusal, and never an error of ours', async ()
   await fc.assert(property, { numRuns: 500 })
 })
 
-test('any text is a token or none', () => {
+test('parsing an arbitrary string never throws', () => {
   const part = fc.oneof(
     fc.base64String(),
     fc.string(),

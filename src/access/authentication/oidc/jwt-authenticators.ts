@@ -1,7 +1,7 @@
 /**
- * JWT authenticators, of --oidc-* or of --authentication-config. A token is looked at by the
- * authenticator of its issuer alone. When the file changes, the new authenticators replace the old
- * ones together, as soon as all of them know their keys.
+ * JWT authenticators, configured by --oidc-* flags or by --authentication-config. Each token is
+ * verified only by the authenticator of its issuer. When the file changes, the new authenticators
+ * replace the old ones together, once all of them have discovered their issuers.
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -12,11 +12,9 @@ import { badToken, type TokenResult, unknownToken } from '../token-authenticator
 import { TokenFault } from './claim-values.ts'
 import { IssuerAuthenticator, type IssuerAuthenticatorOptions } from './issuer-authenticator.ts'
 
-/** How long new authenticators may take until they are used, as upstream. */
+/** Time limit for new authenticators to become ready, as in kube-apiserver. */
 const REPLACE_MS_MAX = 60_000
-/**
- * Tokens that are being verified by an authenticator that was replaced have this time, as upstream.
- */
+/** How long a replaced authenticator may finish verifying tokens, as in kube-apiserver. */
 const REPLACED_MS = 60_000
 
 const latencyBuckets: readonly number[] = [
@@ -33,8 +31,8 @@ export class JwtAuthenticators implements Disposable {
   readonly #latency: Histogram
   readonly #parse: ParseToken
   /**
-   * All that were not ended: those in use, those that are to replace them, and those that were
-   * replaced.
+   * All authenticators that are not disposed yet: those in use, those that will replace them, and
+   * those that were replaced.
    */
   readonly #alive = new Set<IssuerAuthenticator>()
   readonly #endings = new Set<Timer>()
@@ -78,7 +76,10 @@ export class JwtAuthenticators implements Disposable {
     )
   }
 
-  /** Fails, and leaves everything as it is, if an issuer cannot be asked for its keys in time. */
+  /**
+   * Replaces all authenticators. Rejects and changes nothing if an issuer cannot be discovered in
+   * time.
+   */
   async replace(configs: readonly JwtAuthenticator[]): Promise<void> {
     const next = this.#create(configs)
     const { time } = this.#options

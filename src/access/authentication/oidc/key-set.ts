@@ -1,4 +1,4 @@
-/** JSON Web Key Sets (RFC 7517, section 5): the public keys of an issuer. */
+/** Reads JSON Web Key Sets (RFC 7517, section 5), which contain the public keys of an issuer. */
 import type { JWK_EC_Public, JWK_RSA_Public } from 'jose'
 import { parseJson } from '../../../api/json-value.ts'
 import { type Fields, isFields, textOf, textsOf } from '../../../api/object.ts'
@@ -7,23 +7,23 @@ export type IssuerKey =
   | (JWK_RSA_Public & { readonly kty: 'RSA' })
   | (JWK_EC_Public & { readonly kty: 'EC' })
 
-/** A token without `kid` is verified with each of them. */
+/** Maximum number of keys. A token without `kid` is verified with each of them. */
 const KEYS_MAX = 64
 
 /**
- * Keys of other types, and those that are invalid, are ignored (RFC 7517, section 5); upstream
- * refuses the whole set. Fails if the bytes are no key set.
+ * Reads a key set. Keys that are invalid or of other types are ignored (RFC 7517, section 5);
+ * kube-apiserver rejects the whole set. Throws if the bytes are not a key set.
  */
 export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
   const set = parseJson(bytes)
   const keys = isFields(set) ? set['keys'] : undefined
-  if (!Array.isArray(keys)) throw new Error('there is no list of keys')
+  if (!Array.isArray(keys)) throw new Error('the list of keys is missing')
   return keys.filter(isFields).flatMap(readKey).slice(0, KEYS_MAX)
 }
 
 /**
- * Only public members are taken over, and not `alg`: an RSA key verifies all algorithms for RSA
- * that are allowed, as upstream.
+ * Reads a key, or returns an empty list if it is not usable. It keeps only public members, and not
+ * `alg`: as in kube-apiserver, an RSA key verifies all RSA algorithms that are allowed.
  */
 function readKey(key: Fields): IssuerKey[] {
   const [kid, use] = [textOf(key['kid']), textOf(key['use'])]

@@ -39,7 +39,7 @@ test('claims are mapped with their prefixes', async () => {
   assert.deepEqual(one.groups, ['g:x'])
 })
 
-test('a claim that is missing or of another type refuses the token', async () => {
+test('a token with a claim that is missing or of the wrong type is rejected', async () => {
   const claimMappings = { ...sub, groups: { claim: 'roles', prefix: '' }, uid: { claim: 'oid' } }
   const cases: readonly [Fields, string][] = [
     [{ oid: '7' }, 'oidc: parse username claims "sub": claim not present'],
@@ -60,7 +60,7 @@ test('a claim that is missing or of another type refuses the token', async () =>
   for (const [claims, why] of cases) assert.equal(await mapped(claims, { claimMappings }), why)
 })
 
-test('an email address that is not verified names nobody', async () => {
+test('a token whose email address is not verified is rejected', async () => {
   const claimMappings = { username: { claim: 'email', prefix: '' } }
   const email = 'a@example.com'
   assert.equal(
@@ -77,7 +77,7 @@ test('an email address that is not verified names nobody', async () => {
   }
 })
 
-test('expressions map claims', async () => {
+test('claims are mapped by expressions', async () => {
   const claimMappings = {
     username: { expression: "claims.sub + ':' + claims.tenant.name" },
     groups: { expression: 'claims.roles.split(",")' },
@@ -96,7 +96,7 @@ test('expressions map claims', async () => {
   })
 })
 
-test('an expression with another type of result, or an error, refuses the token', async () => {
+test('a token is rejected if an expression fails or returns the wrong type', async () => {
   const cases: readonly [Fields, string][] = [
     [
       { username: { expression: 'claims.number' } },
@@ -132,7 +132,7 @@ test('an expression with another type of result, or an error, refuses the token'
   }
 })
 
-test('rules on claims and on the user', async () => {
+test('a token that violates a rule on claims or on the user is rejected', async () => {
   const config = {
     claimMappings: { ...sub, groups: { claim: 'roles', prefix: '' } },
     claimValidationRules: [

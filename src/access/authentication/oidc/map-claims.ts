@@ -1,6 +1,6 @@
 /**
- * From the claims of a verified token to its user, by the mappings and rules of an authenticator,
- * with upstream's messages.
+ * Maps the claims of a verified token to a user, by the mappings and rules of an authenticator. The
+ * error messages are those of kube-apiserver.
  */
 import type { Fields } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
@@ -19,7 +19,10 @@ import { evaluate, textsOfValue, type Variable } from './evaluate.ts'
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
-/** Fails with a TokenFault if a claim is missing, of another type, or against a rule. */
+/**
+ * Returns the user. Rejects with a TokenFault if a claim is missing, has the wrong type, or
+ * violates a rule.
+ */
 export async function mapClaims(
   claims: Fields,
   config: JwtAuthenticator,
@@ -167,7 +170,7 @@ class ClaimMapper {
   }
 }
 
-/** Adds to a fault what was read. */
+/** Prefixes the message of a fault with what was read. */
 function within<T>(what: string, read: () => T): T {
   try {
     return read()

@@ -1,7 +1,7 @@
 /**
- * OpenID Connect Discovery 1.0, section 4: from the URL of an issuer to its keys. It is tried until
- * it succeeds, so that the server starts although an issuer is down, such as one that runs in the
- * cluster itself.
+ * Discovers the keys of an issuer from its URL (OpenID Connect Discovery 1.0, section 4). It
+ * retries until it succeeds, so that the server can start while an issuer is down, for example one
+ * that runs in the cluster itself.
  */
 import { parseJson } from '../../../api/json-value.ts'
 import { type Fields, isFields, textOf } from '../../../api/object.ts'
@@ -10,27 +10,30 @@ import { messageOf } from '../../../lib/errors.ts'
 import { sleep } from '../../../lib/time/timers.ts'
 import { RemoteKeys, type RemoteKeysOptions, shown } from './remote-keys.ts'
 
-/** As upstream. */
+/** Delay after a failed attempt, as in kube-apiserver. */
 const RETRY_MS = 10_000
 
 export type ProviderUrls = {
   readonly issuer: string
-  /** '': the well-known path below the issuer's URL. */
+  /**
+   * The URL of the discovery document. An empty string means the well-known path below the issuer's
+   * URL.
+   */
   readonly discoveryUrl: string
 }
 
 export type OidcProviderOptions = RemoteKeysOptions & {
-  /** Called with why the keys are not known yet, each time. */
+  /** Called after each failed attempt, with the reason. */
   readonly onFault: (why: string) => void
 }
 
 export class Provider implements Disposable {
-  /** Undefined: not discovered yet. */
+  /** The keys of the issuer, or undefined if it is not discovered yet. */
   keys: RemoteKeys | undefined
-  /** Why the issuer was not discovered the last time. */
+  /** The reason for which the last attempt failed. */
   fault: string
   readonly discovered: Promise<void>
-  /** After the first attempt. */
+  /** Resolves after the first attempt. */
   readonly tried: Promise<void>
   readonly #ended = new AbortController()
 
@@ -39,11 +42,11 @@ export class Provider implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.tried = promise
     this.discovered = this.#discover(place, options, resolve)
-    // Nobody has to wait for it.
+    // Callers need not wait for the discovery, so a rejection must not be reported as unhandled.
     this.discovered.catch(() => undefined)
   }
 
-  /** Fails only after the end. */
+  /** Retries until the issuer is discovered. Rejects only after the provider is disposed. */
   async #discover(
     place: ProviderUrls,
     options: OidcProviderOptions,
@@ -92,7 +95,7 @@ function read(body: Buffer): Fields {
     const document = parseJson(body)
     if (isFields(document)) return document
   } catch {
-    // The reason would quote the answer.
+    // Drop the parser's error, because it would quote the response.
   }
   throw new Error(
     `oidc: failed to decode provider discovery object: expected JSON, got ${quote(shown(body))}`,

@@ -15,7 +15,7 @@ async function createKey(kid: string, alg = 'ES256') {
   return { jwk, sign }
 }
 
-/** An issuer whose keys can be changed, and a clock that moves when it is slept. */
+/** Creates an issuer whose keys can be changed, with a clock that advances when code sleeps. */
 function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) {
   const issuer = { keys, headers, fetches: 0, nowMs: 1_000_000, isDown: false }
   const get = async (): Promise<Answer> => {
@@ -36,7 +36,7 @@ function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) 
 
 const unverified = 'failed to verify id token signature'
 
-test('keys are fetched with the first token, and again for one with another key', async () => {
+test('keys are fetched for the first token, and again for a token with another key', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   assert.equal(issuer.fetches, 0)
@@ -54,14 +54,14 @@ test('keys are fetched with the first token, and again for one with another key'
   assert.equal(issuer.fetches, 2)
 })
 
-test('a key id that names another key does not lead to the right one', async () => {
+test('a token with the id of another key is not verified', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { remote } = createIssuer([one.jwk, two.jwk])
   assert.equal(await remote.verify(await one.sign({ kid: '2' })), unverified)
   assert.equal(await remote.verify(await one.sign({ kid: '../1' })), unverified)
 })
 
-test('while keys are fresh, unknown ones are refused without a fetch', async () => {
+test('while the keys are fresh, a token with an unknown key is rejected without a fetch', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk], { 'cache-control': 'max-age=100' })
   assert.equal(await remote.verify(await one.sign()), undefined)
@@ -74,7 +74,7 @@ test('while keys are fresh, unknown ones are refused without a fetch', async () 
   assert.equal(await remote.verify(await one.sign()), unverified)
 })
 
-test('tokens with unknown keys share fetches, which have a distance', async () => {
+test('tokens with unknown keys share fetches, which are rate-limited', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   const token = await two.sign()
@@ -87,7 +87,7 @@ test('tokens with unknown keys share fetches, which have a distance', async () =
   assert.equal(issuer.nowMs - before, 500)
 })
 
-test('while the issuer is down, its keys stay', async () => {
+test('the keys stay in use while the issuer is down', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   assert.equal(await remote.verify(await one.sign()), undefined)
@@ -101,7 +101,7 @@ test('while the issuer is down, its keys stay', async () => {
   assert.equal(await remote.verify(await one.sign()), undefined)
 })
 
-test('a key that was withdrawn is not valid for ever', async () => {
+test('a withdrawn key does not stay valid forever', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   const token = await one.sign()
@@ -113,7 +113,7 @@ test('a key that was withdrawn is not valid for ever', async () => {
   assert.equal(await remote.verify(token), unverified)
 })
 
-test('what is no key, or one for another use, verifies nothing and harms no other', async () => {
+test('an entry that is invalid or for another use verifies nothing and does not affect other keys', async () => {
   const [one, rsa] = [await createKey('1'), await createKey('1', 'RS256')]
   const wrong = [
     { ...one.jwk, crv: 'P-384' },
@@ -130,7 +130,7 @@ test('what is no key, or one for another use, verifies nothing and harms no othe
   assert.equal(await remote.verify(await rsa.sign()), undefined)
 })
 
-test('an answer that is no key set is an error', async () => {
+test('a response that is not a key set is an error', async () => {
   const one = await createKey('1')
   const { issuer, remote } = createIssuer([])
   Object.assign(issuer, { keys: undefined })

@@ -1,8 +1,10 @@
 /**
- * The keys of an issuer, fetched when a token has a signature that none of the known keys verifies.
- * Known keys are used although they expired, so that clients keep working while the issuer is down;
- * then they are fetched again in the background, so that a key that the issuer withdrew is not
- * valid for ever.
+ * The keys of an issuer. They are fetched when none of the known keys verifies the signature of a
+ * token.
+ *
+ * Known keys stay in use after they expire, so that clients keep working while the issuer is down.
+ * Meanwhile they are fetched again in the background, so that a key that the issuer withdrew does
+ * not stay valid forever.
  */
 import { compactVerify, errors } from 'jose'
 import type { Clock } from '../../../lib/time/clock.ts'
@@ -11,16 +13,17 @@ import { freshMs } from './freshness.ts'
 import type { Get } from './issuer-client.ts'
 import { type IssuerKey, readKeySet } from './key-set.ts'
 
-/** Keys that expire within this time may be fetched again already, as upstream. */
+/** Keys that expire within this time may already be fetched again, as in kube-apiserver. */
 const EXPIRY_LEEWAY_MS = 30_000
 /**
- * The time between two fetches: anybody can make tokens with an unknown key. A token that comes
- * sooner waits, so that a new key is found while such tokens arrive. Upstream has no limit.
+ * Minimum interval between fetches, because anyone can create tokens with an unknown key. A token
+ * that arrives sooner waits, so that a new key is found even while such tokens arrive.
+ * kube-apiserver has no limit.
  */
 const FETCH_EVERY_MS = 500
 /**
- * Keys that are older than this, and expired, are fetched again although they verify a token.
- * Upstream never does.
+ * Age from which expired keys are fetched again although they still verify a token. kube-apiserver
+ * never does this.
  */
 const REFRESH_AFTER_MS = 10 * 60_000
 
@@ -28,7 +31,9 @@ export type RemoteKeysOptions = { readonly get: Get; readonly time: Clock & Pick
 
 export type SignedToken = {
   readonly token: string
-  /** '': any key may have signed it. */
+  /**
+   * The id of the key that signed the token. An empty string means that any key may have signed it.
+   */
   readonly keyId: string
   readonly algorithm: string
 }
@@ -37,7 +42,7 @@ export class RemoteKeys {
   readonly #url: string
   readonly #options: RemoteKeysOptions
   #keys: readonly IssuerKey[] = []
-  /** Of the clock that never jumps. */
+  /** Time on the monotonic clock, like `#fetchedAtMs`. */
   #expiresAtMs = Number.NEGATIVE_INFINITY
   #fetchedAtMs = Number.NEGATIVE_INFINITY
   #fetching: Promise<readonly IssuerKey[]> | undefined
@@ -47,7 +52,7 @@ export class RemoteKeys {
     this.#options = options
   }
 
-  /** Undefined, or why the signature is not valid. */
+  /** Returns undefined if the signature is valid, otherwise the reason for which it is not. */
   async verify(signed: SignedToken): Promise<string | undefined> {
     const { monotonicMs } = this.#options.time
     if (await isSignedBy(this.#keys, signed)) {
@@ -63,12 +68,13 @@ export class RemoteKeys {
   #refreshOld(): void {
     const now = this.#options.time.monotonicMs()
     if (now < this.#expiresAtMs || now < this.#fetchedAtMs + REFRESH_AFTER_MS) return
-    // If it fails, the next one is due after the same time: tokens are verified meanwhile.
+    // Tokens are verified during the fetch. If it fails, the next one is due after the same
+    // interval.
     this.#fetchedAtMs = now
     this.#fetch().catch(() => undefined)
   }
 
-  /** All who wait share one request. */
+  /** Fetches the keys. Concurrent callers share one request. */
   #fetch(): Promise<readonly IssuerKey[]> {
     this.#fetching ??= this.#fetchOnce().finally(() => {
       this.#fetching = undefined
@@ -105,7 +111,7 @@ function readKeys(body: Buffer): readonly IssuerKey[] {
   }
 }
 
-/** What the log shows of an answer that is no key set. */
+/** Maximum length at which the log shows a response that is not a key set. */
 const SHOWN_CHARACTERS_MAX = 200
 
 export const shown = (body: Buffer): string => body.toString('utf8', 0, SHOWN_CHARACTERS_MAX).trim()
@@ -121,8 +127,8 @@ async function isSignedBy(
       await compactVerify(token, key, { algorithms: [algorithm] })
       return true
     } catch (error) {
-      // A key that is invalid, too short or for another use is a TypeError or a DOMException: it
-      // verifies nothing.
+      // A key that is invalid, too short or for another use causes a TypeError or a DOMException.
+      // It verifies nothing.
       if (
         !(
           error instanceof errors.JOSEError ||

@@ -1,6 +1,6 @@
 /**
- * The keys of an external signer: fetched at startup, again when the signer said so, and when a
- * token has a key that is not known. If that fails, the keys stay as they are.
+ * The keys of an external signer. They are fetched at startup, again at the time that the signer
+ * suggests, and when a token has an unknown key. If a fetch fails, the keys stay as they are.
  */
 import { messageOf } from '../../../lib/errors.ts'
 import type { JwtKey } from '../../../lib/jwt.ts'
@@ -11,11 +11,11 @@ import { type Time, type Timer } from '../../../lib/time/timers.ts'
 import type { ServiceAccountKeys } from '../service-account-keys.ts'
 import type { SignerKeys } from './messages.ts'
 
-/** After a failure, as upstream. */
+/** Delay after a failed refresh, as in kube-apiserver. */
 const RETRY_MS = 10_000
 /**
- * Tokens with unknown keys make the signer be asked this often at the most: anybody can make them.
- * Upstream has no limit.
+ * Minimum interval between fetches for tokens with unknown keys, because anyone can create such
+ * tokens. kube-apiserver has no limit.
  */
 const ASK_EVERY_MS = 1_000
 const KEY_ID_CHARACTERS_MAX = 1024
@@ -32,7 +32,7 @@ export type ExternalKeysOptions = {
   readonly fetch: () => Promise<SignerKeys>
   readonly time: Time
   readonly log: Log
-  /** Called with each set of keys. */
+  /** Called with the timestamp of each set of keys that is fetched. */
   readonly onFetched: (dataSeconds: number) => void
 }
 
@@ -49,25 +49,25 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
     this.#options = options
   }
 
-  /** Fails if the signer has no valid keys. */
+  /** Fetches the keys for the first time. Rejects if the signer has no valid keys. */
   async start(): Promise<void> {
     await this.#fetch()
     this.#schedule(this.#refreshAtMs - this.#options.time.monotonicMs())
   }
 
-  /** For the discovery document. */
+  /** The keys to publish for OIDC discovery. */
   get published(): readonly JwtKey[] {
     return this.#keys.filter(({ isExcludedFromDiscovery }) => !isExcludedFromDiscovery)
   }
 
-  /** For how long the published keys may be cached. */
+  /** How long clients may cache the published keys, in seconds. */
   get cacheSeconds(): number {
     return Math.max(0, Math.floor((this.#refreshAtMs - this.#options.time.monotonicMs()) / 1000))
   }
 
   /**
-   * Whether new tokens must not be signed by this key, since others could not verify them. The
-   * signer itself names the key: one that is not known yet is asked for at once.
+   * Whether this key must not sign new tokens, because other parties could not verify them. The
+   * signer itself names the key, so an unknown key is fetched at once.
    */
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
@@ -142,7 +142,7 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   }
 }
 
-/** Fails with upstream's messages. */
+/** Validates the keys. Throws errors with the messages of kube-apiserver. */
 function checked(
   { keys, dataSeconds, refreshSeconds }: SignerKeys,
   before: readonly ExternalKey[],
@@ -161,7 +161,7 @@ function checked(
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
     const key = publicJwtKey(der, id)
     if (key === undefined)
-      throw new Error(`while parsing external public keys: ${id} is no RSA or ECDSA public key`)
+      throw new Error(`while parsing external public keys: ${id} is not an RSA or ECDSA public key`)
     return { ...key, der, isExcludedFromDiscovery }
   })
   return { keys: read, dataSeconds, refreshSeconds }

@@ -29,7 +29,7 @@ const isVerifiedBy = async (token: string, { keys }: ExternalSigner): Promise<bo
   return jwt !== undefined && found.some((key) => verifyJwt(jwt, key))
 }
 
-test('it signs, and its keys verify', async () => {
+test('a token that the signer signs is verified by its keys', async () => {
   await using parts = await start()
   const { server, signer, metrics } = parts
   await server.start()
@@ -56,7 +56,7 @@ test('a server that starts before its signer waits for it', async () => {
   assert.ok(await isVerifiedBy(await parts.signer.sign({}), parts.signer))
 })
 
-test('a new key is found with the first token that it signed, and the old one stays', async () => {
+test('a new key is fetched for the first token that it signed, and the old key stays valid', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -71,11 +71,11 @@ test('a new key is found with the first token that it signed, and the old one st
   assert.equal(
     server.calls.filter((call) => call === 'FetchKeys').length,
     3,
-    'unknown keys do not flood the signer',
+    'tokens with unknown keys do not cause a fetch each',
   )
 })
 
-test('a new key that is excluded from discovery signs nothing, not even its first token', async () => {
+test('a new key that is excluded from discovery does not sign even its first token', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -85,7 +85,7 @@ test('a new key that is excluded from discovery signs nothing, not even its firs
   await assert.rejects(signer.sign({}), /kid: second\) is excluded from OIDC discovery docs/)
 })
 
-test('tokens of a new key that come together all wait for it, and keys that stay are the same objects', async () => {
+test('concurrent tokens of a new key share one fetch, and unchanged keys stay the same objects', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -99,7 +99,7 @@ test('tokens of a new key that come together all wait for it, and keys that stay
   assert.equal((await signer.keys.find('first'))[0], first)
 })
 
-test('keys are refreshed when the signer said so', async () => {
+test('keys are refreshed at the time that the signer suggests', async () => {
   await using parts = await start()
   const { server, signer } = parts
   server.refreshSeconds = 1
@@ -118,7 +118,7 @@ test('keys are refreshed when the signer said so', async () => {
   await assert.rejects(signer.sign({}), /kid: second\) is excluded from OIDC discovery docs/)
 })
 
-test('a header with more than its three fields is refused', async () => {
+test('a header with unknown or invalid fields is rejected', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -136,7 +136,7 @@ test('a header with more than its three fields is refused', async () => {
   }
 })
 
-test('a signer whose tokens are too short-lived, or that has no refresh hint, is not used', async () => {
+test('a signer with too short a token lifetime or without a refresh hint is rejected', async () => {
   await using short = await start()
   short.server.secondsMax = 599
   await short.server.start()

@@ -1,6 +1,6 @@
 /**
- * An external signer of service account tokens, behind a Unix domain socket (KEP-740): it has the
- * private keys, this server makes the claims.
+ * An external signer of service account tokens behind a Unix domain socket (KEP-740). It holds the
+ * private keys, while this server creates the claims.
  */
 import { parseText } from '../../../api/json-value.ts'
 import { isFields } from '../../../api/object.ts'
@@ -18,13 +18,13 @@ import { ExternalKeys } from './external-keys.ts'
 import { encodeSign, readKeys, readMetadata, readSigned, type SignJwtResponse } from './messages.ts'
 import { SignerMetrics } from './signer-metrics.ts'
 
-/** Of one call. */
+/** Time limit of one call. */
 const CALL_MS_MAX = 10_000
-/** How long the server waits for the signer when it starts, as upstream. */
+/** How long the server waits for the signer at startup, as in kube-apiserver. */
 const START_MS_MAX = 60_000
 const START_RETRY_MS = 1_000
 const KEY_ID_CHARACTERS_MAX = 1024
-/** The shortest lifetime that a token may have. */
+/** Minimum value that the signer may report as the maximum lifetime of its tokens. */
 const SECONDS_MIN = 600
 
 export type ExternalSignerOptions = {
@@ -35,14 +35,14 @@ export type ExternalSignerOptions = {
 
 export class ExternalSigner implements Disposable {
   readonly keys: ExternalKeys
-  /** The maximum lifetime of the tokens that it signs. Known after `start`. */
+  /** Maximum lifetime of tokens that the signer supports, in seconds. Known after `start`. */
   secondsMax = 0
   readonly #endpoints: Endpoints
   readonly #channel: Channel
   readonly #time: Time
   readonly #metrics: SignerMetrics
 
-  /** `path`: of the socket; `@name`: in the abstract namespace. */
+  /** `path` is the path of the socket; `@name` is a name in the abstract namespace. */
   constructor(path: string, { time, log, metrics }: ExternalSignerOptions) {
     this.#time = time
     this.#metrics = new SignerMetrics(metrics, time)
@@ -61,7 +61,10 @@ export class ExternalSigner implements Disposable {
     })
   }
 
-  /** Waits for a signer that is not there yet. Fails if it does not come, or has no valid keys. */
+  /**
+   * Connects to the signer and waits if it is not running yet. Rejects if it does not come up in
+   * time, or has no valid keys.
+   */
   async start(): Promise<void> {
     const untilMs = this.#time.monotonicMs() + START_MS_MAX
     for (;;) {
@@ -83,7 +86,7 @@ export class ExternalSigner implements Disposable {
     }
   }
 
-  /** The token with these claims. */
+  /** Returns a signed token with these claims. */
   sign(claims: object): Promise<string> {
     return this.#metrics.countSign(
       this.#sign(Buffer.from(JSON.stringify(claims)).toString('base64url')),
@@ -100,10 +103,13 @@ export class ExternalSigner implements Disposable {
     return `${signed.header}.${payload}.${signed.signature}`
   }
 
-  /** The header must have a type, a key and an algorithm, and nothing else. */
+  /**
+   * Returns what is wrong with the header. It must have a type, a key id and an algorithm, and
+   * nothing else.
+   */
   async #headerFault({ header }: SignJwtResponse): Promise<string | undefined> {
     const fields = headerFields(header)
-    if (fields === undefined) return 'while parsing header JSON: it is no object'
+    if (fields === undefined) return 'while parsing header JSON: it is not an object'
     const { alg, kid, typ, ...others } = fields
     const [unknown] = Object.keys(others)
     if (unknown !== undefined)
@@ -137,7 +143,7 @@ function headerFields(header: string): { readonly [name: string]: unknown } | un
     const fields = parseText(Buffer.from(header, 'base64url').toString('utf8'))
     return isFields(fields) ? fields : undefined
   } catch {
-    // The caller says what is wrong.
+    // The caller reports the error.
     return undefined
   }
 }

@@ -1,19 +1,19 @@
 /**
- * Requests and answers of an external signer (k8s.io/externaljwt, v1alpha1 ExternalJWTSigner), in
- * protobuf.
+ * Encodes requests to an external signer and decodes its responses (k8s.io/externaljwt, v1alpha1
+ * ExternalJWTSigner), in protobuf.
  */
 import { bytesTag, varintTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 export type SignJwtResponse = {
-  /** Both in base64url, without padding. */
+  /** Header and signature, both in base64url without padding. */
   readonly header: string
   readonly signature: string
 }
 
 export type SignerKeys = {
   readonly keys: readonly SignerKey[]
-  /** Seconds since 1970; null: not told. */
+  /** Timestamp of the keys in seconds since 1970. Null if the signer did not send it. */
   readonly dataSeconds: number | null
   readonly refreshSeconds: number
 }
@@ -63,7 +63,7 @@ function readKey(reader: WireReader): SignerKey {
   while (reader.more()) {
     const tag = reader.tag()
     if (tag === bytesTag(1)) id = reader.string()
-    // Received bytes are borrowed.
+    // Copied, because the reader returns a view of the received message.
     else if (tag === bytesTag(2)) der = Buffer.from(reader.bytes())
     else if (tag === varintTag(3)) isExcludedFromDiscovery = reader.bool()
     else reader.skip(tag)
@@ -84,7 +84,7 @@ function readTimestamp(reader: WireReader): number {
   return seconds + nanos / NANOS_PER_SECOND
 }
 
-/** The maximum lifetime of a token. */
+/** Reads the maximum lifetime of a token in seconds. */
 export function readMetadata(reader: WireReader): number {
   let secondsMax = 0
   while (reader.more()) {

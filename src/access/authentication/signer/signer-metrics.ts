@@ -1,4 +1,4 @@
-/** The metrics of calls to an external signer, as upstream. */
+/** Metrics of calls to an external signer, as in kube-apiserver. */
 import { GrpcError } from '../../../net/grpc/errors.ts'
 import type { Clock } from '../../../lib/time/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../../lib/telemetry/metrics.ts'
@@ -87,7 +87,7 @@ async function counted<T>(counter: Counter, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The gRPC status, also of an error that has one as its cause. */
+/** Returns the gRPC status code of an error or of its cause. */
 function codeOf(error: unknown): string {
   if (error instanceof GrpcError) return error.code
   return error instanceof Error && error.cause instanceof GrpcError

@@ -29,7 +29,8 @@ const withOn = (...names: readonly string[]): Gates => ({
 })
 
 /**
- * `verb resource[.group][/subresource] [namespace/]name ?fieldSelector` → 'allow', or the reason.
+ * Returns 'allow' or the reason for a request of the form `verb resource[.group][/subresource]
+ * [namespace/]name ?fieldSelector`.
  */
 function ask(
   question: string,
@@ -135,9 +136,10 @@ const cases: readonly (readonly [string, string])[] = [
   ['list namespaces', ''],
 ]
 for (const [question, wanted] of cases)
-  test(`a node: ${question}`, () => assert.equal(ask(question), wanted))
+  test(`a request "${question}" of a node results in "${wanted}"`, () =>
+    assert.equal(ask(question), wanted))
 
-test('only a user with both the name and the group is a node', () => {
+test('only a user with both the name and the group of a node is a node', () => {
   assert.equal(ask('get nodes n', { groups: ['system:node'] }), '')
   assert.equal(ask('get nodes n', { user: 'n' }), '')
   assert.equal(ask('get nodes n', { user: 'system:node:' }), 'unknown node for user "system:node:"')
@@ -148,7 +150,7 @@ test('only a user with both the name and the group is a node', () => {
   )
 })
 
-test('without AuthorizeNodeWithSelectors all nodes and pods can be read', () => {
+test('without AuthorizeNodeWithSelectors, a node can read all nodes and pods', () => {
   const gates = withOff('AuthorizeNodeWithSelectors')
   for (const question of [
     'list nodes',
@@ -163,7 +165,7 @@ test('without AuthorizeNodeWithSelectors all nodes and pods can be read', () => 
   assert.equal(ask('get secrets a/of-m', { gates }), unrelated)
 })
 
-test('with KubeletServiceAccountTokenForCredentialProviders accounts of its pods can be read', () => {
+test('with KubeletServiceAccountTokenForCredentialProviders, a node can read the accounts of its pods', () => {
   const gates = withOn('KubeletServiceAccountTokenForCredentialProviders')
   assert.equal(ask('get serviceaccounts a/sa', { gates }), 'allow')
   assert.equal(ask('get serviceaccounts a/sb', { gates }), unrelated)

@@ -1,8 +1,10 @@
 /**
- * The node authorizer. A kubelet may read its own Node and what is related to it (`graph.ts`), and
- * may do some things that concern all nodes alike (`rules`). It has no opinion on anything else, so
- * that RBAC may still allow it. What a request says only in its body (creates, updates of other
- * nodes) the NodeRestriction admission plugin restricts. Decisions are synchronous, from memory.
+ * The node authorizer. A kubelet may read its own Node and the objects related to it (`graph.ts`),
+ * and may do what all nodes may do (`rules`). On anything else the authorizer has no opinion, so
+ * that RBAC can still allow it.
+ *
+ * Some facts are only in the body of a request, such as in creates and in updates of other nodes.
+ * The NodeRestriction admission plugin restricts these. Decisions are synchronous, from memory.
  */
 import type { AccessAttributes, AccessDecision } from '../../../api/access.ts'
 import type { Gates } from '../../../api/gates.ts'
@@ -16,14 +18,14 @@ import type { NodeGraph, RelatedResource } from './graph.ts'
 
 export type NodeAuthorizerOptions = {
   readonly graph: NodeGraph
-  /** What every node may do: the rules of the ClusterRole system:node. */
+  /** The rules of the ClusterRole system:node, which apply to every node. */
   readonly rules: () => readonly Rule[]
   readonly gates: Gates
 }
 
 type ResourceAttributes = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** Undefined: the fixed rules decide. */
+/** Decides on requests for one resource. Undefined means that the fixed rules decide. */
 type Decide = (
   options: NodeAuthorizerOptions,
   node: string,
@@ -50,7 +52,7 @@ export function authorizeNode(
   return options.rules().some((rule) => ruleCovers(rule, question)) ? allowed : noOpinion
 }
 
-/** One named object: allowed if it is related to the node. */
+/** Decides on a request for a named object: it is allowed if the object is related to the node. */
 function ifRelated(
   node: string,
   { name }: ResourceAttributes,
@@ -192,7 +194,10 @@ const authorizePods: Decide = ({ graph, gates }, node, asked) => {
 
 const limitsBySelectors = (gates: Gates): boolean => gates.isOn('AuthorizeNodeWithSelectors')
 
-/** Terms are joined by "and": one suffices. */
+/**
+ * Whether the field selector limits the request to the node. Its terms are joined by "and", so one
+ * term is enough.
+ */
 const selectsNode = ({ selectors }: ResourceAttributes, node: string): boolean =>
   selectors?.().fields.some(
     ({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value === node,

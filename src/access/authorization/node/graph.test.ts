@@ -7,7 +7,7 @@ const claim = (name: string): string => referenceTo('persistentvolumeclaims', 'a
 const seesSecret = (graph: NodeGraph, node: string, name: string, namespace = 'a'): boolean =>
   graph.refersTo(node, 'secrets', { namespace, name })
 
-test('a node sees what its pods refer to, until the last of them is gone', () => {
+test('a node can access what its pods refer to until the last of these pods is deleted', () => {
   const graph = new NodeGraph()
   graph.setPod('a/p', { node: 'n', references: [secret('s')] })
   graph.setPod('a/q', { node: 'n', references: [secret('s'), secret('t')] })
@@ -24,7 +24,7 @@ test('a node sees what its pods refer to, until the last of them is gone', () =>
   assert.deepEqual([...graph.names('pods')], [])
 })
 
-test('a pod of the same name on another node, and one with other references', () => {
+test('a pod that moves to another node or changes its references is updated', () => {
   const graph = new NodeGraph()
   graph.setPod('a/p', { node: 'n', references: [secret('s'), secret('t')] })
   graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('t')] })
@@ -38,7 +38,7 @@ test('a pod of the same name on another node, and one with other references', ()
   assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
 })
 
-test('a volume and its secrets belong to the nodes of its claim, whichever comes first', () => {
+test('a volume and its secrets belong to the nodes of its claim, in any order of events', () => {
   const graph = new NodeGraph()
   const elsewhere = referenceTo('secrets', 'b', 'v')
   graph.setVolume('v', { claim: claim('c'), secrets: [elsewhere] })
@@ -60,7 +60,7 @@ test('a volume and its secrets belong to the nodes of its claim, whichever comes
   assert.deepEqual([...graph.names('volumes')], ['v'])
 })
 
-test('attachments and slices of a node', () => {
+test('attachments and slices belong to their node only', () => {
   const graph = new NodeGraph()
   graph.setAttachment('x', 'n')
   graph.setSlice('x', 'm')
@@ -71,7 +71,7 @@ test('attachments and slices of a node', () => {
   assert.ok(!graph.hasAttachment('n', 'x') && !graph.hasSlice('m', 'x'))
 })
 
-test('a slash in what is asked for does not lead to another object', () => {
+test('a slash in a requested namespace does not lead to another object', () => {
   const graph = new NodeGraph()
   graph.setPod('a/b/p', {
     node: 'n',

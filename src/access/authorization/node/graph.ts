@@ -1,18 +1,22 @@
 /**
- * Which objects are related to which node: a pod that is bound to it, what that pod refers to, the
- * volume that is bound to a claim of the pod, the secrets of that volume; attachments and
- * ResourceSlices of the node. Each node counts the references of its pods, so that a decision takes
- * one or two lookups, however many pods there are, and an update costs as much as the pod has
- * references.
+ * Records which objects are related to which node: a pod that is bound to it, the objects that the
+ * pod refers to, the volume bound to a claim of the pod, the secrets of that volume, and
+ * attachments and ResourceSlices of the node.
  *
- * Names of objects are `namespace/name`; those of cluster-scoped ones have no slash.
+ * Each node counts the references of its pods. A decision therefore takes one or two lookups
+ * regardless of the number of pods, and the cost of an update depends only on the number of
+ * references of the pod.
+ *
+ * Objects are identified by `namespace/name`, or by the name alone if they are cluster-scoped.
  */
 import { ownText } from '../../../lib/text/own-text.ts'
 
-/** What a pod refers to, by resource. */
+/** Resources that a pod can refer to. */
 export type RelatedResource = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'
 
-/** A reference of a pod. Namespaces have no slash, so no two objects have the same. */
+/**
+ * Returns the key of a reference of a pod. Namespaces cannot contain a slash, so keys are unique.
+ */
 export const referenceTo = (
   resource: RelatedResource | 'persistentvolumeclaims',
   namespace: string,
@@ -23,22 +27,22 @@ const claimPrefix = 'persistentvolumeclaims/'
 
 export type PodContent = {
   readonly node: string
-  /** From `referenceTo`, none of them twice, in memory of their own. */
+  /** Keys from `referenceTo` without duplicates. They must not be slices of longer strings. */
   readonly references: readonly string[]
 }
 
 export type VolumeContent = {
-  /** A reference to the claim that it is bound to. */
+  /** A reference to the claim that the volume is bound to. */
   readonly claim: string
-  /** References to secrets. */
+  /** References to the secrets of the volume. */
   readonly secrets: readonly string[]
 }
 
 type Pod = { readonly node: Node; readonly references: readonly string[] }
 
 /**
- * How many pods of the node have a reference, by reference. Claims stand alone, since they lead to
- * volumes.
+ * A node with the number of its pods per reference. Claims are counted separately, since they lead
+ * to volumes.
  */
 type Node = {
   readonly name: string
@@ -54,17 +58,16 @@ export class NodeGraph {
   readonly #pods = new Map<string, Pod>()
   readonly #volumes = new Map<string, VolumeContent>()
   /**
-   * The names of the volumes that are bound to a claim: more than one only if some of them are left
-   * over.
+   * The names of the volumes bound to a claim. There is more than one only if some are left over.
    */
   readonly #volumesOfClaim = new Map<string, readonly string[]>()
   readonly #attachments = new Map<string, string>()
   readonly #slices = new Map<string, string>()
 
-  /** Undefined: there is no such pod, or it is not bound to a node. */
+  /** Updates a pod. Undefined means that the pod does not exist or is not bound to a node. */
   setPod(name: string, content: PodContent | undefined): void {
     const known = this.#pods.get(name)
-    // Most events of a pod are about its status.
+    // Most events of a pod only change its status.
     if (known !== undefined && content !== undefined && isSamePod(known, content)) return
     if (known !== undefined) this.#release(known)
     if (content === undefined) {
@@ -80,7 +83,9 @@ export class NodeGraph {
     })
   }
 
-  /** Undefined: there is no such volume, or it is not bound to a claim. */
+  /**
+   * Updates a volume. Undefined means that the volume does not exist or is not bound to a claim.
+   */
   setVolume(name: string, content: VolumeContent | undefined): void {
     const known = this.#volumes.get(name)
     if (known !== undefined) {
@@ -102,17 +107,20 @@ export class NodeGraph {
     ])
   }
 
-  /** `node` undefined: there is no such attachment. */
+  /** Updates an attachment. If `node` is undefined, the attachment does not exist. */
   setAttachment(name: string, node: string | undefined): void {
     setOrDelete(this.#attachments, name, node)
   }
 
-  /** `node` undefined: there is no such slice, or it is not that of a node. */
+  /**
+   * Updates a ResourceSlice. If `node` is undefined, the slice does not exist or does not belong to
+   * a node.
+   */
   setSlice(name: string, node: string | undefined): void {
     setOrDelete(this.#slices, name, node)
   }
 
-  /** The names of all objects that are in the graph. */
+  /** The names of all objects in the graph. */
   names(what: 'pods' | 'volumes' | 'attachments' | 'slices'): Iterable<string> {
     switch (what) {
       case 'pods':
@@ -165,8 +173,8 @@ export class NodeGraph {
   }
 
   /**
-   * Whether a volume of one of the node's claims needs the secret. A node has few claims; a secret
-   * may be that of all volumes.
+   * Whether a volume of one of the node's claims needs the secret. The search begins at the claims
+   * because a node has few of them, while all volumes may use the same secret.
    */
   #mounts({ claims }: Node, secret: string): boolean {
     for (const claim of claims.keys()) {

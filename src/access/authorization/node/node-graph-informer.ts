@@ -1,7 +1,7 @@
 /**
- * The graph of nodes, kept current by watches of the cache. It may be a moment behind what is
- * stored, as upstream's is: a kubelet that was told of a pod by this server finds what the pod
- * refers to.
+ * Keeps the node graph current by watching the cache. Like that of kube-apiserver, it may lag
+ * slightly behind the stored state. A kubelet that received a pod from this server can access what
+ * the pod refers to.
  */
 import type { InformerAccess } from '../../../storage/cache/informer-by-name.ts'
 import { Informer } from '../../../storage/cache/informer.ts'
@@ -16,18 +16,20 @@ import { NodeGraph } from './graph.ts'
 import { type ReadContext, readNodeName, readPod, readVolume } from './read-objects.ts'
 
 export type NodeGraphInformerOptions = {
-  /** In any version that is served; undefined: the resource is not served. */
+  /**
+   * Returns access to a resource in any served version, or undefined if the resource is not served.
+   */
   readonly accessOf: (group: string, plural: string) => InformerAccess | undefined
   readonly log: Log
-  /** How long changes take, by their names. */
+  /** Durations of changes to the graph, by operation. */
   readonly seconds: Histogram
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time?: Time
 }
 
-/** What the graph needs of one resource. */
+/** How the graph follows one resource. */
 type Source<T> = {
-  /** As upstream's metric has it. */
+  /** The name of the kind in kube-apiserver's metric. */
   readonly kind: string
   readonly group: string
   readonly plural: string
@@ -47,12 +49,15 @@ export class NodeGraphInformer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Whether all objects that there were at the start are in the graph. */
+  /** Whether all objects that existed at the start are in the graph. */
   get isFilled(): boolean {
     return this.#isFilled
   }
 
-  /** Resolves when it is filled. Until then a node is denied what the graph does not show. */
+  /**
+   * Starts all informers and resolves when the graph is filled. Until then, a node is denied access
+   * to objects that are not in the graph.
+   */
   async start(): Promise<void> {
     const { graph } = this
     this.#resources = [
@@ -129,7 +134,10 @@ export class NodeGraphInformer implements AsyncDisposable {
   }
 }
 
-/** In the graph, an object has the name that its key ends with. */
+/**
+ * Converts names of the graph to keys of the store. The name of an object in the graph is the end
+ * of its key.
+ */
 function* keysOf({ prefix }: ResourceKeys, names: Iterable<string>): Generator<string> {
   for (const name of names) yield prefix + name
 }

@@ -1,4 +1,4 @@
-/** What the graph holds of pods, volumes, attachments and ResourceSlices. */
+/** Reads the parts of pods, volumes, attachments and ResourceSlices that the node graph needs. */
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 import { contentOf } from '../../../storage/cache/informer.ts'
 import type { Item } from '../../../storage/cache/item.ts'
@@ -15,14 +15,14 @@ import { type PodContent, referenceTo, type VolumeContent } from './graph.ts'
 
 const none: readonly string[] = []
 
-/** Where an object is, and texts that many objects share. */
+/** The location of an object, and strings that many objects share. */
 export type ReadContext = {
   readonly namespace: string
   readonly name: string
   readonly shared: SharedLists
 }
 
-/** Undefined: it is not bound to a node. */
+/** Reads a pod, or returns undefined if it is not bound to a node. */
 export function readPod(
   item: Item,
   { namespace, name, shared }: ReadContext,
@@ -31,7 +31,7 @@ export function readPod(
   const spec = fieldsOf(specField)
   const node = textOf(spec['nodeName'])
   if (node === '') return undefined
-  // Kubelets create mirror pods: these must not give them access to anything.
+  // Kubelets create mirror pods themselves, so these must not give them access to anything.
   if (isMirror(item)) return { node: shared.text(node), references: none }
   const references = new Set<string>()
   const account = textOf(spec['serviceAccountName'])
@@ -50,7 +50,7 @@ export function readPod(
   }
 }
 
-/** Undefined: it is not bound to a claim. */
+/** Reads a volume, or returns undefined if it is not bound to a claim. */
 export function readVolume(
   item: Item,
   { shared }: Pick<ReadContext, 'shared'>,
@@ -66,7 +66,10 @@ export function readVolume(
   }
 }
 
-/** The node of a VolumeAttachment or a ResourceSlice; undefined: it is not that of a node. */
+/**
+ * Reads the node of a VolumeAttachment or a ResourceSlice. Returns undefined if it does not belong
+ * to a node.
+ */
 export function readNodeName(
   item: Item,
   { shared }: Pick<ReadContext, 'shared'>,
@@ -75,12 +78,14 @@ export function readNodeName(
   return node === '' ? undefined : shared.text(node)
 }
 
-/** What was written through this server is still decoded. */
+/**
+ * Returns the fields of an object. Objects written through this server are still available in
+ * decoded form.
+ */
 const fieldsOfItem = (item: Item): Fields => item.decoded ?? contentOf(item)
 
 /**
- * The annotation as it stands in the JSON that clients get. Inside of a text, its quotes would be
- * escaped.
+ * The key of the annotation as it appears in JSON. Inside a string, its quotes would be escaped.
  */
 const mirrorKey = Buffer.from(`${JSON.stringify(mirror)}:`)
 
