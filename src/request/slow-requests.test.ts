@@ -26,7 +26,7 @@ test('requests of half a second or more are logged at most ten times per second,
   assert.equal(lines.length, 10)
   slow.record({ request, context: undefined, status: 504, ms: 900 }, 1500)
   assert.deepEqual(
-    [lines[0]?.['ms'], lines.at(-1)?.['status'], lines.at(-1)?.['notTold']],
+    [lines[0]?.['ms'], lines.at(-1)?.['status'], lines.at(-1)?.['unreported']],
     [501, 504, 15],
   )
 })

@@ -55,7 +55,7 @@ export class SlowRequests {
       ...(context === undefined ? {} : partsOf(context, ms)),
       user: context?.knownUser?.name,
       auditId: context?.auditId,
-      ...(left === 0 ? {} : { notTold: left }),
+      ...(left === 0 ? {} : { unreported: left }),
     })
   }
 }

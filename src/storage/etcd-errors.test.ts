@@ -25,6 +25,13 @@ test('each error of etcd gets its storage error code and keeps its message', () 
   }
 })
 
+test('a message beyond the limit of this client is too large', () => {
+  const error = new GrpcError('ResourceExhausted', 'any text', { isTooLarge: true })
+  const mapped = toStorageError(error, { isWrite: false })
+  assert.ok(mapped instanceof StorageError)
+  assert.equal(mapped.code, 'too-large')
+})
+
 test('only a failed write is ambiguous', () => {
   const lost = new GrpcError('Unavailable', 'connection closed', { ambiguous: true })
   const ambiguous = (isWrite: boolean) => {

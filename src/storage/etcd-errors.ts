@@ -23,12 +23,12 @@ export function toStorageError(error: unknown, call: FailedCall): unknown {
 /**
  * Maps a code of etcd. Some conditions differ only by their text, which has not changed since 3.4.
  */
-function codeOf({ code, message }: GrpcError): StorageErrorCode {
+function codeOf({ code, message, isTooLarge }: GrpcError): StorageErrorCode {
+  if (isTooLarge) return 'too-large'
   if (code === 'OutOfRange' && message.includes('has been compacted')) return 'compacted'
   if (code === 'OutOfRange' && message.includes('future revision')) return 'too-new'
   if (code === 'ResourceExhausted' && message.includes('database space exceeded')) return 'no-space'
-  // The request exceeds etcd's limit, or the response exceeds our own.
-  if (code === 'ResourceExhausted' && /larger than|longer than/.test(message)) return 'too-large'
+  if (code === 'ResourceExhausted' && message.includes('larger than max')) return 'too-large'
   if (code === 'InvalidArgument' && message.includes('request is too large')) return 'too-large'
   if (code === 'NotFound' && message.includes('lease not found')) return 'missing'
   return 'unavailable'

@@ -58,7 +58,7 @@ export class Endpoints {
       avoidUntilMs: 0,
     }))
     const [first] = this.#endpoints
-    if (first === undefined) throw new GrpcError('InvalidArgument', 'no etcd endpoint is given')
+    if (first === undefined) throw new GrpcError('InvalidArgument', 'no endpoint is given')
     this.#current = first
     this.#tls = options.tls
     this.#dial = options.dial
@@ -194,13 +194,13 @@ function checkedUrl(url: string): string {
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
     throw new GrpcError(
       'InvalidArgument',
-      `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`,
+      `the endpoint ${JSON.stringify(url)} is not an http or https URL`,
     )
   }
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '') {
     throw new GrpcError(
       'InvalidArgument',
-      `etcd endpoint ${JSON.stringify(url)} has more than a host and a port`,
+      `the endpoint ${JSON.stringify(url)} has more than a host and a port`,
     )
   }
   return parsed.origin

@@ -43,6 +43,7 @@ export type GrpcCode = (typeof statusNames)[number]
 export type GrpcErrorOptions = {
   readonly ambiguous?: boolean
   readonly isUnavailable?: boolean
+  readonly isTooLarge?: boolean
   readonly endpoint?: string | undefined
   readonly cause?: unknown
 }
@@ -53,6 +54,8 @@ export class GrpcError extends Error {
   readonly ambiguous: boolean
   /** Whether the endpoint cannot serve calls at the moment, although another may. */
   readonly isUnavailable: boolean
+  /** Whether a message exceeded the size limit of this client. */
+  readonly isTooLarge: boolean
   /** Endpoint of the call. Undefined if the call failed before an endpoint was chosen. */
   readonly endpoint: string | undefined
 
@@ -62,6 +65,7 @@ export class GrpcError extends Error {
     this.code = code
     this.ambiguous = options.ambiguous ?? false
     this.isUnavailable = options.isUnavailable ?? code === 'Unavailable'
+    this.isTooLarge = options.isTooLarge ?? false
     this.endpoint = options.endpoint
   }
 }

@@ -40,9 +40,7 @@ export function within<T>(
     const onAbort = (): void => settle(() => reject(cancelled(signal)))
     const timer = setTimeout(
       () => {
-        settle(() =>
-          reject(new GrpcError('DeadlineExceeded', 'no connection to etcd within the deadline')),
-        )
+        settle(() => reject(new GrpcError('DeadlineExceeded', 'no connection within the deadline')))
       },
       Math.max(0, timeoutMs),
     )

@@ -15,6 +15,7 @@ import { StorageError } from '../errors.ts'
 import { rangeOf } from '../keys.ts'
 import { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'
+import { tooOld } from './read-errors.ts'
 
 /**
  * Maximum number of events in a history. The database replays a few thousand events per second, so
@@ -203,13 +204,6 @@ function toChange(event: FeedEvent, toItem: HistoryQuery['toItem']): ObjectChang
     (event.previous !== undefined && previous === undefined)
   return isWithout ? undefined : new ObjectChange({ key, revision, item, previous })
 }
-
-const tooOld = (bound?: Revision): StorageError =>
-  new StorageError(
-    'compacted',
-    'the events after that revision are no longer kept',
-    bound === undefined ? {} : { bound },
-  )
 
 const busy = (): StorageError =>
   new StorageError(

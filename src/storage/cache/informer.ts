@@ -401,9 +401,8 @@ export class Informer<T> implements AsyncDisposable {
    */
   #emitUnreadable(key: Key, why: string, error?: Error): void {
     const { name, log, unreadable } = this.#options
-    const outcome = unreadable === undefined ? ' and is ignored' : ''
     this.#unreadable.add(key)
-    log('error', `an object of ${name} ${why}${outcome}`, {
+    log('error', `an object of ${name} ${why}`, {
       key,
       ...(error && { error: error.message }),
     })

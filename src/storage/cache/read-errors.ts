@@ -3,8 +3,12 @@ import type { Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 
 /** The events that a watch needs are gone, so the client has to list again. */
-export const tooOld = (): StorageError =>
-  new StorageError('compacted', 'the events after that revision are no longer kept')
+export const tooOld = (bound?: Revision): StorageError =>
+  new StorageError(
+    'compacted',
+    'the events after that revision are no longer kept',
+    bound === undefined ? {} : { bound },
+  )
 
 export const tooNew = (revision: Revision, bound: Revision): StorageError =>
   new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, {

@@ -40,6 +40,7 @@ export class Fragments {
       throw new GrpcError(
         'ResourceExhausted',
         `the events of one revision are longer than ${this.#bytesMax} bytes`,
+        { isTooLarge: true },
       )
     }
     const taken = this.#held

@@ -97,6 +97,7 @@ export function messageLength(bytes: Buffer, at: number, bytesMax = MESSAGE_BYTE
     throw new GrpcError(
       'ResourceExhausted',
       `a message of ${length} bytes is longer than the limit of ${bytesMax}`,
+      { isTooLarge: true },
     )
   }
   return length
