@@ -4,7 +4,7 @@ import { attributes, pod } from '../../test/support/harness/admission.ts'
 import { Admission, type Plugin } from './admission.ts'
 import { deleteOptions, writeOptions } from './operation-options.ts'
 
-test('what a plugin changed is shown to all of them once more', async () => {
+test('all mutating plugins run again after one of them changed the object', async () => {
   const seen: string[] = []
   const plugin = (name: string, changes: boolean): Plugin => ({
     name,
@@ -21,7 +21,7 @@ test('what a plugin changed is shown to all of them once more', async () => {
   assert.deepEqual(seen, ['a 1', 'b 1', 'a 2', 'b 2'])
 })
 
-test('options are shown as they were given', () => {
+test('options contain only what the client set', () => {
   const meta = { apiVersion: 'meta.k8s.io/v1' }
   assert.deepEqual(writeOptions('CreateOptions', new URLSearchParams()), {
     kind: 'CreateOptions',

@@ -1,6 +1,7 @@
 /**
- * The admission chain, between a decoded request and storage: first all mutating plugins, then all
- * validating ones, each in a fixed order. A plugin refuses a request by throwing an ApiError.
+ * The admission chain runs between decoding a request and storing the object: first all mutating
+ * plugins, then all validating ones, each in a fixed order. A plugin rejects a request by throwing
+ * an ApiError.
  */
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
@@ -14,65 +15,72 @@ import type { Operation } from './handled-operations.ts'
 import { MeasuredStep, Stopwatch } from './measured-step.ts'
 import { AdmissionMetrics } from './metrics.ts'
 
-/** The API group of webhook configurations and policies. */
+/** API group of webhook configurations and admission policies. */
 export const admissionGroup = 'admissionregistration.k8s.io'
 
-/** What a plugin may know of a request. The user and the warnings are in the context. */
+/** The request as plugins see it. The user and the warnings are in `context`. */
 export type Attributes = {
   readonly operation: Operation
   readonly resource: Resource
   readonly subresource: string
-  /** Empty for cluster-scoped resources. */
+  /** Namespace of the object. Empty for cluster-scoped resources. */
   readonly namespace: string
-  /** Empty if it is still to be generated, and in a deletecollection. */
+  /** Name of the object. Empty while it is still to be generated, and for a deletecollection. */
   readonly name: string
-  /** As it is to be stored; undefined for a delete. */
+  /** Object that the request would store; undefined for a delete. For a CONNECT, its options. */
   readonly object: KubeObject | undefined
-  /** As it is stored; undefined for a create. */
+  /** Object as it is stored; undefined for a create. */
   readonly oldObject: KubeObject | undefined
   readonly isDryRun: boolean
-  /** CreateOptions, UpdateOptions or DeleteOptions. Undefined: a CONNECT has none. */
+  /** CreateOptions, UpdateOptions or DeleteOptions; undefined for a CONNECT. */
   readonly options: () => Fields | undefined
-  /**
-   * The schema of both objects: that of the resource, or of the subresource if that has a kind of
-   * its own.
-   */
+  /** Schema of both objects: the resource's, or the subresource's if that has its own kind. */
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
-  /** What a plugin of this step has read, for those after it. */
+  /** Objects that earlier plugins of the same step have read, for reuse by later ones. */
   readonly known: PreloadedObjects
 }
 
-/** `namespace`: that of the object, from the cache. */
+/**
+ * Objects shared by the plugins of a step. `namespace` is the object's own, read from the cache.
+ */
 export type PreloadedObjects = { namespace?: KubeObject }
 
 export interface Plugin {
   readonly name: string
-  /** The resources that the plugin handles, such as `pods` or `deployments.apps`. Absent: all. */
+  /**
+   * Resources that the plugin handles, such as `pods` or `deployments.apps`. Absent: all resources.
+   */
   readonly resources?: ReadonlySet<string>
-  /** Returns the object, changed or not. A delete has none, but the plugin may still refuse it. */
+  /**
+   * Returns the object, changed or not. A delete has no object, but the plugin may still reject it.
+   */
   readonly mutate?: (attributes: Attributes, rounds: Rounds) => MaybePromise<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => MaybePromise<void>
   /**
-   * Checks again what may have changed while the other plugins took long. Called right before a new
-   * object is stored.
+   * Repeats the checks whose result may have changed because other plugins took long. Called right
+   * before a new object is stored.
    */
   readonly confirm?: (attributes: Attributes) => MaybePromise<unknown>
 }
 
 /**
- * A webhook that changes the object makes all mutating plugins run once more, since they may have
- * to say something about the change.
+ * State of the rounds of mutating plugins. When a webhook changes the object, all mutating plugins
+ * run once more, because they may need to act on the change.
  */
 export class Rounds {
-  /** Whether the plugins run for the second time. */
+  /** Whether this is the second round. */
   isSecond = false
-  /** Set by a plugin that changed what others have seen. */
+  /**
+   * Whether a second round is needed. Set by a plugin that changed an object which other plugins
+   * have already seen.
+   */
   needsSecond = false
 }
 
 /**
- * The resource as errors name it, with the subresource: `pods`, `deployments.apps`, `pods/resize`.
+ * Returns the resource as error messages name it, including the subresource: `pods`,
+ * `deployments.apps`, `pods/resize`.
  */
 export function targetOf({ resource, subresource }: Attributes): string {
   const name = nameOf(resource)
@@ -82,25 +90,27 @@ export function targetOf({ resource, subresource }: Attributes): string {
 const nameOf = ({ group, plural }: Resource): string =>
   group === '' ? plural : `${plural}.${group}`
 
-/** The name in a refusal. One that is still to be generated is replaced by its generateName. */
+/**
+ * Returns the name for error messages. A name still to be generated is shown as its generateName.
+ */
 export function shownName({ name, object }: Attributes): string {
   const { name: given = '', generateName = '' } = object?.metadata ?? {}
   return name || given || generateName || 'Unknown'
 }
 
-/** The 403 of a plugin: `pods "p" is forbidden: …`. */
+/** Returns the 403 with which a plugin rejects a request: `pods "p" is forbidden: …`. */
 export function refusal(attributes: Attributes, why: string): ApiError {
   return forbidden(attributes.resource, shownName(attributes), why)
 }
 
-/** The plugins that act on a resource in an operation, by step, in their order. */
+/** The plugins that handle an operation on a resource, for each step, in order. */
 type Chain = {
   readonly mutating: MeasuredStep<NonNullable<Plugin['mutate']>>
   readonly validating: MeasuredStep<NonNullable<Plugin['validate']>>
 }
 
 export type AdmissionOptions = {
-  /** The names of all plugins that are on, in their order; absent: those that are given. */
+  /** Names of all enabled plugins, in order. Defaults to the given plugins. */
   readonly running?: readonly string[]
   readonly metrics?: AdmissionMetrics
   readonly monotonicMs?: () => number
@@ -111,7 +121,7 @@ export class Admission {
   readonly #running: readonly string[]
   readonly #metrics: AdmissionMetrics
   readonly #monotonicMs: () => number
-  /** Most plugins handle one kind: writes of other kinds do not pay for them. */
+  /** Chains by resource and operation. Most plugins handle one kind, and other kinds skip them. */
   readonly #chains = new WeakMap<Resource, Partial<Record<Operation, Chain>>>()
 
   constructor(plugins: readonly Plugin[], options: AdmissionOptions = {}) {
@@ -122,7 +132,7 @@ export class Admission {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Returns a promise only if a plugin has to wait. */
+  /** Runs the mutating plugins. Returns a promise only if a plugin has to wait. */
   mutate(attributes: Attributes): MaybePromise<KubeObject | undefined> {
     const rounds = new Rounds()
     const step = this.#chainOf(attributes).mutating
@@ -130,7 +140,7 @@ export class Admission {
     const mutated = thenMaybe(mutateOnce(attributes, step, { rounds, watch }), (object) => {
       if (!rounds.needsSecond) return object
       rounds.isSecond = true
-      // Webhooks may have taken seconds.
+      // Webhooks may have taken seconds, so objects that the first round read may be stale.
       return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     })
     return thenMaybe(mutated, (object) => {
@@ -139,7 +149,7 @@ export class Admission {
     })
   }
 
-  /** Returns a promise only if a plugin has to wait. */
+  /** Runs the validating plugins. Returns a promise only if a plugin has to wait. */
   validate(attributes: Attributes): MaybePromise<void> {
     const step = this.#chainOf(attributes).validating
     const watch = new Stopwatch(this.#monotonicMs)
@@ -149,7 +159,7 @@ export class Admission {
     )
   }
 
-  /** For a new object whose admission took long. */
+  /** Runs `confirm` of all plugins, for a new object whose admission took long. */
   async confirm(attributes: Attributes): Promise<void> {
     for (const { confirm } of this.#plugins) await confirm?.(attributes)
   }

@@ -1,4 +1,7 @@
-/** Does nothing; kept because configurations of old clusters name it. Deprecated upstream. */
+/**
+ * Does nothing. kube-apiserver has deprecated the plugin, but configurations of old clusters name
+ * it.
+ */
 import type { Plugin } from './admission.ts'
 
 export const alwaysAdmit: Plugin = {

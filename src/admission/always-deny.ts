@@ -1,4 +1,7 @@
-/** Refuses every write, those of the server itself included: for tests. Deprecated upstream. */
+/**
+ * Rejects every write, including those of the server itself. It is meant for tests, and deprecated
+ * in kube-apiserver.
+ */
 import { type Attributes, type Plugin, refusal } from './admission.ts'
 
 const deny = (attributes: Attributes): never => {

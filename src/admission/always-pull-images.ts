@@ -1,7 +1,7 @@
 /**
- * All containers and image volumes of pods pull their images always, so that nobody can use a
- * private image that another pod brought to the node without credentials for it. An update that
- * brings no new image is not looked at.
+ * Makes all containers and image volumes of pods always pull their images. Otherwise a pod could
+ * use a private image without credentials after another pod has pulled it to the node. An update
+ * that adds no new image is not checked.
  */
 import { aggregate } from '../api/aggregate.ts'
 import { unclassified } from '../api/errors.ts'
@@ -20,7 +20,7 @@ export const alwaysPullImages: Plugin = {
     if (object === undefined || !isConcerned(attributes)) return object
     return { ...object, spec: pullingAlways(fieldsOf(object['spec'])) }
   },
-  // A webhook may have changed it after the last turn of the mutating plugins.
+  // A webhook may have changed a pull policy after this plugin last ran.
   validate: (attributes) => {
     const { object } = attributes
     if (object === undefined || !isConcerned(attributes)) return
@@ -28,7 +28,7 @@ export const alwaysPullImages: Plugin = {
       .filter(([, policy]) => policy !== always)
       .map(([path, policy]) => notSupported(path, policy, [always]))
     if (faults.length === 0) return
-    // Upstream loses code and reason when it combines the refusals.
+    // kube-apiserver loses code and reason when it combines the errors.
     throw unclassified(
       aggregate(
         faults.map(({ path, message }) => refusal(attributes, `${path}: ${message}`).message),
@@ -73,7 +73,7 @@ function pullingAlways(spec: Fields): Fields {
   }
 }
 
-/** The pull policies of a pod, by their paths. */
+/** Returns the pull policies of a pod with their field paths. */
 function policiesIn(spec: Fields): (readonly [path: string, policy: string])[] {
   const ofContainers = lists.flatMap((list) =>
     itemsOf(spec[list]).map(

@@ -1,11 +1,12 @@
 /**
- * How plugins ask whether a user has access to something that is not in the path of the request.
+ * The function with which plugins ask whether a user has access to something that is not in the
+ * path of the request.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { User } from '../api/user.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
-/** `waiting`: the request that is admitted; the question ends with it. */
+/** Asks the authorizer. `waiting` is the request being admitted; the question ends with it. */
 export type AskAuthorizer = (
   user: User,
   attributes: AccessAttributes,

@@ -37,7 +37,7 @@ const allowing =
 
 const about = '403 certificatesigningrequests.certificates.k8s.io "r" is forbidden: '
 
-test('who approves needs the right to the signer, or to its domain', async () => {
+test('approving a request requires access to its signer, or to all signers of its domain', async () => {
   const object = request({})
   const approve = (mayDo: MayDo) =>
     admit(createCertificateApproval(mayDo), update('approval', object, object))
@@ -47,7 +47,7 @@ test('who approves needs the right to the signer, or to its domain', async () =>
   assert.equal(await approve(allowing('sign signers example.com/s')), refused)
 })
 
-test('who signs needs a right; who changes nothing does not', async () => {
+test('signing a request requires access to its signer, and an update without changes does not', async () => {
   const [unsigned, signed] = [request({}), request({}, { certificate: 'abc' })]
   const sign = (object: KubeObject) =>
     admit(createCertificateSigning(allowing('')), update('status', object, unsigned))
@@ -69,7 +69,7 @@ const create = async (spec: Fields): Promise<string> => {
   return typeof admitted === 'string' ? admitted : 'fine'
 }
 
-test('nobody becomes a member of system:masters by a client certificate', async () => {
+test('a client certificate cannot grant membership in system:masters', async () => {
   const signerName = 'kubernetes.io/kube-apiserver-client'
   assert.equal(
     await create({ request: mastersRequest, signerName }),
@@ -93,7 +93,7 @@ const attest = (mayDo: MayDo, object: KubeObject, oldObject?: KubeObject) => {
   return admit(createClusterTrustBundleAttest(mayDo), given)
 }
 
-test('who writes the bundle of a signer may attest for it', async () => {
+test('writing the bundle of a signer requires the right to attest for it', async () => {
   const refused =
     '403 clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "example.com/s"'
   const [one, anonymous] = [bundle({}), bundle({}, '')]

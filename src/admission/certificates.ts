@@ -1,6 +1,6 @@
 /**
- * The plugins for certificates: who may approve CSRs, sign them, or attest a signer's
- * ClusterTrustBundle, and which subject is not allowed.
+ * Plugins for certificates. They check who may approve CertificateSigningRequests, sign them or
+ * attest a signer's ClusterTrustBundle, and which subject is forbidden.
  */
 import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -9,10 +9,10 @@ import { readPemRequest, RequestError } from '../lib/x509/request.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
-/** Who asks; the question ends with the request. */
+/** The user whose access is checked. `signal` aborts the check when the request ends. */
 export type Requester = { readonly user: User; readonly signal: AbortSignal }
 
-/** Whether a user has access to something that is not in the path of the request. */
+/** Resolves to whether a user may act on something that is not in the path of the request. */
 export type MayDo = (
   context: Requester,
   action: {
@@ -26,7 +26,10 @@ export type MayDo = (
 const group = 'certificates.k8s.io'
 const requests = `certificatesigningrequests.${group}`
 
-/** Access may be granted to a signer, or to all signers of its domain. */
+/**
+ * Returns whether the user may use the signer. Access may be granted to one signer, or to all
+ * signers of its domain.
+ */
 async function mayUseSigner(
   mayDo: MayDo,
   context: Requester,
@@ -86,8 +89,8 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
 const bundles = `clustertrustbundles.${group}`
 
 /**
- * A ClusterTrustBundle states which certificates belong to a signer: its writer needs the verb
- * `attest` on that signer.
+ * Requires the verb `attest` on a signer to write its ClusterTrustBundle, which states which
+ * certificates belong to the signer.
  */
 export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
   return {
@@ -105,7 +108,9 @@ export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
   }
 }
 
-/** Without the fields that the garbage collector and a storage migration change. */
+/**
+ * Returns the object without the fields that the garbage collector and storage migrations change.
+ */
 const lasting = (object: KubeObject): Fields => ({
   ...object,
   metadata: omit(
@@ -118,7 +123,7 @@ const lasting = (object: KubeObject): Fields => ({
 })
 
 /**
- * The API server trusts client certificates of this signer: they must not grant membership in
+ * Signer of client certificates that the API server trusts. They must not grant membership in
  * system:masters.
  */
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
@@ -142,8 +147,7 @@ function organizationsOf({ spec }: KubeObject, attributes: Attributes): readonly
   try {
     return readPemRequest(textOf(fieldsOf(spec)['request'])).organizations
   } catch (error) {
-    // Validation has parsed the CSR before, so this fails only if validation ever becomes more
-    // lenient.
+    // Validation has already parsed the CSR, so this fails only if validation becomes more lenient.
     if (!(error instanceof RequestError)) throw error
     throw refusal(attributes, `failed to parse CSR: ${error.message}`)
   }

@@ -1,6 +1,6 @@
 /**
- * The default class of a kind, which an annotation marks: of several, the newest, then the first by
- * name.
+ * Finds the default class of a kind, which an annotation marks. If several are marked, the newest
+ * wins, then the first by name.
  */
 import type { KubeObject } from '../api/object.ts'
 

@@ -1,4 +1,4 @@
-/** Sets the default class of an Ingress that names none. */
+/** Sets the default class on a new Ingress that names no class. */
 import { fieldsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 import { defaultClass } from './default-class.ts'
@@ -10,7 +10,7 @@ const ingressClasses = {
   plural: 'ingressclasses',
 } as const
 const defaultAnnotation = 'ingressclass.kubernetes.io/is-default-class'
-/** The annotation that named the class before there was a field. */
+/** Annotation that named the class before the field existed. */
 const oldClassAnnotation = 'kubernetes.io/ingress.class'
 
 export function createDefaultIngressClass(objects: Pick<Objects, 'list'>): Plugin {

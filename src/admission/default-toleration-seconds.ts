@@ -1,6 +1,6 @@
 /**
- * Pods tolerate a node that is not ready or unreachable for some minutes, unless they have a
- * toleration for that themselves.
+ * Makes pods tolerate a node that is not ready or unreachable for some minutes, unless they have
+ * their own toleration for that.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import type { TolerationSeconds } from '../config/admission.ts'
@@ -33,7 +33,10 @@ export function createDefaultTolerationSeconds({
   }
 }
 
-/** Operator and value do not matter. An empty key means all keys, an empty effect all effects. */
+/**
+ * Returns whether a toleration is about the taint, whatever its operator and value. An empty key
+ * means all keys, an empty effect all effects.
+ */
 function isAbout(toleration: Fields, wanted: string): boolean {
   const [key, effect] = [textOf(toleration['key']), textOf(toleration['effect'])]
   return (key === '' || key === wanted) && (effect === '' || effect === 'NoExecute')

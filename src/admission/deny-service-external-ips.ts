@@ -1,6 +1,6 @@
 /**
- * Services get no new external IPs: who may set them can take the traffic to any address
- * (CVE-2020-8554). Those that are there may stay.
+ * Rejects new external IPs of Services, because a user who can set them can take over the traffic
+ * to any address (CVE-2020-8554). Existing external IPs may stay.
  */
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { type Plugin, refusal, targetOf } from './admission.ts'

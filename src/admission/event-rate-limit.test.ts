@@ -27,7 +27,7 @@ class EventRateLimitFixture {
   }
 }
 
-test('a bucket has a burst, and then a rate', async () => {
+test('a bucket allows a burst and then refills at its rate', async () => {
   const world = new EventRateLimitFixture({ burst: 2 })
   assert.equal(await world.outcome(event()), 'fine')
   assert.equal(await world.outcome(event()), 'fine')
@@ -50,7 +50,7 @@ test('dry runs and deletes do not count', async () => {
   assert.notEqual(await world.outcome(event({}, { operation: 'UPDATE' })), 'fine')
 })
 
-test('namespaces, users, sources and objects have buckets of their own', async () => {
+test('namespaces, users, sources and objects have their own buckets', async () => {
   const namespaces = new EventRateLimitFixture({ type: 'Namespace' })
   assert.equal(await namespaces.outcome(event({}, { namespace: 'a' })), 'fine')
   assert.equal(await namespaces.outcome(event({}, { namespace: 'b' })), 'fine')
@@ -66,7 +66,7 @@ test('namespaces, users, sources and objects have buckets of their own', async (
   assert.match(await objects.outcome(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
 })
 
-test('every limit that is reached is named', async () => {
+test('the error names every limit that is reached', async () => {
   const world = new EventRateLimitFixture(
     { type: 'User' },
     { type: 'Server', burst: 5 },
@@ -78,7 +78,7 @@ test('every limit that is reached is named', async () => {
   assert.equal(await world.outcome(event()), `429 Too many requests: ${reached}`)
 })
 
-test('the bucket that was not used for longest is dropped', async () => {
+test('the least recently used bucket is dropped', async () => {
   const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 2 })
   const long = 'a'.repeat(100_000)
   for (const namespace of [long, 'b', long, 'c']) await world.outcome(event({}, { namespace }))
@@ -87,7 +87,7 @@ test('the bucket that was not used for longest is dropped', async () => {
   assert.notEqual(await world.outcome(event({}, { namespace: long })), 'fine')
 })
 
-test('a bucket does not keep the path of a request', async () => {
+test('a bucket does not keep the path of a request in memory', async () => {
   const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 100 })
   const held = await heldBytes(async () => {
     for (let at = 0; at < 100; at++) {

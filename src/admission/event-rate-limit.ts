@@ -1,7 +1,7 @@
 /**
- * Limits how many Events are written, by token buckets: one for the server, or one for each
- * namespace, user, or source and object. As upstream, only events of the core group are limited,
- * and dry runs are not.
+ * Limits the rate at which Events are written with token buckets: one for the server, or one for
+ * each namespace, user, or source and object. As in kube-apiserver, only events of the core group
+ * are limited, and dry runs are not.
  */
 import { aggregate } from '../api/aggregate.ts'
 import { limitReached } from '../api/errors.ts'
@@ -25,7 +25,7 @@ export function createEventRateLimit(
       const { operation, isDryRun } = attributes
       if (isDryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       const nowMs = clock.monotonicMs()
-      // Each limit counts the event, also one that another limit refuses.
+      // Every limit counts the event, even if another limit rejects it.
       const reached = enforced.flatMap(({ type, buckets }) => {
         const key = keyOf[type](attributes)
         return buckets.take(key, nowMs) ? [] : [`limit reached on type ${type} for key ${key}`]
@@ -47,12 +47,12 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
 }
 
 /**
- * Buckets by key. When there are too many, the one that was not used for longest is dropped: its
+ * Token buckets by key. When there are too many, the least recently used one is dropped, and its
  * key starts with a full bucket again.
  */
 class Buckets {
   readonly #limit: EventLimit
-  /** The least recently used first. */
+  /** Buckets by key, least recently used first. */
   readonly #buckets = new Map<string, TokenBucket>()
 
   constructor(limit: EventLimit) {
@@ -61,7 +61,7 @@ class Buckets {
 
   take(key: string, nowMs: number): boolean {
     const { burst, perSecond, bucketsMax } = this.#limit
-    // It may be a part of a path.
+    // The key may be a slice of a long path, which would stay in memory with the bucket.
     const kept = ownText(boundedKey(key))
     const bucket = this.#buckets.get(kept) ?? new TokenBucket(burst, perSecond, nowMs)
     this.#buckets.delete(kept)

@@ -27,7 +27,7 @@ test('a pod tolerates the taints of its extended resources, in the order of thei
   assert.equal(await tolerations({ containers: [requesting('cpu')] }), undefined)
 })
 
-test('an equal toleration is kept in its place, without seconds; another one does not count', async () => {
+test('an equal toleration is replaced in place without seconds, and a different one does not count', async () => {
   const others = [{ operator: 'Exists' }, { ...gpu, effect: 'NoExecute' }, { ...gpu, value: 'x' }]
   const containers = [requesting('example.com/gpu')]
   assert.deepEqual(await tolerations({ containers, tolerations: others }), [...others, gpu])

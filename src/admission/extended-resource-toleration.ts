@@ -1,6 +1,6 @@
 /**
- * Pods that request extended resources tolerate the taints of that name: nodes with special
- * hardware can be kept for the pods that use it by a taint alone.
+ * Makes pods tolerate the taints named after the extended resources that they request. A taint
+ * alone can then reserve nodes with special hardware for the pods that use it.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { isExtended } from '../registry/rules/resources.ts'
@@ -22,7 +22,9 @@ export const extendedResourceToleration: Plugin = {
   },
 }
 
-/** Those of ephemeral containers do not exist: they have no requests. */
+/**
+ * Returns the names of the requested extended resources. Ephemeral containers cannot have requests.
+ */
 function extendedResources(spec: Fields): readonly string[] {
   const requested = ['containers', 'initContainers'].flatMap((list) =>
     itemsOf(spec[list]).flatMap(({ resources }) =>
@@ -33,8 +35,8 @@ function extendedResources(spec: Fields): readonly string[] {
 }
 
 /**
- * A toleration that is there already is replaced, which drops its seconds: they have no meaning for
- * this effect.
+ * Adds the wanted tolerations. An existing toleration for the same taint is replaced, which drops
+ * its tolerationSeconds: they have no meaning for the effect NoSchedule.
  */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
   const wanted = new Map(

@@ -1,7 +1,7 @@
 /**
- * The operations that each plugin handles, whatever the resource, and in which steps. Plugins are
- * asked only about these, and metrics count every plugin that handles the operation, as upstream
- * does.
+ * The operations and steps that each plugin handles, whatever the resource. A plugin is called only
+ * for these operations. As in kube-apiserver, metrics count every plugin that handles the
+ * operation.
  */
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -66,7 +66,10 @@ const table: ReadonlyMap<string, Handled> = new Map(
   rows.map(([name, operations, steps]) => [name, { operations, steps }]),
 )
 
-/** A plugin that upstream does not have handles everything, and is not counted. */
+/**
+ * Returns whether a plugin handles the operation. Plugins that kube-apiserver does not have handle
+ * all operations, and are not counted.
+ */
 export const handles = (name: string, operation: Operation): boolean =>
   table.get(name)?.operations.includes(operation) ?? true
 

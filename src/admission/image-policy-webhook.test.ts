@@ -52,7 +52,7 @@ const failed = new CallError('Post "x": EOF', 'other')
 const answered = (status: number): CallError =>
   new CallError('said', 'answered', { answer: { status, retryAfterSec: 0 } })
 
-test('the webhook is asked about images and its annotations', async () => {
+test('the webhook receives the images of the pod and the annotations meant for it', async () => {
   const world = new ImagePolicyFixture([{ allowed: true }])
   const annotations = { 'a.image-policy.k8s.io/b': '1', other: '2' }
   await world.outcome(create({ initContainers: [{ name: 'i', image: 'j' }] }, { annotations }))
@@ -69,7 +69,7 @@ test('the webhook is asked about images and its annotations', async () => {
   })
 })
 
-test('answers are kept as long as configured', async () => {
+test('responses are cached for the configured time', async () => {
   const world = new ImagePolicyFixture([{ allowed: true }, { reason: 'r' }, { reason: 'r' }])
   assert.deepEqual([await world.outcome(), await world.outcome()], ['fine', 'fine'])
   const other = create({ containers: [{ name: 'c', image: 'other' }] })
@@ -77,7 +77,7 @@ test('answers are kept as long as configured', async () => {
   assert.equal(world.bodies.length, 3)
 })
 
-test('a webhook that cannot be asked refuses, unless it is configured otherwise', async () => {
+test('a webhook that cannot be called rejects the pod unless defaultAllow is set', async () => {
   assert.equal(
     await new ImagePolicyFixture([failed]).outcome(),
     '403 pods "p" is forbidden: Post "x": EOF',
@@ -105,7 +105,7 @@ test('a webhook that cannot be asked refuses, unless it is configured otherwise'
 const notABool =
   'json: cannot unmarshal string into Go struct field ImageReviewStatus.status.allowed of type bool'
 
-test('a limit of this server opens nothing', async () => {
+test('a limit of this server never admits a pod', async () => {
   const busy = new CallError('busy', 'busy')
   assert.match(
     await new ImagePolicyFixture([busy], { defaultAllow: true }).outcome(),
@@ -116,13 +116,13 @@ test('a limit of this server opens nothing', async () => {
   assert.equal(reported, '403 pods "p" is forbidden: the response is too large')
 })
 
-test('calls are repeated', async () => {
+test('failed calls are retried', async () => {
   const world = new ImagePolicyFixture([answered(500), answered(500), { allowed: true }])
   assert.equal(await world.outcome(), 'fine')
   assert.equal(world.bodies.length, 3)
 })
 
-test('annotations of the answer are recorded, if their keys are valid', async () => {
+test('audit annotations of the response are recorded if their keys are valid', async () => {
   const write = create()
   await new ImagePolicyFixture([
     { allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } },

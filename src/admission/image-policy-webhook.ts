@@ -1,7 +1,7 @@
 /**
- * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and keeps
- * its answers for a while. If it cannot be asked, `defaultAllow` decides; a limit of this server
- * opens nothing.
+ * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and caches
+ * its responses for a while. If the webhook cannot be called, `defaultAllow` decides. A call that
+ * fails because of a limit of this server never admits the pod.
  */
 import { hash } from 'node:crypto'
 import { type ApiError, passedOn, tooManyRequests } from '../api/errors.ts'
@@ -17,16 +17,18 @@ import { retry, webhookBackoff } from '../net/outbound/retry.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type ImageReviewStatus, printImageReview, readImageReview } from './image-review.ts'
 
-/** As upstream. */
+/** Maximum number of cached responses, as in kube-apiserver. */
 const ANSWERS_MAX = 1024
-/** Of all answers together: a webhook chooses reasons and annotations of up to 1 MB. */
+/**
+ * Maximum size of all cached responses. A webhook can return reasons and annotations of up to 1 MB.
+ */
 const ANSWERS_CHARACTERS_MAX = 16 << 20
-/** Of each call, as upstream. */
+/** Timeout of each call, as in kube-apiserver. */
 export const IMAGE_REVIEW_MS_MAX = 30_000
-/** As for other requests that are too many. */
+/** Retry-After of the 429 when too many calls are in progress, as for other rejected requests. */
 const RETRY_SECONDS = 1
 
-/** Of audit annotations. */
+/** Prefix of audit annotations. */
 const prefix = 'imagepolicywebhook.image-policy.k8s.io/'
 
 export type ImagePolicyOptions = {
@@ -96,7 +98,9 @@ async function call(
   return status
 }
 
-/** Returns if the request goes on although the webhook could not be asked. */
+/**
+ * Returns if the request may continue although the webhook could not be called; otherwise throws.
+ */
 function failOpen(
   { configuration, log }: ImagePolicyOptions,
   attributes: Attributes,
@@ -110,11 +114,11 @@ function failOpen(
       RETRY_SECONDS,
     )
   }
-  // A client chooses when its request ends, and how long an answer is that repeats its images:
-  // these are no failures of the webhook.
+  // A client controls when its request ends, and its images can make the response too large.
+  // Neither counts as a failure of the webhook, because a client could then bypass it.
   const isUnknown = context.signal.aborted || error.failure === 'too-large'
   if (!configuration.defaultAllow || isUnknown) throw refusalOf(attributes, error)
-  log('warn', 'a pod was admitted although the image policy webhook could not be asked', {
+  log('warn', 'the image policy webhook could not be called; defaultAllow admitted the pod', {
     error: error.message,
   })
   context.annotate(`${prefix}failed-open`, 'true')
@@ -122,7 +126,10 @@ function failOpen(
 
 const FORBIDDEN = 403
 
-/** As upstream, a 403 of the webhook is passed on as it is. */
+/**
+ * Returns the error for the client. As in kube-apiserver, a 403 of the webhook is passed on
+ * unchanged.
+ */
 function refusalOf(attributes: Attributes, { message, status }: CallError): ApiError {
   if (status !== FORBIDDEN) return refusal(attributes, message)
   const causes = [{ reason: 'UnexpectedServerResponse', message }]
@@ -135,7 +142,10 @@ function isConcerned(attributes: Attributes): boolean {
   return targetOf(attributes) === 'pods' || targetOf(attributes) === 'pods/ephemeralcontainers'
 }
 
-/** Of ephemeral containers alone where they are written: the others were reviewed before. */
+/**
+ * Returns the spec of the review. A write of ephemeral containers lists only those, because the
+ * other containers were reviewed before.
+ */
 function reviewSpecOf(
   { namespace, subresource }: Attributes,
   { metadata, spec }: KubeObject,
@@ -145,7 +155,7 @@ function reviewSpecOf(
     itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)),
   )
   const { annotations = {} } = metadata
-  // In one order, so that the same question is found among the answers.
+  // Sorted, so that the same question has the same cache key.
   const keys = Object.keys(annotations)
     .filter((key) => key.includes('.image-policy.k8s.io/'))
     .toSorted()

@@ -1,4 +1,4 @@
-/** The ImageReview that a webhook is sent, and what its answer says. */
+/** Builds the ImageReview that is sent to a webhook, and reads the response. */
 import { entriesOf, type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { readReview, typeFault } from '../net/outbound/review-answer.ts'
 
@@ -6,7 +6,7 @@ export type ImageReviewStatus = {
   readonly isAllowed: boolean
   readonly reason: string
   readonly auditAnnotations: readonly (readonly [string, string])[]
-  /** The characters of the answer. */
+  /** Length of the response in characters. */
   readonly length: number
 }
 
@@ -21,7 +21,9 @@ export const printImageReview = (spec: Fields): string =>
     status: { allowed: false },
   })
 
-/** An answer without a status does not allow anything. Errors have the messages of Go's decoder. */
+/**
+ * Reads a response. Without a status it allows nothing. Errors have the messages of Go's decoder.
+ */
 export function readImageReview(text: string): ImageReviewStatus | { readonly fault: string } {
   const read = readReview(text, review)
   if ('fault' in read) return read

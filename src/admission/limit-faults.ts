@@ -1,16 +1,18 @@
-/** The violations of one limit of a LimitRange. */
+/** Checks requests and limits against one limit of a LimitRange. */
 import type { Fields } from '../api/object.ts'
 import { compareQuantities, printQuantity, type Quantity } from '../api/quantity.ts'
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
-/** The amounts that a container, a pod or a claim requests, for limits of that type. */
+/** Requests and limits of a container, pod or claim. Limits of the same type apply to them. */
 export type Demand = {
   readonly type: string
   readonly requests: ResourceList
   readonly limits: ResourceList
 }
 
-/** Claims have no limits: their request is compared with the maximum. */
+/**
+ * Type of the limits for claims. Claims have no limits, so the maximum applies to their request.
+ */
 const claim = 'PersistentVolumeClaim'
 
 export function limitFaults(limit: Fields, demand: Demand): string[] {
@@ -85,5 +87,5 @@ function ratioFault(
   return `${rule}, but provided ratio is ${(Number(limit.nanos) / Number(request.nanos)).toFixed(6)}`
 }
 
-/** Billionths in one. */
+/** Number of billionths in one. */
 const NANOS = 10n ** 9n

@@ -1,6 +1,6 @@
 /**
- * Required anti-affinity of pods may only be about nodes: over a zone or region, one pod could keep
- * all others out of it.
+ * Allows required anti-affinity of pods only between nodes. With a zone or region as topology, one
+ * pod could keep all others out of it.
  */
 import { forbidden } from '../api/errors.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'

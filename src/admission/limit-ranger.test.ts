@@ -13,7 +13,7 @@ const demanding = (resources: Fields) => pod({ containers: [{ name: 'c', resourc
 const create = (limit: Fields, resources: Fields) =>
   admit(withLimits(limit), attributes({ plural: 'pods', object: demanding(resources) }))
 
-test('what a container does not say is filled in and told', async () => {
+test('missing amounts of a container are filled in and listed in an annotation', async () => {
   const limit = {
     type: 'Container',
     default: { cpu: '2', memory: '1Gi' },
@@ -33,44 +33,44 @@ test('what a container does not say is filled in and told', async () => {
 
 const refusals: readonly (readonly [string, Fields, Fields, string])[] = [
   [
-    'too small',
+    'a request below the minimum',
     { min: { cpu: '200m' } },
     { requests: { cpu: '100m' } },
     'minimum cpu usage per Container is 200m, but request is 100m',
   ],
   [
-    'too large',
+    'a limit above the maximum',
     { max: { cpu: '1' } },
     { limits: { cpu: '2' } },
     'maximum cpu usage per Container is 1, but limit is 2',
   ],
   [
-    'absent',
+    'no limit where a maximum is set',
     { max: { cpu: '1' } },
     {},
     'maximum cpu usage per Container is 1.  No limit is specified',
   ],
   [
-    'ratio',
+    'a ratio above the maximum',
     { maxLimitRequestRatio: { cpu: '1500m' } },
     { limits: { cpu: '2' }, requests: { cpu: '1' } },
     'cpu max limit to request ratio per Container is 1500m, but provided ratio is 2.000000',
   ],
   [
-    'ratio of nothing',
+    'no request where a ratio is set',
     { maxLimitRequestRatio: { cpu: '2' } },
     {},
     'cpu max limit to request ratio per Container is 2, but no request is specified or request is 0',
   ],
   [
-    'two',
+    'two violations at once',
     { max: { cpu: '1', memory: '1Gi' } },
     { limits: { cpu: '2', memory: '2Gi' } },
     '[maximum cpu usage per Container is 1, but limit is 2, maximum memory usage per Container is 1Gi, but limit is 2Gi]',
   ],
 ]
 for (const [about, limit, resources, why] of refusals) {
-  test(`refused: ${about}`, async () => {
+  test(`a pod is rejected for ${about}`, async () => {
     assert.equal(
       await create({ type: 'Container', ...limit }, resources),
       `403 pods "p" is forbidden: ${why}`,
@@ -86,7 +86,7 @@ const container = (name: string, cpu: string, more: Fields = {}) => ({
 const refusal = (cpu: string) =>
   `403 pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is ${cpu}`
 
-test('of a pod, what runs together adds up', async () => {
+test('the amounts of containers that run at the same time add up', async () => {
   const limit = { type: 'Pod', max: { cpu: '1' } }
   const tryPod = (spec: Fields) =>
     admit(withLimits(limit), attributes({ plural: 'pods', object: pod(spec) }))
@@ -101,7 +101,7 @@ test('of a pod, what runs together adds up', async () => {
   assert.equal(await tryPod({ containers, initContainers: [sidecar] }), refusal('1100m'))
 })
 
-test('pods are measured when they are made or resized, claims always', async () => {
+test('pods are checked when they are created or resized, claims on every write', async () => {
   const plugin = withLimits(
     { type: 'Container', max: { cpu: '1' } },
     { type: 'PersistentVolumeClaim', max: { storage: '1Gi' } },
@@ -135,16 +135,16 @@ test('pods are measured when they are made or resized, claims always', async () 
 const tooMuch = (who: string, what: string, rest: string) =>
   `403 ${who} is forbidden: maximum ${what} usage per ${rest}`
 
-test('more amounts than a pod could be stored with are not filled in', async () => {
+test('a pod is rejected if the defaults would make it too large to store', async () => {
   const defaults = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`r${at}`, '1']))
   const containers = Array.from({ length: 201 }, (_, at) => ({ name: `c${at}` }))
   const limits = withLimits({ type: 'Container', default: defaults })
   const refused = await admit(limits, attributes({ plural: 'pods', object: pod({ containers }) }))
   assert.ok(typeof refused === 'string')
-  assert.match(refused, /limit ranges have 1000 defaults for 201 containers$/)
+  assert.match(refused, /limit ranges set too many defaults: 1000 in each of 201 containers$/)
 })
 
-test('many limits of many containers are looked at in slices, and as many faults told as of any object', async () => {
+test('many limits of many containers are checked in slices, and the number of reported violations is limited', async () => {
   const max = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`r${at}`, '1']))
   const containers = Array.from({ length: 300 }, (_, at) => ({
     name: `c${at}`,
@@ -172,7 +172,7 @@ test('many limits of many containers are looked at in slices, and as many faults
 const cpuRange = (name: string, cpu: string) =>
   anObject('LimitRange', name, { spec: { limits: [{ type: 'Container', max: { cpu } }] } })
 
-test('what the first range refuses is all that is told', async () => {
+test('only the violations of the first range that rejects the pod are reported', async () => {
   const plugin = createLimitRanger(
     async () => [cpuRange('a', '2'), cpuRange('b', '1')],
     defaultGates,

@@ -1,6 +1,6 @@
 /**
- * The LimitRanges of a namespace: default requests and limits of containers, and bounds for pods
- * and claims.
+ * Applies the LimitRanges of a namespace: default requests and limits of containers, and bounds for
+ * pods and claims.
  */
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
@@ -19,11 +19,11 @@ import { podResources } from '../registry/pod-resources.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
 
-/** The annotation that lists the defaults that were set. */
+/** Annotation that lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'
 /**
- * The maximum of amounts that are set in all containers of a pod: with more, the pod would not fit
- * into etcd, which would fail only later.
+ * Maximum number of defaults that are set in all containers of a pod together. With more, the pod
+ * would not fit into etcd, and would fail only later.
  */
 const FILLED_MAX = 200_000
 
@@ -31,7 +31,7 @@ export function createLimitRanger(
   readRanges: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
-  // Pod-level amounts of huge pages are not compared with limits.
+  // For huge pages, the sum over the containers counts instead of the pod-level amount.
   const isOwn = (name: string): boolean =>
     gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
@@ -53,7 +53,8 @@ export function createLimitRanger(
       const ranges = await readRanges(namespace)
       const demands =
         attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
-      // As upstream: what the first range refuses is all that is told.
+      // As in kube-apiserver, only the violations of the first range that rejects the object are
+      // reported.
       for (const range of ranges) {
         const texts = await faultsOf(limitsOf(range), demands)
         if (texts.length > 0)
@@ -64,8 +65,8 @@ export function createLimitRanger(
 }
 
 /**
- * Runs in slices: a namespace may have any number of LimitRanges, and a pod as many containers as
- * fit into a body.
+ * Returns the violations. Runs in slices, because a namespace may have any number of LimitRanges,
+ * and a pod as many containers as fit into a request body.
  */
 async function faultsOf(
   limits: readonly Fields[],
@@ -83,7 +84,10 @@ async function faultsOf(
   return [...faults]
 }
 
-/** Only these writes can change the amounts. An object that is being deleted is not limited. */
+/**
+ * Returns whether limits apply: only these writes can change the amounts. An object that is being
+ * deleted is not limited.
+ */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes
   if (oldObject?.metadata.deletionTimestamp !== undefined) return false
@@ -101,7 +105,7 @@ function isLimited(attributes: Attributes): boolean {
 
 const limitsOf = ({ spec }: KubeObject): readonly Fields[] => itemsOf(fieldsOf(spec)['limits'])
 
-/** Of fields with the same name the last one counts. */
+/** Merges the fields. The last value of a name wins. */
 function joined(all: readonly Fields[]): Fields {
   const fields: { [name: string]: Json } = {}
   for (const one of all) Object.assign(fields, one)
@@ -131,7 +135,7 @@ function withDefaults(
   const amounts = Object.keys(defaults.requests).length + Object.keys(defaults.limits).length
   const count = itemsOf(spec['containers']).length + itemsOf(spec['initContainers']).length
   if (amounts * count > FILLED_MAX)
-    throw refuse(`limit ranges have ${amounts} defaults for ${count} containers`)
+    throw refuse(`limit ranges set too many defaults: ${amounts} in each of ${count} containers`)
   const containers = {
     ...filled('containers', 'container'),
     ...filled('initContainers', 'init container'),
@@ -144,7 +148,7 @@ function withDefaults(
   return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, ...containers } }
 }
 
-/** Sets the amounts that a container does not have, and describes them in `said`. */
+/** Sets the amounts that a container lacks, and appends a description of them to `said`. */
 function withAmounts(
   container: Fields,
   defaults: { readonly requests: Fields; readonly limits: Fields },

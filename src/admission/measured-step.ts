@@ -1,12 +1,12 @@
 /**
- * A step of admission for one operation on one resource: what runs, in its order, and how that is
- * counted.
+ * A step of admission for one operation on one resource: runs its plugins in order, and records how
+ * long they take.
  */
 import { handles, isCounted, type Operation, type StepType } from './handled-operations.ts'
 import type { AdmissionMetrics, Label } from './metrics.ts'
 import type { Distribution } from '../lib/telemetry/metrics.ts'
 
-/** Reads the clock once for each plugin. */
+/** Measures the duration of each plugin, with one reading of the clock per plugin. */
 export class Stopwatch {
   readonly #monotonicMs: () => number
   readonly #beganMs: number
@@ -18,14 +18,14 @@ export class Stopwatch {
     this.#lapMs = this.#beganMs
   }
 
-  /** Since the last lap, in seconds. */
+  /** Returns the seconds since the last lap. */
   lap(): number {
     const beforeMs = this.#lapMs
     this.#lapMs = this.#monotonicMs()
     return (this.#lapMs - beforeMs) / 1000
   }
 
-  /** From the beginning to the last lap, in seconds. */
+  /** Seconds from the start to the last lap. */
   get total(): number {
     return (this.#lapMs - this.#beganMs) / 1000
   }
@@ -35,7 +35,7 @@ export class Stopwatch {
 export type ActingPlugin<Run> = {
   readonly name: string
   readonly run: Run
-  /** Of the requests that it lets pass; undefined: it is not counted. */
+  /** Durations of the requests that the plugin let pass. Undefined if the plugin is not counted. */
   readonly series: Distribution | undefined
 }
 
@@ -44,11 +44,10 @@ type RunPlugin<Run> = (plugin: ActingPlugin<Run>) => Promise<void> | void
 type StepOptions<Run> = {
   readonly operation: Operation
   readonly type: StepType
-  /** Those that act on the resource, in their order. */
+  /** Plugins that act on the resource, in order. */
   readonly acting: readonly { readonly name: string; readonly run: Run }[]
   /**
-   * All plugins that are on, in their order: those that do not act on the resource are counted,
-   * too.
+   * Names of all enabled plugins, in order. Those that do not act on the resource are also counted.
    */
   readonly running: readonly string[]
   readonly metrics: AdmissionMetrics
@@ -85,8 +84,9 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Runs the plugins in their order, and measures each. Fails like the first that refuses the
-   * request. Returns a promise only if a plugin has to wait: most requests go through at once.
+   * Runs the plugins in order, and measures each. Fails with the error of the first plugin that
+   * rejects the request. Returns a promise only if a plugin has to wait, because most requests pass
+   * without waiting.
    */
   runAll(watch: Stopwatch, run: RunPlugin<Run>): Promise<void> | void {
     return this.#runFrom(0, watch, run)
@@ -125,7 +125,11 @@ export class MeasuredStep<Run> {
     this.#passed?.observe(total)
   }
 
-  /** One that is not counted ran before the first; those after it did not run. */
+  /**
+   * Records a rejection. Idle plugins before the one that rejected count as passed, and those after
+   * it did not run. A plugin that is not counted runs before all others, so no idle plugin precedes
+   * it.
+   */
   #rejected({ name, series }: ActingPlugin<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }
     const seconds = watch.lap()

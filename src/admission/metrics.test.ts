@@ -15,7 +15,7 @@ const running = [
   'ResourceQuota',
 ]
 
-/** Each reading of the clock is a second later. */
+/** Creates an admission chain whose clock advances by a second with each reading. */
 function measured(plugins: readonly Plugin[]) {
   const metrics = new Metrics()
   let seconds = 0
@@ -25,7 +25,7 @@ function measured(plugins: readonly Plugin[]) {
     metrics: new AdmissionMetrics(metrics, monotonicMs),
     monotonicMs,
   })
-  /** Counts and sums that are not 0, by their labels. */
+  /** Returns the counts and sums that are not 0, with their labels. */
   const read = () =>
     metrics
       .print()
@@ -54,7 +54,7 @@ const notCounted: Plugin = { name: 'NotUpstreams', mutate: ({ object }) => objec
 const label = (name: string): string =>
   `{name="${name}",operation="CREATE",rejected="false",type="admit"}`
 
-test('every plugin that handles the operation is counted, those that act on the resource with their time', async () => {
+test('every plugin that handles the operation is counted, with its duration if it acts on the resource', async () => {
   const { admission, read } = measured([notCounted, lifecycle, ofPods])
   await admission.mutate(write)
   await admission.mutate(write)
@@ -69,7 +69,7 @@ test('every plugin that handles the operation is counted, those that act on the 
   ])
 })
 
-test('those after the one that refuses are not counted', async () => {
+test('plugins after the one that rejects are not counted', async () => {
   const { admission, read } = measured([
     {
       name: 'Priority',
@@ -89,7 +89,7 @@ test('those after the one that refuses are not counted', async () => {
   ])
 })
 
-test('a second round counts for plugins, not for the step', async () => {
+test('a second round counts again for plugins but not for the step', async () => {
   const { admission, read } = measured([
     {
       name: 'MutatingAdmissionWebhook',
@@ -108,7 +108,7 @@ test('a second round counts for plugins, not for the step', async () => {
   assert.equal(counts.filter((line) => line.startsWith('step') && line.endsWith(' 1')).length, 1)
 })
 
-test('plugins are not asked about operations that they do not handle', async () => {
+test('plugins are not called for operations that they do not handle', async () => {
   const asked: string[] = []
   const plugin = (name: string): Plugin => ({
     name,

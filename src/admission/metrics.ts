@@ -1,15 +1,15 @@
-/** The metrics of admission: how long each step took, and each plugin. */
+/** Metrics of admission: how long each step and each plugin took. */
 import type { Distribution, Histogram, Metrics, Summary } from '../lib/telemetry/metrics.ts'
 import type { StepType } from './handled-operations.ts'
 
-/** In seconds: upstream's. */
+/** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
-/** Upstream's: the summary is of the last five hours. */
+/** Period that the summary covers: five hours, as in kube-apiserver. */
 const SUMMARY_MS = 5 * 3_600_000
 
 /**
- * Requests that passed a step in which these plugins had nothing to do: counted by one addition for
- * all of them.
+ * Counts the requests that passed a step in which these plugins had nothing to do. One addition per
+ * request counts for all of the plugins.
  */
 type Idle = {
   readonly names: readonly string[]
@@ -27,14 +27,17 @@ export class AdmissionMetrics {
   readonly #plugins: Histogram
   readonly #steps: Histogram
   readonly #summary: Summary
-  /** There are as many as kinds that plugins tell apart. */
+  /**
+   * Keyed by operation, step and idle plugins. Kinds that no plugin names share an entry, so custom
+   * kinds do not make this map grow.
+   */
   readonly #idle = new Map<string, Idle>()
 
   constructor(metrics: Metrics, monotonicMs: () => number) {
     this.#plugins = metrics.histogram(
       {
         name: 'apiserver_admission_controller_admission_duration_seconds',
-        help: 'How long admission plugins took.',
+        help: 'Duration of each admission plugin in seconds.',
         stability: 'STABLE',
         labels: ['name', 'operation', 'rejected', 'type'],
       },
@@ -43,7 +46,7 @@ export class AdmissionMetrics {
     this.#steps = metrics.histogram(
       {
         name: 'apiserver_admission_step_admission_duration_seconds',
-        help: 'How long all mutating plugins took (admit), and all validating ones (validate).',
+        help: 'Duration in seconds of all mutating plugins (admit) and all validating plugins (validate).',
         stability: 'STABLE',
         labels: ['operation', 'rejected', 'type'],
       },
@@ -51,7 +54,7 @@ export class AdmissionMetrics {
     )
     this.#summary = metrics.summary({
       name: 'apiserver_admission_step_admission_duration_seconds_summary',
-      help: 'The same of the last five hours, as quantiles.',
+      help: 'Quantiles over the last five hours of the duration in seconds of all mutating plugins (admit) and all validating plugins (validate).',
       labels: ['operation', 'rejected', 'type'],
       spanMs: SUMMARY_MS,
       monotonicMs,

@@ -1,6 +1,6 @@
 /**
- * Refuses writes and deletes in a namespace that does not exist. NamespaceLifecycle does that for
- * writes, too, and more.
+ * Rejects writes and deletes in a namespace that does not exist. NamespaceLifecycle does the same
+ * for writes.
  */
 import type { Attributes, Plugin } from './admission.ts'
 import { findNamespace, isOfNamespaces } from './match/namespaces.ts'

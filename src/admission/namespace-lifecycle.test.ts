@@ -24,7 +24,7 @@ const namespace = (phase: string): KubeObject => ({
   status: { phase },
 })
 
-/** What the cache has, what the database has, and what was asked for. */
+/** A cache, a database, and a record of the reads. */
 class NamespaceLifecycleFixture {
   cached = new Map<string, string>()
   latest = new Map<string, string>()
@@ -71,14 +71,14 @@ class NamespaceLifecycleFixture {
   }
 }
 
-test('a namespace that the cache has is looked up nowhere else', async () => {
+test('an active namespace in the cache is not read from the database', async () => {
   const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Active')
   assert.equal(await world.outcome('CREATE', 'a'), 'fine')
   assert.deepEqual(world.asked, ['any'])
 })
 
-test('one that the cache does not have yet is looked up before a refusal', async () => {
+test('a namespace missing from the cache is read from the database before a request is rejected', async () => {
   const world = new NamespaceLifecycleFixture()
   world.latest.set('a', 'Active')
   assert.equal(await world.outcome('CREATE', 'a'), 'fine')
@@ -88,7 +88,7 @@ test('one that the cache does not have yet is looked up before a refusal', async
   assert.equal(await world.outcome('DELETE', 'b'), 'fine')
 })
 
-test('nothing new comes into one that goes away', async () => {
+test('nothing can be created in a namespace that is being deleted', async () => {
   const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Terminating')
   const why = 'unable to create new content in namespace a because it is being terminated'
@@ -96,7 +96,7 @@ test('nothing new comes into one that goes away', async () => {
   assert.equal(await world.outcome('UPDATE', 'a'), 'fine')
 })
 
-test('after a delete the cache is not believed for a while', async () => {
+test('the cache is not trusted for a while after a delete', async () => {
   const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Active')
   world.latest.set('a', 'Terminating')
@@ -106,7 +106,7 @@ test('after a delete the cache is not believed for a while', async () => {
   assert.equal(await world.outcome('CREATE', 'a'), 'fine')
 })
 
-test('three namespaces stay', async () => {
+test('three namespaces cannot be deleted', async () => {
   const world = new NamespaceLifecycleFixture()
   for (const name of ['default', 'kube-system', 'kube-public']) {
     const why = `403 namespaces "${name}" is forbidden: this namespace may not be deleted`

@@ -1,7 +1,7 @@
 /**
- * Refuses writes into a namespace that does not exist, creates in one that is being deleted, and
- * the deletion of three namespaces. Namespaces are read from the cache; before a NotFound, and for
- * a while after a delete, the latest state is read.
+ * Rejects writes in a namespace that does not exist, creates in a namespace that is being deleted,
+ * and the deletion of three built-in namespaces. Namespaces are read from the cache. Before a
+ * NotFound, and for a while after a delete, the latest state is read.
  */
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
@@ -13,15 +13,15 @@ import { isOfNamespaces } from './match/namespaces.ts'
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
 /**
- * For this long after a delete, the cache of this replica is not trusted if it says that the
- * namespace is active.
+ * How long after a delete the cache of this replica is not trusted if it says that the namespace is
+ * active.
  */
 const DOUBT_MS = 30_000
-/** How many deletes are remembered; beyond that, the oldest is forgotten. */
+/** Maximum number of remembered deletes. Beyond it, the oldest is forgotten. */
 const DOUBTED_MAX = 1000
 
 export type NamespaceLifecycleOptions = {
-  /** Undefined if there is no such namespace. */
+  /** Reads a namespace. The result is undefined if it does not exist. */
   readonly readNamespace: (
     name: string,
     at: 'any' | 'latest',
@@ -33,7 +33,7 @@ export function createNamespaceLifecycle({
   readNamespace,
   clock,
 }: NamespaceLifecycleOptions): Plugin {
-  /** Until when the cache is not trusted, by namespace. */
+  /** Time until which the cache is not trusted, by namespace. */
   const doubted = new Map<string, number>()
 
   const doubt = (name: string): void => {
@@ -70,7 +70,7 @@ export function createNamespaceLifecycle({
 
   return {
     name: 'NamespaceLifecycle',
-    // The namespace may have been deleted through another replica.
+    // The namespace may have been deleted through another replica in the meantime.
     confirm: (attributes) =>
       isContent(attributes)
         ? checkContent(attributes, readNamespace(attributes.namespace, 'latest'))
@@ -89,7 +89,7 @@ export function createNamespaceLifecycle({
   }
 }
 
-/** Whether it is a write of an object in a namespace. */
+/** Returns whether the request writes an object in a namespace. */
 function isContent(attributes: Attributes): boolean {
   const { operation, resource, namespace } = attributes
   if (

@@ -1,16 +1,16 @@
 /**
- * The objects of one kind that apply to a namespace, such as its ResourceQuotas. They are read from
- * the cache; for a namespace without any, etcd is read once in a while, since one may just have
- * been created through another replica.
+ * Reads the objects of one kind that apply to a namespace, such as its ResourceQuotas, from the
+ * cache. For a namespace without any, the latest state is read once in a while, because another
+ * replica may just have created one.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Objects, ResourceId } from '../api/object-access.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
-/** How long the absence is cached, as upstream. */
+/** How long the absence of objects is cached, as in kube-apiserver. */
 const NONE_MS = 30_000
-/** For how many namespaces the absence is cached; the oldest is evicted first. */
+/** Maximum number of namespaces for which the absence is cached. The oldest is evicted first. */
 const NONE_MAX = 10_000
 
 export function createNamespaceRules(
@@ -18,7 +18,7 @@ export function createNamespaceRules(
   resource: ResourceId,
   clock: Clock,
 ): (namespace: string) => MaybePromise<readonly KubeObject[]> {
-  /** Until when the absence is cached, by namespace. */
+  /** Time until which the absence is cached, by namespace. */
   const none = new Map<string, number>()
   const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
     known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()

@@ -9,7 +9,7 @@ const object = anObject('ConfigMap', 'c')
 const write = attributes({ plural: 'configmaps', object })
 const ofNamespace = attributes({ plural: 'namespaces', object: anObject('Namespace', 'n') })
 
-test('NamespaceExists: writes and deletes, not connects, need the namespace', async () => {
+test('NamespaceExists requires the namespace for writes and deletes, but not for connects', async () => {
   const objects = new MemoryObjects()
   const exists = createNamespaceExists(objects)
   const missing = '404 namespaces "n" not found'
@@ -33,7 +33,7 @@ function provisioning(refused?: ApiError) {
   return { plugin, created }
 }
 
-test('NamespaceAutoProvision: a create that is stored creates the namespace, once', async () => {
+test('NamespaceAutoProvision creates the namespace once, for a create that is not a dry run', async () => {
   const { plugin, created } = provisioning()
   for (const operation of ['UPDATE', 'DELETE', 'CONNECT'] as const)
     await admit(plugin, { ...write, operation })
@@ -45,7 +45,7 @@ test('NamespaceAutoProvision: a create that is stored creates the namespace, onc
   assert.deepEqual(created, ['n'])
 })
 
-test('NamespaceAutoProvision: a refusal is passed on, any other failure is one', async () => {
+test('NamespaceAutoProvision passes a 403 on, and turns any other failure into a 403', async () => {
   const refusal = forbidden({ group: '', plural: 'namespaces' }, 'n', 'no')
   assert.equal(
     await admit(provisioning(refusal).plugin, write),

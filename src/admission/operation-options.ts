@@ -1,12 +1,15 @@
 /**
- * The options of an operation, as webhooks and policies see them: CreateOptions, UpdateOptions or
- * DeleteOptions.
+ * Builds the options of an operation as webhooks and policies see them: CreateOptions,
+ * UpdateOptions or DeleteOptions.
  */
 import { type Fields, present } from '../api/object.ts'
 
 const apiVersion = 'meta.k8s.io/v1'
 
-/** From the query: what was not given is not shown. A patch has UpdateOptions. */
+/**
+ * Returns the options in the query. Options that the client did not set are absent. A patch has
+ * UpdateOptions.
+ */
 export function writeOptions(
   kind: 'CreateOptions' | 'UpdateOptions',
   query: URLSearchParams,
@@ -21,7 +24,7 @@ export function writeOptions(
   })
 }
 
-/** What is known of a delete: of other operations only whether they are dry runs. */
+/** Options of an operation. Only a delete has fields besides `isDryRun`. */
 export type OperationOptions = {
   readonly isDryRun: boolean
   readonly uid?: string | undefined

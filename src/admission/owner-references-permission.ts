@@ -1,7 +1,8 @@
 /**
- * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it (the
- * garbage collector would, for an owner that is gone), and who blocks the deletion of an owner may
- * update its finalizers.
+ * OwnerReferencesPermissionEnforcement: a user who changes the owners of an object must be allowed
+ * to delete the object, because the garbage collector deletes objects whose owner is gone. A user
+ * who lets a reference block the deletion of its owner must be allowed to update the owner's
+ * finalizers.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -14,7 +15,7 @@ import type { AskAuthorizer } from './ask-authorizer.ts'
 
 export type OwnerReferencesOptions = {
   readonly authorize: AskAuthorizer
-  /** The resources that are served for a kind: more than one is possible. */
+  /** Returns the resources that serve a kind. There may be more than one. */
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
 }
 
@@ -75,7 +76,7 @@ export function createOwnerReferencesPermission({
     validate: async (attributes) => {
       const { operation, object, oldObject } = attributes
       if (operation !== 'CREATE' && operation !== 'UPDATE') return
-      // A status update of a pod cannot change its owners, and old kubelets drop them.
+      // A status update of a pod cannot change its owners, but old kubelets leave them out.
       if (targetOf(attributes) === 'pods/status') return
       const owners = ownersOf(object)
       if (isSame(owners, ownersOf(oldObject))) return
@@ -89,7 +90,7 @@ export function createOwnerReferencesPermission({
 
 type ResourceAccess = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** To update the finalizers of everything. */
+/** Access to update the finalizers of all resources. */
 const anything: ResourceAccess = {
   kind: 'resource',
   verb: 'update',
@@ -101,7 +102,7 @@ const anything: ResourceAccess = {
   name: '*',
 }
 
-/** As Go prints a reason and an error. */
+/** Prints a reason and an error as Go does. */
 const described = ({ reason, error = '<nil>' }: AccessDecision): string => `${reason}, ${error}`
 
 const ownersOf = (object: KubeObject | undefined): readonly Fields[] =>

@@ -22,7 +22,7 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 const storageObjectInUseProtection = createStorageObjectInUseProtection(defaultGates)
 
-test('TaintNodesByCondition: a new node is not ready', async () => {
+test('TaintNodesByCondition adds the not-ready taint to a new node, once', async () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
   for (const spec of [{}, { taints: [taint] }]) {
     const object = anObject('Node', 'x', { spec })
@@ -45,7 +45,7 @@ const tolerating = async (...tolerations: Fields[]): Promise<unknown> => {
   )
 }
 
-test('DefaultTolerationSeconds: five minutes, unless the pod says something itself', async () => {
+test('DefaultTolerationSeconds adds five minutes, unless the pod has its own toleration', async () => {
   const usual = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
   const [notReady, unreachable] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
   assert.deepEqual(await tolerating(), {
@@ -74,7 +74,7 @@ const finalizersOf = async (
   return typeof admitted === 'object' ? admitted.metadata.finalizers : admitted
 }
 
-test('StorageObjectInUseProtection: a claim is held once, when it is made', async () => {
+test('StorageObjectInUseProtection adds its finalizer to a new claim, once', async () => {
   assert.deepEqual(await finalizersOf(['x']), ['x', 'kubernetes.io/pvc-protection'])
   assert.deepEqual(await finalizersOf(['kubernetes.io/pvc-protection']), [
     'kubernetes.io/pvc-protection',
@@ -87,7 +87,7 @@ const marked = (kind: string, name: string, made: string) => {
   return anObject(kind, name, { metadata: { annotations, creationTimestamp: made } })
 }
 
-test('DefaultStorageClass: the newest default, for claims that say nothing', async () => {
+test('DefaultStorageClass sets the newest default on claims without a class', async () => {
   const objects = new MemoryObjects()
   objects.put('storageclasses', '', marked('StorageClass', 'old', '2020-01-01T00:00:00Z'))
   objects.put('storageclasses', '', marked('StorageClass', 'new-b', '2021-01-01T00:00:00Z'))
@@ -112,7 +112,7 @@ const claim = (storage: string, storageClassName: string, phase: string) =>
     status: { phase },
   })
 
-test('PersistentVolumeClaimResize: only bound claims of classes that can grow', async () => {
+test('PersistentVolumeClaimResize expands only bound claims whose class allows it', async () => {
   const objects = new MemoryObjects()
   objects.put('storageclasses', '', anObject('StorageClass', 'fixed'))
   objects.put(
@@ -141,7 +141,7 @@ test('PersistentVolumeClaimResize: only bound claims of classes that can grow', 
   )
 })
 
-test('DefaultIngressClass: unless one is named, in the new way or the old', async () => {
+test('DefaultIngressClass sets the default class, unless the field or the old annotation names one', async () => {
   const objects = new MemoryObjects()
   objects.put('ingressclasses', '', marked('IngressClass', 'usual', '2020-01-01T00:00:00Z'))
   const create = async (spec: Fields, annotations: Fields = {}): Promise<unknown> => {
@@ -154,7 +154,7 @@ test('DefaultIngressClass: unless one is named, in the new way or the old', asyn
   assert.deepEqual(await create({}, { 'kubernetes.io/ingress.class': 'x' }), {})
 })
 
-test('other objects pass all of them', async () => {
+test('plugins leave objects unchanged that they do not handle', async () => {
   const object = pod()
   const write = attributes({
     plural: 'pods',
@@ -172,7 +172,7 @@ test('other objects pass all of them', async () => {
   }
 })
 
-test('AlwaysAdmit changes nothing, AlwaysDeny lets nothing pass', async () => {
+test('AlwaysAdmit changes nothing, and AlwaysDeny rejects everything', async () => {
   const object = pod()
   for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
     const write = attributes({ plural: 'pods', operation, object })
@@ -195,7 +195,7 @@ const place = (...keys: string[]) => {
   )
 }
 
-test('LimitPodHardAntiAffinityTopology: required anti-affinity is by node', async () => {
+test('LimitPodHardAntiAffinityTopology allows required anti-affinity only by node', async () => {
   assert.equal(typeof (await place('kubernetes.io/hostname')), 'object')
   assert.equal(
     await place('kubernetes.io/hostname', 'rack', 'zone'),
@@ -205,7 +205,7 @@ test('LimitPodHardAntiAffinityTopology: required anti-affinity is by node', asyn
 
 const service = (...externalIPs: string[]) => anObject('Service', 's', { spec: { externalIPs } })
 
-test('DenyServiceExternalIPs: those that a service had may stay', async () => {
+test('DenyServiceExternalIPs rejects new external IPs, and existing ones may stay', async () => {
   const write = (before: string[], after: string[]) =>
     admit(
       denyServiceExternalIps,

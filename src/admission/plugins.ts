@@ -1,4 +1,7 @@
-/** The built-in plugins, in upstream's order, in which they run (config/admission-plugins.ts). */
+/**
+ * Creates the built-in plugins in kube-apiserver's order, in which they run
+ * (config/admission-plugins.ts).
+ */
 import type { Gates } from '../api/gates.ts'
 import type { AdmissionConfig } from '../config/admission.ts'
 import type { Clock } from '../lib/time/clock.ts'
@@ -66,7 +69,7 @@ import { createValidatingWebhooks } from './webhooks/validating.ts'
 export type AdmissionPluginsOptions = {
   readonly objects: Objects
   readonly clock: Clock
-  /** The random suffix of a generated name. */
+  /** Returns the random suffix of a generated name. */
   readonly nameSuffix: () => string
   readonly authorize: AskAuthorizer
   readonly createNamespace: CreateNamespace
@@ -83,7 +86,7 @@ export type AdmissionPluginsOptions = {
   readonly configured: AdmissionConfig
   readonly openCharges: OpenCharges
   readonly podSecurityMetrics: PodSecurityMetrics
-  /** Undefined: the plugin ImagePolicyWebhook does not run. */
+  /** Client for image reviews. Undefined if the plugin ImagePolicyWebhook does not run. */
   readonly imageReviewer: ImagePolicyOptions['client'] | undefined
   readonly random: () => number
   readonly log: Log
@@ -150,7 +153,10 @@ export function createPlugins(parts: AdmissionPluginsOptions): readonly Plugin[]
   ]
 }
 
-/** Whether the user of a request may act on a cluster-scoped resource, in any version. */
+/**
+ * Returns a function that checks whether a user may act on a cluster-scoped resource in any
+ * version.
+ */
 function createMayDo(authorize: AskAuthorizer): MayDo {
   return async (context, action) => {
     const attributes = {

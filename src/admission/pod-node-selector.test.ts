@@ -11,7 +11,7 @@ import { type Fields, fieldsOf, type Json, textOf } from '../api/object.ts'
 import { noNodeSelectors } from '../config/files/pod-node-selector.ts'
 import { createPodNodeSelector } from './pod-node-selector.ts'
 
-/** The node selector of a pod that is created, or why it is refused. */
+/** Returns the node selector of a created pod, or the error. */
 async function selected(
   annotation: string | undefined,
   nodeSelector: Fields,
@@ -29,19 +29,19 @@ async function selected(
   return typeof admitted === 'string' ? admitted : fieldsOf(admitted?.['spec'])['nodeSelector']
 }
 
-test('the selector of the namespace is added', async () => {
+test('the selector of the namespace is added to a pod', async () => {
   assert.deepEqual(await selected('a=b, c=', { x: 'y' }), { a: 'b', c: '', x: 'y' })
   assert.deepEqual(await selected(undefined, { x: 'y' }), { x: 'y' })
 })
 
-test('a pod that selects otherwise is refused', async () => {
+test('a pod with a conflicting selector is rejected', async () => {
   const why = 'forbidden: pod node label selector conflicts with its namespace node label selector'
   assert.equal(await selected('a=b', { a: 'c' }), `403 pods "p" is ${why}`)
   const metadata = { name: '', generateName: 'p-' }
   assert.equal(await selected('a=b', { a: 'c' }, { metadata }), `403 pods is ${why}`)
 })
 
-test('the configuration has a default and whitelists', async () => {
+test('the default and the whitelists of the configuration apply', async () => {
   const configuration = { clusterDefault: 'a=b', whitelists: new Map([['n', 'a=b,c=d']]) }
   const refused =
     '403 pods "p" is forbidden: pod node label selector labels conflict with its namespace whitelist'
@@ -51,7 +51,7 @@ test('the configuration has a default and whitelists', async () => {
   assert.deepEqual(await selected('', {}, { configuration }), {})
 })
 
-test('what is not a list of labels refuses every pod', async () => {
+test('an annotation that is not a list of labels rejects every pod', async () => {
   assert.equal(await selected('a in (b)', {}), '500 invalid selector: [a in (b)]')
   assert.match(
     textOf(await selected('a!=b', {})),

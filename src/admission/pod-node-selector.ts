@@ -1,8 +1,8 @@
 /**
- * Pods get the node selector of their namespace, from its annotation or the default of the
- * configuration. One that selects otherwise is refused, and so is one with labels that the
- * configuration does not allow in its namespace. Updates are not looked at: the node selector of a
- * pod cannot change.
+ * Adds the node selector of the namespace to new pods. It comes from an annotation of the
+ * namespace, or from the default in the configuration. A pod with a conflicting selector is
+ * rejected, and so is a pod with labels that the configuration does not allow in its namespace. As
+ * in kube-apiserver, updates are not checked.
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
@@ -55,7 +55,7 @@ export function createPodNodeSelector(
         spec: { ...fieldsOf(object['spec']), nodeSelector: Object.fromEntries(merged) },
       }
     },
-    // A webhook may have changed it.
+    // A webhook may have changed the selector.
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
@@ -87,13 +87,13 @@ function refuseConflict(
   }
 }
 
-/** As upstream, a name that is still to be generated is not told. */
+/** Returns the error. As in kube-apiserver, it does not show a generateName. */
 const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
   forbidden(resource, metadata.name ?? '', why)
 
 /**
- * `zone=a, disk=ssd`: no other operators, and no sets. Of a key that is repeated the last value
- * counts.
+ * Parses labels such as `zone=a, disk=ssd`. There are no other operators and no sets. The last
+ * value of a repeated key wins.
  */
 function parseNodeLabels(selector: string): NodeLabels {
   const labels = new Map<string, string>()
@@ -102,7 +102,7 @@ function parseNodeLabels(selector: string): NodeLabels {
     const [key = '', value = ''] = parts.map((part) => part.trim())
     if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
     const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
-    // Upstream has no path for these.
+    // kube-apiserver has no field path for these errors.
     if (keyFaults.length > 0)
       throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (valueFaults.length > 0)

@@ -1,7 +1,7 @@
 /**
- * Pods get the default tolerations of their namespace, and may only have tolerations that its
- * whitelist covers. Both are annotations of the namespace in JSON; where there is none, the
- * configuration counts. Pods that are not best-effort tolerate memory pressure.
+ * Adds the default tolerations of a namespace to its pods, and rejects tolerations that its
+ * whitelist does not cover. Both lists are JSON in annotations of the namespace; without an
+ * annotation, the configuration applies. Pods that are not best-effort tolerate memory pressure.
  */
 import { internalError, unclassified } from '../api/errors.ts'
 import type { Gates } from '../api/gates.ts'
@@ -76,7 +76,7 @@ export function createPodTolerationRestriction({
       check(attributes, namespace, tolerations)
       return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations } }
     },
-    // A webhook may have changed them.
+    // A webhook may have changed the tolerations.
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
@@ -93,7 +93,10 @@ const isConcerned = (attributes: Attributes): boolean =>
   (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') &&
   targetOf(attributes) === 'pods'
 
-/** Undefined if the namespace has no such annotation. An empty one is an empty list. */
+/**
+ * Returns the tolerations in an annotation, or undefined if the namespace does not have it. An
+ * empty annotation is an empty list.
+ */
 function listIn(
   { metadata }: KubeObject,
   name: string,
@@ -113,10 +116,10 @@ function listIn(
   }
 }
 
-/** The schema of a pod's tolerations. */
+/** Returns the schema of a pod's tolerations. */
 function tolerationsIn({ shape }: Attributes): Schema {
   const spec = shape().struct.byName.get('spec')?.schema
   const found = spec?.type === 'struct' ? spec.byName.get('tolerations')?.schema : undefined
-  if (found === undefined) throw new Error('pods have tolerations')
+  if (found === undefined) throw new Error('the schema of pods has no field spec.tolerations')
   return found
 }

@@ -23,7 +23,7 @@ export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
   }
 }
 
-/** Empty if the request names no node. */
+/** Returns the name of the node in the request. Empty if there is none. */
 function nodeNameIn(attributes: Attributes): string {
   const { object, resource, subresource } = attributes
   if (targetOf(attributes) === 'pods') return textOf(fieldsOf(object?.['spec'])['nodeName'])

@@ -29,7 +29,7 @@ test('a pod without a class has no priority', async () => {
   assert.deepEqual(priorityOf(await create({})), [undefined, 0, 'PreemptLowerPriority'])
 })
 
-test('a class gives its value', async () => {
+test('a pod gets the value of its class', async () => {
   assert.deepEqual(priorityOf(await create({ priorityClassName: 'high' })), ['high', 1000, 'Never'])
   assert.equal(
     await create({ priorityClassName: 'none' }),
@@ -37,7 +37,7 @@ test('a class gives its value', async () => {
   )
 })
 
-test('what a pod says itself must be what its class says', async () => {
+test('a priority that a pod sets must equal that of its class', async () => {
   const why =
     'must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name'
   assert.equal(
@@ -51,7 +51,7 @@ test('what a pod says itself must be what its class says', async () => {
   ])
 })
 
-test('an update keeps what was filled in, whatever became of the class', async () => {
+test('an update keeps the stored priority, even if the class is gone', async () => {
   const oldObject = pod({ priorityClassName: 'gone', priority: 5, preemptionPolicy: 'Never' })
   const object = pod({ priorityClassName: 'gone' })
   const updated = await admit(
@@ -61,7 +61,7 @@ test('an update keeps what was filled in, whatever became of the class', async (
   assert.deepEqual(priorityOf(updated), ['gone', 5, 'Never'])
 })
 
-test('one class at most is the default', async () => {
+test('only one class can be the default', async () => {
   const world = new MemoryObjects()
   world.put(
     'priorityclasses',

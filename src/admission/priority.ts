@@ -1,6 +1,6 @@
 /**
- * Copies the priority of a pod's PriorityClass into the pod, which keeps it whatever becomes of the
- * class.
+ * Copies the priority of a pod's PriorityClass into the pod. Later changes of the class do not
+ * affect the pod.
  */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
@@ -18,7 +18,7 @@ type Priority = {
   readonly preemptionPolicy: string
 }
 
-/** If no class is named and none is the default. */
+/** Priority of a pod that names no class while no class is the default. */
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' }
 
 export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
@@ -79,7 +79,7 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
   }
 }
 
-/** Of several defaults, the one with the lowest value applies. */
+/** Returns the default class. If several are marked, the one with the lowest value applies. */
 function defaultOf(classes: readonly KubeObject[]): KubeObject | undefined {
   const defaults = classes.filter((one) => one['globalDefault'] === true)
   return defaults.toSorted((one, other) => read(one).value - read(other).value)[0]

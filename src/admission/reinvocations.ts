@@ -1,14 +1,16 @@
 /**
- * Which webhooks, or which policies, are to be invoked again in the second round of mutating
- * plugins.
+ * Tracks which webhooks, or which policies, have to be invoked again in the second round of
+ * mutating plugins.
  */
 import type { KubeObject } from '../api/object.ts'
 
 export class Reinvocations {
-  /** Those that ask for it and have seen the object since the last change. */
+  /**
+   * Ids of webhooks or policies with reinvocation that were invoked since the object last changed.
+   */
   readonly #invoked = new Set<string>()
   readonly #required = new Set<string>()
-  /** The object as they left it. */
+  /** The object after the last invocation. */
   lastOutput: KubeObject | undefined
 
   isRequired(id: string): boolean {
@@ -19,7 +21,7 @@ export class Reinvocations {
     this.#invoked.add(id)
   }
 
-  /** The object has changed. */
+  /** Marks everything invoked so far for another invocation, because the object has changed. */
   require(): void {
     for (const id of this.#invoked) this.#required.add(id)
     this.#invoked.clear()

@@ -16,7 +16,7 @@ import { mergeTolerations } from './tolerations.ts'
 const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimeclasses' } as const
 
 export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
-  /** Undefined if the pod names no class. */
+  /** Resolves to the class of the pod, or to undefined if the pod names none. */
   const classOf = async (
     attributes: Attributes,
     pod: KubeObject,
@@ -24,7 +24,7 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
     const { runtimeClassName } = fieldsOf(pod['spec'])
     if (runtimeClassName === undefined) return undefined
     const name = textOf(runtimeClassName)
-    // Upstream's client refuses to ask for it.
+    // kube-apiserver's client refuses to request an empty name.
     if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
     if (found === undefined)
@@ -73,7 +73,7 @@ const isNewPod = (attributes: Attributes): boolean =>
 
 const overheadDiffers = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-/** Undefined if the class has no overhead. */
+/** Returns the overhead that the class defines, or undefined if it defines none. */
 function overheadOf(runtimeClass: KubeObject | undefined): Json | undefined {
   const stated = runtimeClass?.['overhead']
   return stated === undefined ? undefined : (fieldsOf(stated)['podFixed'] ?? {})
@@ -97,7 +97,7 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
     const why = `runtimeClass.scheduling.nodeSelector[${key}] = ${theirs}; pod.spec.nodeSelector[${key}] = ${ours}`
     throw refusal(attributes, `conflict: ${why}`)
   }
-  // What the pod itself has too much of goes, too.
+  // Merging also drops redundant tolerations of the pod itself.
   const tolerations = mergeTolerations([
     ...itemsOf(spec['tolerations']),
     ...itemsOf(scheduling['tolerations']),

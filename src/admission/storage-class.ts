@@ -10,11 +10,12 @@ const defaultAnnotations = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ] as const
-/** The annotation that named the class before there was a field. */
+/** Annotation that named the class before the field existed. */
 const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /**
- * A claim without a class gets the default one. An empty class counts as set: it means no class.
+ * Sets the default class on a new claim without a class. An empty class counts as set: it means no
+ * class.
  */
 export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
   return {
@@ -34,7 +35,7 @@ export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugi
   }
 }
 
-/** A claim may only be expanded if its class allows expansion. */
+/** Rejects the expansion of a claim whose class does not allow it. */
 export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>): Plugin {
   return {
     name: 'PersistentVolumeClaimResize',
@@ -59,7 +60,7 @@ export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>)
   }
 }
 
-/** Undefined if no class is set. */
+/** Returns the name of the claim's class, or undefined if none is set. */
 export function storageClassOf({ metadata, spec }: KubeObject): string | undefined {
   const old = metadata.annotations?.[oldClassAnnotation]
   if (old !== undefined) return old

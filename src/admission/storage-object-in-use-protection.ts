@@ -1,6 +1,6 @@
 /**
- * Adds a finalizer to new PersistentVolumes, claims and VolumeAttributesClasses, which a controller
- * removes when nothing uses them.
+ * Adds a finalizer to new PersistentVolumes, claims and VolumeAttributesClasses. A controller
+ * removes it when nothing uses the object.
  */
 import type { Gates } from '../api/gates.ts'
 import { type Plugin, targetOf } from './admission.ts'

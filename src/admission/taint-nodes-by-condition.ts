@@ -1,4 +1,6 @@
-/** A new node gets a taint that keeps pods away until the node controller finds it ready. */
+/**
+ * Adds a taint to a new node that keeps pods away until the node controller finds the node ready.
+ */
 import { fieldsOf, itemsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 

@@ -4,7 +4,7 @@ import { type Fields, textOf } from '../api/object.ts'
 import { isSame } from '../objects/schema/equal.ts'
 import { mergeTolerations } from './tolerations.ts'
 
-/** By comparing each with each. */
+/** Reference implementation, which compares all pairs. */
 function mergedSlowly(tolerations: readonly Fields[]): readonly Fields[] {
   const kept: Fields[] = []
   for (const [at, one] of tolerations.entries()) {
@@ -36,7 +36,7 @@ const choices: { readonly [field: string]: readonly (string | number | undefined
   tolerationSeconds: [undefined, 1, 2],
 }
 
-/** The same each time: any of the choices, taken in turn by the digits of the number. */
+/** Returns a toleration whose fields are chosen by the digits of the number. */
 function tolerationOf(number: number): Fields {
   let rest = number
   const chosen = Object.entries(choices).flatMap(([field, values]) => {
@@ -47,7 +47,7 @@ function tolerationOf(number: number): Fields {
   return Object.fromEntries(chosen)
 }
 
-test('what is left is what comparing each with each leaves', () => {
+test('merging leaves the same tolerations as comparing all pairs', () => {
   let state = 1
   const next = (): number => (state = (state * 48_271) % 2_147_483_647)
   for (let round = 0; round < 3000; round++) {
@@ -56,7 +56,7 @@ test('what is left is what comparing each with each leaves', () => {
   }
 })
 
-test('many are compared in no square of time', () => {
+test('merging many tolerations does not take quadratic time', () => {
   const list = Array.from({ length: 40_000 }, (_, at) => ({ key: `k${at}`, operator: 'Exists' }))
   const since = process.cpuUsage()
   assert.equal(mergeTolerations(list).length, list.length)

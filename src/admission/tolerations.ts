@@ -1,8 +1,11 @@
-/** Merges tolerations: one that is covered by another is redundant. */
+/**
+ * Merges tolerations, and compares them with a whitelist. A toleration that another one covers is
+ * redundant. Tolerations are indexed, so that long lists do not take quadratic time.
+ */
 import { type Fields, textOf } from '../api/object.ts'
 import { identityOf } from '../objects/schema/equal.ts'
 
-/** Drops tolerations that others cover; of equal ones the first is kept. */
+/** Returns the tolerations without those that others cover. The first of equal ones is kept. */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
   const given = tolerations.map(tolerationOf)
   const later = new TolerationCover()
@@ -23,7 +26,7 @@ export function mergeTolerations(tolerations: readonly Fields[]): readonly Field
     .map(({ fields }) => fields)
 }
 
-/** Whether each toleration is covered by one of the whitelist, or equal to one. */
+/** Returns whether each toleration is covered by, or equal to, a toleration of the whitelist. */
 export function areCovered(tolerations: readonly Fields[], whitelist: readonly Fields[]): boolean {
   const covers = new TolerationCover()
   const ids = new Set<string>()
@@ -34,12 +37,12 @@ export function areCovered(tolerations: readonly Fields[], whitelist: readonly F
   return tolerations.map(tolerationOf).every((one) => ids.has(one.id) || covers.has(one))
 }
 
-/** One with another operator covers nothing. An absent one means Equal. */
+/** Operators with which a toleration covers others. An absent operator means Equal. */
 const operators: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
 
 type Toleration = {
   readonly fields: Fields
-  /** The same for equal tolerations. */
+  /** Identity, which equal tolerations share. */
   readonly id: string
   readonly key: string
   readonly operator: string
@@ -60,12 +63,16 @@ const tolerationOf = (fields: Fields): Toleration => ({
     fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
 })
 
-/** The key of tolerations that differ only in their seconds, or in fields that do not matter. */
+/**
+ * Returns the key shared by tolerations that differ only in their seconds, or in fields that do not
+ * matter.
+ */
 const placeOf = ({ key, effect, operator, value }: Toleration): string =>
   printPlace(key, effect, operator === 'Exists' ? null : value)
 
 /**
- * The keys of tolerations that could cover it. An empty key means all, and so does an empty effect.
+ * Returns the keys of tolerations that could cover this one. An empty key means all keys, an empty
+ * effect all effects.
  */
 const placesAround = ({ key, effect, operator, value }: Toleration): readonly string[] =>
   ['', effect].flatMap((wide) => [
@@ -77,7 +84,9 @@ const placesAround = ({ key, effect, operator, value }: Toleration): readonly st
 const printPlace = (key: string, effect: string, value: string | null): string =>
   JSON.stringify([key, effect, value])
 
-/** Tolerations by key; of those with the same key, the longest. */
+/**
+ * Index of tolerations by key. Of those with the same key, the one with the most seconds counts.
+ */
 class TolerationCover {
   readonly #places = new Map<string, LongestToleration>()
 
@@ -92,7 +101,7 @@ class TolerationCover {
     return this.#around(one).some(({ first }) => isLongEnough(first, one))
   }
 
-  /** Whether a toleration that is not equal to it covers it. */
+  /** Returns whether a different toleration covers this one. */
   hasOther(one: Toleration): boolean {
     return this.#around(one).some((longest) => {
       const other = longest.besides(one)
@@ -105,11 +114,14 @@ class TolerationCover {
   }
 }
 
-/** The seconds apply to the effect NoExecute only. */
+/**
+ * Returns whether `wide` lasts at least as long as `narrow`. Seconds apply only to the effect
+ * NoExecute.
+ */
 const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
 
-/** The toleration with the most seconds, and the next one that is not equal to it. */
+/** The toleration with the most seconds, and the next longest one that is not equal to it. */
 class LongestToleration {
   first: Toleration
   #second: Toleration | undefined

@@ -1,7 +1,7 @@
 /**
- * The MutatingAdmissionPolicy plugin while its feature gate is off, though the version that has its
- * kinds may be served. Policies are stored, as upstream; the writer gets a warning, since a policy
- * that is silently not enforced is worse than none.
+ * Stands in for the MutatingAdmissionPolicy plugin while its feature gate is off. The API version
+ * of its kinds may still be served, and policies are stored then, as in kube-apiserver. The client
+ * gets a warning, because a policy that is silently not enforced is worse than a missing one.
  */
 import { admissionGroup, type Plugin } from './admission.ts'
 

@@ -1,16 +1,19 @@
 /**
- * The selectors of a request as authorizers see them, parsed on demand: most authorizers ignore
- * them.
+ * The selectors of a request as authorizers see them. They are parsed on demand, because most
+ * authorizers ignore them.
  */
 import type { AccessSelectors } from './access.ts'
 import { ApiError } from './errors.ts'
 import { parseFieldSelector } from './field-selector.ts'
 import { parseLabelSelector, type Requirement } from './label-selector.ts'
 
-/** A longer selector is not parsed before authorization: it yields no name, and grants nothing. */
+/**
+ * Maximum length of a selector that is parsed before authorization. A longer one yields no name,
+ * and grants nothing.
+ */
 export const SELECTOR_CHARACTERS_MAX = 4096
 
-/** Undefined: both texts are empty. */
+/** Returns a function that parses the selectors, or undefined if both are empty. */
 export function accessSelectors(
   fields: string,
   labels: string,
@@ -22,13 +25,16 @@ export function accessSelectors(
   })
 }
 
-/** By key, and values by themselves, as upstream keeps the requirements of a text. */
+/** Parses requirements, sorted by key and each with sorted values, as kube-apiserver keeps them. */
 const parseSorted = (text: string): readonly Requirement[] =>
   parseLabelSelector(text)
     .map((one) => ('values' in one ? { ...one, values: new Set([...one.values].toSorted()) } : one))
     .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
 
-/** A selector that cannot be parsed is ignored: what is asked about is only broader then. */
+/**
+ * Parses a selector. One that cannot be parsed is ignored, so the user needs access to more
+ * objects.
+ */
 function parsedOrNone<T>(selector: string, parse: (text: string) => readonly T[]): readonly T[] {
   if (selector.length > SELECTOR_CHARACTERS_MAX) return []
   try {

@@ -2,8 +2,8 @@ import type { FieldTerm } from './field-selector.ts'
 import type { Requirement } from './label-selector.ts'
 
 /**
- * What an authorizer decides on: the part of RequestInfo that a SubjectAccessReview can also
- * describe, without a request for that path.
+ * Attributes of an access check. They are the part of RequestInfo that a SubjectAccessReview can
+ * also describe, without a request for that path.
  */
 export type AccessAttributes =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
@@ -17,14 +17,15 @@ export type AccessAttributes =
       readonly namespace: string
       readonly name: string
       /**
-       * Undefined: there are none. They are parsed on demand, since most authorizers ignore them.
+       * Returns the selectors, which are parsed on demand because most authorizers ignore them.
+       * Undefined if there are none.
        */
       readonly selectors?: (() => AccessSelectors) | undefined
     }
 
 /**
- * The selectors of a list, a watch or a deletecollection: access may depend on them. One that
- * cannot be parsed is left out.
+ * Selectors of a list, a watch or a deletecollection, on which access may depend. Selectors that
+ * cannot be parsed are left out.
  */
 export type AccessSelectors = {
   readonly fields: readonly FieldTerm[]
@@ -32,12 +33,12 @@ export type AccessSelectors = {
 }
 
 /**
- * If no authorizer has an opinion, the request is denied. The reason is part of the 403's message,
- * or is kept in the request's context.
+ * Decision of the authorizers. If no authorizer has an opinion, the request is denied. The reason
+ * is part of the 403's message, or is kept in the request's context.
  */
 export type AccessDecision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
   readonly reason: string
-  /** Why an authorizer could not evaluate all rules. */
+  /** Error of an authorizer that could not evaluate all rules. */
   readonly error?: string
 }

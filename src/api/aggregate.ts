@@ -1,6 +1,6 @@
 /**
- * Several errors as one text, as Go's aggregates print them: `a`, or `[a, b]`, without duplicates;
- * empty if there are none.
+ * Prints several errors as Go's aggregates do: `a`, or `[a, b]`, without duplicates. Empty if there
+ * are none.
  */
 import type { FieldFault } from './field-fault.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What the layers tell the audit log about a request. Requests that are not recorded have none of
- * it.
+ * Receives what the layers report about a request for the audit log. Requests that are not recorded
+ * have no recorder.
  */
 import type { ObjectMeta } from './object.ts'
 
@@ -9,17 +9,20 @@ export interface AuditRecorder {
   readonly wantsRequest: boolean
   /** Whether the object in the response is recorded. */
   readonly wantsResponse: boolean
-  /** Larger objects are not recorded. */
+  /** Maximum size of an object that is recorded. */
   readonly objectBytesMax: number
   /** Number of copies of an object that are made to record it. */
   readonly copies: number
-  /** The body of a write, decoded, with defaults. `print` is called only if bodies are recorded. */
+  /**
+   * Records the body of a write, decoded and with defaults. `print` is called only if bodies are
+   * recorded.
+   */
   readonly requestObject: (metadata: ObjectMeta | undefined, print: () => string | Buffer) => void
-  /** The body of a patch, as it was sent. */
+  /** Records the body of a patch as the client sent it. */
   readonly requestPatch: (body: Buffer) => void
   /**
-   * The object in the response, as JSON, whatever the client accepts. Undefined: it is larger than
-   * what is recorded.
+   * Records the object in the response as JSON, whatever the client accepts. Undefined means that
+   * it is too large to be recorded.
    */
   readonly responseObject: (json: Buffer | undefined) => void
 }

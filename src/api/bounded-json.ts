@@ -1,38 +1,41 @@
 /**
- * Reads the JSON of a remote server, which may say anything, a part at a time: whoever reads yields
- * between parts, and no part is so large or so deep that what is done with it takes long.
+ * Reads JSON from a remote server that is not trusted, one part at a time. The reader yields
+ * between parts, and limits on the size and depth of a part bound the time that it takes.
  */
 import { JsonScanner } from './json-scanner.ts'
 import { parseText } from './json-value.ts'
 import { type Fields, isFields, type Json } from './object.ts'
 import type { Steps } from '../lib/scheduling/slices.ts'
 
-/** Values that are skipped in one step. */
+/** Number of values skipped in one step. */
 const STEP_VALUES = 512
-/** The largest definition of kube-apiserver has 40 KB and 2,000 values, its deepest 12 levels. */
+/**
+ * Limits of a part in characters, values and levels. The largest definition of kube-apiserver has
+ * 40 KB and 2,000 values, and its deepest has 12 levels.
+ */
 const PART_CHARS_MAX = 256 << 10
 const PART_VALUES_MAX = 16_384
 const PART_DEPTH_MAX = 100
-/** Fields of the whole document that are read or skipped. */
+/** Maximum number of fields of an object, whether they are read or skipped. */
 const FIELDS_MAX = 1_000
 
 export class PartTooLarge extends Error {}
 
 /**
- * Reads a document: `fields` has how to read those that matter, by name; all others are skipped.
- * Fails if it is no object.
+ * Reads a document. `fields` has the readers of the fields that matter, by name; other fields are
+ * skipped. Fails if the document is not an object.
  */
 export function* readFields(
   text: string,
   fields: { readonly [name: string]: (scanner: JsonScanner) => Steps<void> },
 ): Steps<void> {
   const scanner = new JsonScanner(text)
-  if (scanner.peekType() !== 'object') throw new Error('it is no object')
+  if (scanner.peekType() !== 'object') throw new Error('it is not an object')
   yield* eachField(scanner, fields)
   scanner.end()
 }
 
-/** The fields of the object at the scanner's position; of any other value, none. */
+/** Reads the fields of the object at the scanner's position. Any other value is skipped. */
 export function* eachField(
   scanner: JsonScanner,
   fields: { readonly [name: string]: (scanner: JsonScanner) => Steps<void> },
@@ -49,8 +52,8 @@ export function* eachField(
 }
 
 /**
- * The items of the list at the scanner's position; of any other value, none. Fails if there are too
- * many.
+ * Reads the items of the list at the scanner's position. Any other value is skipped. Fails if there
+ * are too many items.
  */
 export function* eachItem(
   scanner: JsonScanner,
@@ -67,8 +70,8 @@ export function* eachItem(
 }
 
 /**
- * The entries of the map at the scanner's position whose values are objects. Fails if there are too
- * many.
+ * Reads the entries of the map at the scanner's position whose values are objects. Any other value
+ * is skipped. Fails if there are too many entries.
  */
 export function* eachEntry(
   scanner: JsonScanner,
@@ -86,7 +89,7 @@ export function* eachEntry(
   }
 }
 
-/** The value at the scanner's position. Fails if it is too large or too deep. */
+/** Returns the value at the scanner's position. Fails if it is too large or too deep. */
 export function* readPart(scanner: JsonScanner): Steps<Json> {
   scanner.peekType()
   const start = scanner.at
@@ -96,7 +99,7 @@ export function* readPart(scanner: JsonScanner): Steps<Json> {
   return value
 }
 
-/** What is at the scanner's position. Fails with PartTooLarge. */
+/** Skips the value at the scanner's position. Fails with PartTooLarge. */
 export function* skip(
   scanner: JsonScanner,
   max = { chars: Infinity, values: Infinity },

@@ -19,7 +19,7 @@ function contextFor(timeoutMs: number) {
   return { client, clock, context }
 }
 
-test('nobody waits any more when the client has gone or the time is up', async () => {
+test('the signal is aborted when the client disconnects or the deadline passes', async () => {
   const gone = contextFor(60_000)
   const { signal } = gone.context
   assert.equal(gone.context.signal, signal)
@@ -35,7 +35,7 @@ test('nobody waits any more when the client has gone or the time is up', async (
   assert.ok(late.context.hasTimedOut)
 })
 
-test('a request that reports disconnection itself is not asked for its signal', () => {
+test('the signal of a request that reports disconnection itself is not read', () => {
   let listener: (() => void) | undefined
   const client = {
     get signal(): AbortSignal {
@@ -59,7 +59,7 @@ test('a request that reports disconnection itself is not asked for its signal', 
   assert.equal(listener, undefined)
 })
 
-test('the signal of a request whose owner has a timer is aborted by that timer', () => {
+test('a request whose owner has a timer is aborted by that timer', () => {
   const early = contextFor(0)
   early.context.isTimed = true
   const { signal } = early.context
@@ -74,7 +74,7 @@ test('the signal of a request whose owner has a timer is aborted by that timer',
   assert.ok(late.context.hasTimedOut)
 })
 
-test('a deadline that no timer can hold is not over at once', async () => {
+test('a deadline that exceeds the longest timer does not pass at once', async () => {
   const { context } = contextFor(2 ** 31)
   const { signal } = context
   await new Promise((resolve) => void setTimeout(resolve, 20))
@@ -82,12 +82,12 @@ test('a deadline that no timer can hold is not over at once', async () => {
   context.end()
 })
 
-test('a watch has the signal of its client, and no deadline', () => {
+test('a watch has the signal of its client and no deadline', () => {
   const { client, context } = contextFor(Infinity)
   assert.equal(context.signal, client.signal)
 })
 
-test('warnings are told once each, annotations keep their first value', () => {
+test('a repeated warning is kept once, and annotations keep their first value', () => {
   const { context } = contextFor(1)
   assert.deepEqual([context.warnings, context.annotations.size], [[], 0])
   for (const text of ['one', 'two', 'one']) context.warn(text)
@@ -96,7 +96,7 @@ test('warnings are told once each, annotations keep their first value', () => {
   assert.deepEqual([context.warnings, context.annotations.get('k')], [['one', 'two'], 'first'])
 })
 
-test('who acts as somebody else is remembered', () => {
+test('the impersonator of a request is remembered', () => {
   const { context } = contextFor(60_000)
   assert.equal(context.impersonator, undefined)
   context.identify(user)
@@ -110,7 +110,7 @@ function annotationsOf(decision: RequestContext['decision']): object {
   return Object.fromEntries(context.annotations)
 }
 
-test('the decision of the authorizers is an annotation, but not the error of one that failed', () => {
+test('the decision of the authorizers is annotated, but not the error of a failed authorizer', () => {
   const [decision, reason] = ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']
   assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), {
     [decision]: 'allow',

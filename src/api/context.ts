@@ -1,7 +1,7 @@
 /**
- * What accompanies a request through all layers: its user, its target, its deadline, and what is
- * collected on the way for the response (warnings) and for the audit log (annotations). Most
- * requests need little of it, so expensive parts are created on first use.
+ * The context of a request in all layers: its user, its target, its deadline, and what is collected
+ * for the response (warnings) and for the audit log (annotations). Most requests need little of it,
+ * so expensive parts are created on first use.
  */
 import { assert } from '../lib/errors.ts'
 import { inParts } from '../lib/scheduling/parts.ts'
@@ -17,44 +17,50 @@ import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
 
-/** A path outside of the resources: discovery, health. */
+/** A path outside of the resources, such as discovery or health. */
 export type PathInfo = { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
-/** What the path says about a resource. It is not resolved yet: the resource may not exist. */
+/** Resource that the path names. It is not resolved yet, so the resource may not exist. */
 export type ResourceInfo = {
   readonly kind: 'resource'
-  /** A Kubernetes verb; empty if the HTTP method stands for none. */
+  /** Kubernetes verb. Empty if the HTTP method does not stand for one. */
   readonly verb: string
   readonly group: string
   readonly version: string
   readonly plural: string
   readonly subresource: string
-  /** Empty if the path names no namespace. */
+  /** Namespace in the path. Empty if the path names none. */
   readonly namespace: string
-  /** From the path; for lists and watches also from a field selector that admits a single name. */
+  /**
+   * Name in the path. For lists and watches, also the name in a field selector that admits only
+   * one.
+   */
   readonly name: string
-  /** The segments of the path after the version (and `watch`), as they were sent. */
+  /** Segments of the path after the version (and `watch`), as the client sent them. */
   readonly segments: readonly string[]
-  /** `/watch/…`: the deprecated path of a watch. */
+  /** Whether the path is `/watch/…`, the deprecated path of a watch. */
   readonly isWatchPath: boolean
-  /** Of a list, a watch or a deletecollection, for authorization. Undefined: the query has none. */
+  /**
+   * Returns the selectors of a list, a watch or a deletecollection, for authorization. Undefined if
+   * the query has none.
+   */
   readonly selectors?: (() => AccessSelectors) | undefined
 }
 
-/** Each step of a write takes a millisecond or two for an object of this size. */
+/** Size of a large object. Each step of a write takes a millisecond or two for such an object. */
 const LARGE_BYTES = 64 * 1024
 
 export type ContextOptions = {
   readonly auditId: string
   readonly info: RequestInfo
-  /** The request, which is asked for its signal only if that is needed. */
+  /** The client's request. Its signal is read only if it is needed. */
   readonly client: Pick<ApiRequest, 'signal' | 'onGone'>
   /**
-   * How long the request may take, from `startMs` on. Infinity for watches, which have a timeout of
-   * their own.
+   * How long the request may take, from `startMs` on. Infinity for watches, which have their own
+   * timeout.
    */
   readonly timeoutMs: number
-  /** When the request came, on the monotonic clock. Absent: now. */
+  /** Time of arrival on the monotonic clock. Defaults to now. */
   readonly startMs?: number
   readonly monotonicMs: () => number
 }
@@ -64,36 +70,36 @@ export class RequestContext implements Work {
   readonly info: RequestInfo
   #user: User | undefined
   #caller: User | undefined
-  /** Of the authorizers; undefined: the request was refused before. */
+  /** Decision of the authorizers. Undefined if the request was rejected before authorization. */
   decision: AccessDecision | undefined
-  /** Undefined: the request is not traced. */
+  /** Span of the request. Undefined if the request is not traced. */
   span: Span | undefined
-  /** Where its time went. */
+  /** Time that the request spent in the parts of the server. */
   readonly spent = new RequestTimings()
-  /** The length of its body; -1: none was read. */
+  /** Length of the body. -1 if no body was read. */
   bodyBytes = -1
   /**
-   * The length of the longest text that its objects were decoded from. Their texts are parts of it:
-   * what keeps one of them keeps it.
+   * Length of the longest text that objects of the request were decoded from. Their strings are
+   * slices of it, so keeping one of them keeps the whole text.
    */
   textBytes = 0
-  /** The length of the stored object that it works on, if that is known. */
+  /** Length of the stored object that the request works on, if it is known. */
   storedBytes = 0
   /**
-   * The step that runs for the request, such as decode or validate. The log line of a long tick
-   * names it.
+   * Step of the request that runs, such as decode or validate. The log line of a long tick names
+   * it.
    */
   step = ''
   /**
-   * The release that no longer serves the version of the request; empty if it is not known,
-   * undefined if the version is not deprecated.
+   * Release that no longer serves the version of the request. Empty if it is not known, undefined
+   * if the version is not deprecated.
    */
   deprecatedUntil: string | undefined
-  /** Undefined: nothing of the request is recorded. */
+  /** Recorder for the audit log. Undefined if nothing of the request is recorded. */
   audited: AuditRecorder | undefined
-  /** On the monotonic clock. */
+  /** Deadline on the monotonic clock. */
   readonly deadlineMs: number
-  /** Whether `timeOut` is called at the deadline: the signal needs no timer of its own. */
+  /** Whether `timeOut` is called at the deadline, so that the signal needs no timer. */
   isTimed = false
   readonly #options: ContextOptions
   #slices: Slices | undefined
@@ -115,18 +121,18 @@ export class RequestContext implements Work {
     this.#options = options
   }
 
-  /** The user that the request is made as. To be read only after authentication. */
+  /** The user that the request is made as. Read it only after authentication. */
   get user(): User {
-    assert(this.#user !== undefined, 'a request that goes on has been authenticated')
+    assert(this.#user !== undefined, 'the user of a request is read only after authentication')
     return this.#user
   }
 
-  /** Undefined if the request was refused before authentication. */
+  /** The user, or undefined if the request was rejected before authentication. */
   get knownUser(): User | undefined {
     return this.#user
   }
 
-  /** The authenticated user. Undefined if the request was refused before authentication. */
+  /** The authenticated user, or undefined if the request was rejected before authentication. */
   get caller(): User | undefined {
     return this.#caller
   }
@@ -136,18 +142,18 @@ export class RequestContext implements Work {
     return this.#caller === this.#user ? undefined : this.#caller
   }
 
-  /** `caller` was authenticated; the request is made as this user unless `actAs` follows. */
+  /** Sets the authenticated user. The request is made as this user unless `actAs` follows. */
   identify(caller: User): void {
     this.#caller = caller
     this.#user = caller
   }
 
-  /** The caller impersonates `user`, and may. */
+  /** Sets the user that the caller impersonates and is allowed to impersonate. */
   actAs(user: User): void {
     this.#user = user
   }
 
-  /** The whole body of its request. */
+  /** Reads the whole body of the request. */
   readBody(request: { readonly body: () => Promise<Buffer> }): Promise<Buffer> {
     const { monotonicMs } = this.#options
     const startMs = monotonicMs()
@@ -159,18 +165,21 @@ export class RequestContext implements Work {
     })
   }
 
-  /** A step of the request begins, or goes on. */
+  /** Records that a step of the request begins or continues. */
   enter(step: string): void {
     this.step = step
     runningWork.note(this)
   }
 
-  /** The size of what the request works on. */
+  /** Size of the largest text or stored object that the request works on. */
   get bytes(): number {
     return Math.max(this.textBytes, this.storedBytes)
   }
 
-  /** Neither the query nor any part of an object: both may contain secrets. */
+  /**
+   * Describes the request for logs. Omits the query and all parts of objects, because they may
+   * contain secrets.
+   */
   describe(): Readonly<Record<string, unknown>> {
     const { info } = this
     const target =
@@ -187,27 +196,30 @@ export class RequestContext implements Work {
   }
 
   /**
-   * An object is decoded from a text of this length: the JSON of a body of another form may be far
-   * longer than the body.
+   * Records the length of a text from which an object is decoded. The JSON of a body in another
+   * format may be far longer than the body.
    */
   recordText(bytes: number): void {
     if (bytes > this.textBytes) this.textBytes = bytes
   }
 
-  /** Whether the request works on a large object: one that it sent, or one that it changes. */
+  /** Whether the request works on a large object, which it sent or which it changes. */
   get isLarge(): boolean {
     return this.textBytes > LARGE_BYTES || this.storedBytes > LARGE_BYTES
   }
 
-  /** For requests that work on a large object: of all of them, one has a slice in a turn. */
+  /**
+   * Slices for requests that work on a large object. Only one of these requests has a slice in each
+   * tick.
+   */
   get slices(): Slices {
     this.#slices ??= new Slices(systemTime, { isExpensive: true })
     return this.#slices
   }
 
   /**
-   * Runs a step of a request that works on a large object, while others are served. It ends when
-   * nobody waits for the response any more.
+   * Runs a step of a request that works on a large object, while other requests are served. Fails
+   * when the client no longer waits for the response.
    */
   inParts<T>(work: () => T): Promise<T> {
     const { signal } = this
@@ -219,46 +231,50 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Aborted when nobody waits for the response any more: the client has disconnected, or the
-   * deadline has passed (a TimeoutError).
+   * Signal that is aborted when no client waits for the response any more: the client has
+   * disconnected, or the deadline has passed (a TimeoutError).
    */
   get signal(): AbortSignal {
     this.#signal ??= this.#createSignal()
     return this.#signal
   }
 
-  /** The signal was aborted because the deadline had passed. */
+  /** Whether the signal was aborted because the deadline had passed. */
   get hasTimedOut(): boolean {
     return this.#hasTimedOut
   }
 
-  /** How long the request has taken so far. */
+  /** Time that the request has taken so far. */
   get elapsedMs(): number {
     return this.#options.monotonicMs() - this.#startMs
   }
 
   /**
-   * At this time of the monotonic clock nobody waits for the response any more. Creates no signal.
+   * Returns whether no client waits for the response any more at this time of the monotonic clock.
+   * Creates no signal.
    */
   hasEndedAt(nowMs: number): boolean {
     return this.#signal?.aborted === true || nowMs >= this.deadlineMs
   }
 
-  /** The deadline has passed: what still runs ends now, since `end` releases the timer. */
+  /**
+   * Aborts the signal because the deadline has passed. Unfinished work has to stop now, because
+   * `end` releases the timer that would stop it.
+   */
   timeOut(): void {
     this.#signal ??= this.#createSignal()
     this.#abort?.()
   }
 
-  /** The response is complete: releases the timer and the listener of the signal. */
+  /** Releases the timer and the listener of the signal. Called when the response is complete. */
   end(): void {
     this.#release?.()
     this.#release = undefined
   }
 
   /**
-   * The listener is called when the write of this request is stored or has failed, which may be
-   * after the response.
+   * Adds a listener that is called when the write of this request is stored or has failed, which
+   * may be after the response.
    */
   onWriteEnd(listener: () => void): void {
     this.#onWriteEnd ??= []
@@ -278,7 +294,7 @@ export class RequestContext implements Work {
   }
 
   /**
-   * As `warn`, for warnings about this server and not about the API: their warn-agent (RFC 7234,
+   * Like `warn`, for warnings about this server and not about the API. Their warn-agent (RFC 7234,
    * section 5.5) is `keelson`.
    */
   warnOfOwn(text: string): void {
@@ -294,18 +310,18 @@ export class RequestContext implements Work {
     return this.#warnings === undefined ? none : [...this.#warnings]
   }
 
-  /** Sets an audit annotation; the first value of a key is kept. */
+  /** Sets an audit annotation. The first value of a key is kept. */
   annotate(key: string, value: string): void {
     this.#annotations ??= new Map()
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
   }
 
-  /** Without those of the authorizers' decision. Undefined: none. */
+  /** Annotations without those of the authorizers' decision. Undefined if there are none. */
   get ownAnnotations(): ReadonlyMap<string, string> | undefined {
     return this.#annotations
   }
 
-  /** With those of the authorizers' decision. */
+  /** All annotations, including those of the authorizers' decision. */
   get annotations(): ReadonlyMap<string, string> {
     const own = this.#annotations ?? []
     return this.decision === undefined
@@ -316,7 +332,7 @@ export class RequestContext implements Work {
   #createSignal(): AbortSignal {
     const { client } = this.#options
     if (this.deadlineMs === Infinity) return client.signal
-    // Not AbortSignal.any with AbortSignal.timeout: that costs 30 µs, a quarter of a small request.
+    // AbortSignal.any with AbortSignal.timeout would cost 30 µs, a quarter of a small request.
     const controller = new AbortController()
     this.spent.waitWith(controller.signal)
     const onGone = (reason?: unknown): void => controller.abort(reason)
@@ -341,7 +357,7 @@ export class RequestContext implements Work {
   }
 }
 
-/** Calls back when the client has disconnected. The returned function ends that. */
+/** Calls back when the client has disconnected. The returned function removes the callback. */
 function whenGone(
   client: ContextOptions['client'],
   onGone: (reason?: unknown) => void,
@@ -357,12 +373,12 @@ function whenGone(
   return () => signal.removeEventListener('abort', onAbort)
 }
 
-/** `deployments.apps/scale`. */
+/** Returns the resource for logs, such as `deployments.apps/scale`. */
 function resourceText({ plural, group, subresource }: ResourceInfo): string {
   return `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
 }
 
-/** If an authorizer failed, its error is for the log alone. */
+/** Returns the annotations of a decision. The error of a failed authorizer is only for the log. */
 function decisionAnnotations({
   verdict,
   reason,

@@ -1,6 +1,6 @@
 /**
- * All errors that a client can see are created here and nowhere else. An ApiError is sent as a
- * Status object; a TextError as plain text, where kube-apiserver answers so.
+ * Creates all errors that a client can see. An ApiError is sent as a Status object, and a TextError
+ * as plain text, which kube-apiserver also sends in these cases.
  */
 import { FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import {
@@ -51,8 +51,8 @@ export type StatusDetails = {
 }
 
 /**
- * Of a list. A new continue token is offered by the 410 for an expired one alone; the others come
- * from webhooks.
+ * Metadata of a Status, which is that of a list. Only the 410 for an expired continue token sets a
+ * field: a new token. Other fields come from webhooks.
  */
 export type StatusMetadata = {
   readonly selfLink?: string
@@ -61,7 +61,7 @@ export type StatusMetadata = {
   readonly remainingItemCount?: number
 }
 
-/** The Status object, its fields in the order in which they are serialized. */
+/** The Status object, with its fields in the order in which they are serialized. */
 export type Status = {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -82,11 +82,14 @@ type Extra = {
 
 export class ApiError extends Error {
   readonly code: number
-  /** Absent in the few errors that kube-apiserver itself gives no reason. */
+  /** Reason of the Status. Absent in the few errors to which kube-apiserver gives none. */
   readonly reason: Reason | undefined
   readonly details: StatusDetails | undefined
   readonly metadata: StatusMetadata
-  /** The Status is sent as text: JSON without kind and apiVersion, whatever the client accepts. */
+  /**
+   * Whether the Status is sent as text: JSON without kind and apiVersion, whatever the client
+   * accepts.
+   */
   readonly isUntyped: boolean
 
   constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
@@ -102,7 +105,7 @@ export class ApiError extends Error {
 
 export class TextError extends Error {
   readonly code: number
-  /** 0: no Retry-After header. */
+  /** Seconds of the Retry-After header. 0 omits the header. */
   readonly retryAfterSeconds: number
 
   constructor(
@@ -141,7 +144,7 @@ const qualified = (name: string, group: string): string =>
   group === '' ? name : `${name}.${group}`
 const ofResource = ({ group, plural }: ResourceName): string => qualified(plural, group)
 
-/** The details of an error about an object; empty parts are left out. */
+/** Returns the details of an error about an object, without empty fields. */
 function detailsOf({ group, plural }: ResourceName, name = ''): StatusDetails {
   return {
     ...(name === '' ? {} : { name }),
@@ -172,7 +175,10 @@ export function alreadyExists(
   )
 }
 
-/** Every generated name was taken, in as many attempts as the server makes for a generateName. */
+/**
+ * Returned if every generated name was taken, in all attempts that the server makes for a
+ * generateName.
+ */
 export function nameNotGenerated(resource: ResourceName, name: string): ApiError {
   const text = `${ofResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`
   return new ApiError(409, 'AlreadyExists', text, {
@@ -185,7 +191,7 @@ export function conflict(resource: ResourceName, name: string, why: string): Api
   return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
 }
 
-/** Other managers own fields that the applier wants to set. */
+/** Returned if other managers own fields that the applied object sets. */
 export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
   return new ApiError(409, 'Conflict', message, { details: { causes } })
 }
@@ -207,8 +213,8 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
 }
 
 /**
- * A validating policy denies the request: the text says forbidden, code and reason are those of the
- * validation.
+ * Returned if a validating policy denies the request. The text says forbidden, but code and reason
+ * are those of the validation.
  */
 export function deniedByPolicy(
   { message, details }: ApiError,
@@ -222,8 +228,8 @@ export function deniedByPolicy(
 }
 
 /**
- * Mutating policies fail: the first fault has the message and the reason, and each is a cause. The
- * code is always that of Forbidden.
+ * Returned if mutating policies fail. The first fault sets message and reason, and each fault is a
+ * cause. The code is always that of Forbidden.
  */
 export function failedByPolicies({ details }: ApiError, faults: readonly PolicyFault[]): ApiError {
   const [first] = faults
@@ -242,7 +248,7 @@ const policyReasons: ReadonlyMap<string, readonly [number, Reason]> = new Map([
   ['RequestEntityTooLarge', [413, 'RequestEntityTooLarge']],
 ])
 
-/** Nothing can be created in a namespace that is being deleted. */
+/** Returned for a create in a namespace that is being deleted. */
 export function namespaceTerminating(
   resource: ResourceName,
   name: string,
@@ -294,12 +300,13 @@ export function refuseInvalid(
 }
 
 /**
- * The paths and messages of a response, which contains each message twice and is printed in one
- * turn of the event loop, for the client and for the audit log. Nobody reads that much.
+ * Maximum length of the paths and messages in a response, which contains each message twice. It is
+ * printed in one tick of the event loop, for the client and for the audit log. No client reads
+ * more.
  */
 const TOLD_CHARACTERS_MAX = 256 << 10
 
-/** As many faults as a response may contain. */
+/** Returns as many faults as a response may contain. */
 function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
   let characters = 0
   const end = faults.findIndex(({ path, message }, at) => {
@@ -323,7 +330,9 @@ function shortened(fault: FieldFault): FieldFault {
   }
 }
 
-/** A patch that cannot be applied to the existing object. Upstream does not say more. */
+/**
+ * Returned if a patch cannot be applied to the existing object. kube-apiserver does not say why.
+ */
 export function patchRejected(cause?: unknown): ApiError {
   const text = 'the server rejected our request due to an error in our request'
   return new ApiError(422, 'Invalid', text, { details: {}, cause })
@@ -342,20 +351,20 @@ export function methodNotAllowed(resource: ResourceName, verb: string): ApiError
   )
 }
 
-/** No custom resource can be created while its definition is being deleted. */
+/** Returned for a create of a custom resource while its definition is being deleted. */
 export function crdTerminating(resource: ResourceName): ApiError {
   const text = 'create not allowed while custom resource definition is terminating'
   return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
 }
 
-/** The path is below a group that is served, but no resource is served at it. */
+/** Returned if the path is below a group that is served, but no resource is served at it. */
 export function noSuchResource(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {
     details: {},
   })
 }
 
-/** A resource is served at the path, but not for this HTTP method. */
+/** Returned if a resource is served at the path, but not for this HTTP method. */
 export function noSuchMethod(): ApiError {
   const text = 'the server does not allow this method on the requested resource'
   return new ApiError(405, 'MethodNotAllowed', text, { details: {} })
@@ -370,8 +379,8 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
 }
 
 /**
- * The same, with the text of upstream's router, for endpoints where it negotiates the
- * representation itself.
+ * Like `notAcceptable`, with the text of kube-apiserver's router, for endpoints where the router
+ * negotiates the representation.
  */
 export function notAcceptableHere(offered: readonly string[]): ApiError {
   const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
@@ -379,8 +388,8 @@ export function notAcceptableHere(offered: readonly string[]): ApiError {
 }
 
 /**
- * PartialObjectMetadata was requested of a list, or PartialObjectMetadataList of one object.
- * `goType` is the Go type that upstream names.
+ * Returned if PartialObjectMetadata was requested for a list, or PartialObjectMetadataList for a
+ * single object. `goType` is the Go type in kube-apiserver's message.
  */
 export const isAList = (goType: string): ApiError =>
   new ApiError(
@@ -400,7 +409,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', text)
 }
 
-/** The same, with the text of upstream's router. */
+/** Like `unsupportedMediaType`, with the text of kube-apiserver's router. */
 export function unsupportedMediaTypeHere(): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
 }
@@ -423,19 +432,22 @@ export function tooManyMembers(max: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
-/** The conversion of a YAML body to JSON takes more memory than it may. */
+/** Returned if the conversion of a YAML body to JSON takes more memory than it may. */
 export function yamlTooLarge(megabytes: number): ApiError {
   const text = `the YAML document takes more than ${megabytes} MiB to convert: send it as JSON`
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
-/** The object would be larger than anything that can be stored. */
+/** Returned if the object would be larger than anything that can be stored. */
 export function tooLargeToStore(bytesMax: number): ApiError {
   const text = `with its defaults the object would take more than the ${bytesMax} bytes that can be stored`
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
-/** `continue`: a new token, from which a list can go on. */
+/**
+ * Returned for an expired resourceVersion or continue token. `continue` is a new token, with which
+ * a list can continue.
+ */
 export function expired(
   message: string,
   { continue: token, cause }: { readonly continue?: string; readonly cause?: unknown } = {},
@@ -447,8 +459,8 @@ export function expired(
 }
 
 /**
- * `current` is the server's latest resource version; with `retries` the client is asked to retry
- * after a second.
+ * Returned if the requested resource version is newer than `current`, the latest of the server.
+ * `retries` asks the client to retry after a second.
  */
 export function tooLargeResourceVersion(
   asked: number,
@@ -468,7 +480,7 @@ export function tooLargeResourceVersion(
   )
 }
 
-/** The deadline of the request passed while it waited for storage. */
+/** Returned if the deadline of the request passed while it waited for storage. */
 export function deadlineExceeded(cause?: unknown): ApiError {
   const text =
     'Timeout: request did not complete within requested timeout - context deadline exceeded'
@@ -476,8 +488,8 @@ export function deadlineExceeded(cause?: unknown): ApiError {
 }
 
 /**
- * The deadline of the request passed while its handler was still running. Upstream answers from a
- * filter that knows no types.
+ * Returned if the deadline of the request passed while its handler was still running. In
+ * kube-apiserver the response comes from a filter that knows no types.
  */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
@@ -485,8 +497,8 @@ export function requestTimedOut(): ApiError {
 }
 
 /**
- * etcd did not answer in time. With `retries` the client is asked to retry, which client-go does by
- * itself, whatever the request was.
+ * Returned if etcd did not respond in time. `retries` asks the client to retry, which client-go
+ * does by itself, whatever the request was.
  */
 export function storageTimeout(
   resource: ResourceName,
@@ -500,24 +512,27 @@ export function storageTimeout(
   })
 }
 
-/** One of the server's limits for concurrent work is reached. */
+/** Returned if one of the server's limits for concurrent work is reached. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
-/** What requests hold together has reached its limit (--request-memory-max). */
+/**
+ * Returned if the memory that all requests hold together has reached its limit
+ * (--request-memory-max).
+ */
 export const noMemory = (): ApiError =>
-  tooManyRequests('the server holds as much for its clients as it may, try again later', 1)
+  tooManyRequests('the server has no memory left for requests, try again later', 1)
 
 /**
- * A limit of an admission plugin is reached. As upstream, the answer does not say when to try
- * again.
+ * Returned if a limit of an admission plugin is reached. As in kube-apiserver, the response does
+ * not say when to retry.
  */
 export function limitReached(why: string): ApiError {
   return new ApiError(429, 'TooManyRequests', `Too many requests: ${why}`)
 }
 
-/** The audit log could not store the first event of the request. */
+/** Returned if the audit log could not store the first event of the request. */
 export function auditFailed(uri: string): TextError {
   return new TextError(
     500,
@@ -525,15 +540,15 @@ export function auditFailed(uri: string): TextError {
   )
 }
 
-/** The limit of requests in flight is reached. */
+/** Returned if the limit of requests in flight is reached. */
 export const tooManyInFlight = (): TextError => overloaded(1)
 
-/** The server has no room for the request now. */
+/** Returned if the server has no capacity for the request now. */
 export function overloaded(retryAfterSeconds: number): TextError {
   return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds })
 }
 
-/** The server stops, and takes no more requests. */
+/** Returned if the server is shutting down and accepts no more requests. */
 export function shuttingDown(): TextError {
   return new TextError(429, 'The apiserver is shutting down, please try again later.\n', {
     retryAfterSeconds: 5,
@@ -541,7 +556,8 @@ export function shuttingDown(): TextError {
 }
 
 /**
- * A PodDisruptionBudget does not allow the eviction now. 0 seconds: it is not known when it will.
+ * Returned if a PodDisruptionBudget does not allow the eviction now. 0 seconds means that it is not
+ * known when it will.
  */
 export function evictionRefused(why: string, retryAfterSeconds: number): ApiError {
   const message = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -555,32 +571,32 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { cause })
 }
 
-/** The aggregated API server of the request is not available. */
+/** Thrown if the aggregated API server of the request is not available. */
 export class RemoteUnavailable extends TextError {
   constructor(cause?: unknown) {
     super(503, 'service unavailable\n', { cause })
   }
 }
 
-/** The request could not be passed on to an aggregated API server. */
+/** Returned if the request could not be passed on to an aggregated API server. */
 export const proxyFailed = (why: string, cause?: unknown): TextError =>
   new TextError(503, `${why}\n`, { cause })
 
 /**
- * An aggregated API server ended its answer before the end. The client has begun to receive it, so
- * that it is cut off, too.
+ * Thrown if an aggregated API server cuts off its response. The client has begun to receive it, so
+ * the response to the client is also cut off.
  */
 export class CutOffAnswer extends Error {
   override readonly name = 'CutOffAnswer'
 }
 
 /**
- * In the place of a redirect of an aggregated API server, which could lead a client, and its
- * credentials, anywhere (CVE-2022-3172).
+ * Message that replaces a redirect of an aggregated API server, which could lead a client and its
+ * credentials anywhere (CVE-2022-3172).
  */
 export const badGateway = 'the backend attempted to redirect this request, which is not permitted'
 
-/** Of a list, some objects of which cannot be read. */
+/** Returned for a list if some of its objects cannot be read. */
 export function storageReadError(
   { group, plural }: ResourceName,
   causes: readonly StatusCause[],
@@ -599,7 +615,7 @@ export function storageReadError(
   )
 }
 
-/** A failure of the server whose cause the client may see. */
+/** Returned for a failure of the server whose cause the client may see. */
 export function internalError(message: string, cause?: unknown): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
     details: { causes: [{ message }] },
@@ -608,9 +624,9 @@ export function internalError(message: string, cause?: unknown): ApiError {
 }
 
 /**
- * The Status with which an admission webhook refused a request: its reason and details are passed
- * on as they are, and its code if that is one of an error. A code that HTTP does not know could not
- * be sent.
+ * Returned if an admission webhook rejects a request with a Status. Its reason and details are
+ * passed on unchanged, and so is its code if it is an error code. A code that HTTP does not define
+ * could not be sent.
  */
 export function passedOn({ code, reason, details, metadata }: Fields, message: string): ApiError {
   const given = numberOf(code)
@@ -623,7 +639,7 @@ export function passedOn({ code, reason, details, metadata }: Fields, message: s
   return new ApiError(given >= 400 && given <= 599 ? given : 400, known, message, extra)
 }
 
-/** A webhook may give any reason. */
+/** Returns whether there is a reason. A webhook may give any. */
 const isReason = (text: string): text is Reason => text !== ''
 
 function passedMetadata({
@@ -667,32 +683,32 @@ function passedDetails({
 const textEntry = (key: string, value: Json | undefined): [string, string][] =>
   textOf(value) === '' ? [] : [[key, textOf(value)]]
 
-/** An error that kube-apiserver returns without a reason: code 500. */
+/** Returned where kube-apiserver returns an error without a reason, with code 500. */
 export function unclassified(message: string, cause?: unknown): ApiError {
   return new ApiError(500, undefined, message, { cause })
 }
 
-/** No handler serves this path. */
+/** Returned if no handler serves the path. */
 export function pageNotFound(): TextError {
   return new TextError(404, '404 page not found\n')
 }
 
-/** A page for people, which has one media type. */
+/** Returned if the client does not accept plain text for a page that is meant for people. */
 export function notPlainText(): TextError {
   return new TextError(406, 'media type not acceptable, must be: text/plain\n')
 }
 
-/** A health check failed. */
+/** Returned if a health check fails. */
 export function unhealthy(text: string): TextError {
   return new TextError(500, text)
 }
 
-/** The request line cannot be parsed. */
+/** Returned if the request line cannot be parsed. */
 export function unreadableRequest(): TextError {
   return new TextError(400, '400 Bad Request')
 }
 
-/** A path that begins like that of a resource but names none. */
+/** Returned for a path that begins like that of a resource but names none. */
 export function noRequestInfo(path: string): TextError {
   const why = `unable to determine kind and namespace from url, ${path}`
   return new TextError(
@@ -701,24 +717,27 @@ export function noRequestInfo(path: string): TextError {
   )
 }
 
-/** Groups, a uid or extras were impersonated without a user. */
+/** Returned if groups, a uid or extras are impersonated without a user. */
 export function impersonatesNobody(request: Target, parts: readonly string[]): TextError {
   return internalText(request, `requested [${parts.join(' ')}] without impersonating a user`)
 }
 
-/** No authorizer allowed the request, and one of them failed. */
+/** Returned if no authorizer allowed the request and an authorizer failed. */
 export const undecided = (request: Target, error: string): TextError => internalText(request, error)
 
 type Target = { readonly path: string; readonly query: URLSearchParams }
 
-/** The request target is that which was sent, as far as it can be reconstructed. */
+/**
+ * Creates an internal error as text. Its request target is what the client sent, as far as it can
+ * be reconstructed.
+ */
 function internalText({ path, query }: Target, why: string): TextError {
   const target =
     query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
   return new TextError(500, `${escapeHtml(`Internal Server Error: ${quote(target)}: ${why}`)}\n`)
 }
 
-/** Upstream escapes its texts for clients that display them as HTML. */
+/** Escapes text as kube-apiserver does, for clients that display it as HTML. */
 export const escapeHtml = (text: string): string =>
   /[&<>]/.test(text)
     ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -18,31 +18,31 @@ export type FieldFault = {
   readonly path: string
   readonly reason: FaultReason
   readonly message: string
-  /**
-   * The validation tag that reports this fault, where declarative validation covers it (KEP-5073).
-   */
+  /** Validation tag that reports this fault, where declarative validation covers it (KEP-5073). */
   readonly tag?: 'minimum' | 'required'
 }
 
 /**
- * The maximum of faults of one object. Rules stop when it is reached: each item of a list of a
- * million can have thousands, and nobody reads that many.
+ * Maximum number of faults of one object. Rules stop when it is reached, because each item of a
+ * list of a million can have thousands, and no client reads that many.
  */
 export const FAULTS_MAX = 10_000
 /**
- * Of the paths and messages together: the schema of a CRD can cause a message of kilobytes for each
- * fault. A response contains each message twice, and is printed in one turn of the event loop.
+ * Maximum length of all paths and messages together. The schema of a CRD can cause a message of
+ * kilobytes for each fault. A response contains each message twice, and is printed in one tick of
+ * the event loop.
  */
 export const FAULTS_CHARACTERS_MAX = 1 << 20
 /**
- * Of a value in a message. kube-apiserver shows all of it; to quote megabytes of control characters
- * takes a tenth of a second.
+ * Maximum length of a value in a message. kube-apiserver shows the whole value, but quoting
+ * megabytes of control characters takes a tenth of a second.
  */
 export const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /**
- * The faults of the items of a list that a client sent, up to the item that reaches FAULTS_MAX. Can
- * be divided: what `faultsOf` remembers of the items before is in a set or map that `once` made.
+ * Returns the faults of the items of a list that a client sent, up to the item that reaches
+ * FAULTS_MAX. Can be divided into parts, so `faultsOf` must keep its state about earlier items in a
+ * set or map created with `once`.
  */
 export function faultsOfEach<T>(
   items: readonly T[],
@@ -52,7 +52,7 @@ export function faultsOfEach<T>(
     for (const fault of faultsOf(item, at)) found.push(fault)
     return found.length < FAULTS_MAX
   })
-  // The loop keeps its list for the next part, and callers add to theirs.
+  // The loop keeps its list for the next part, but callers append to theirs.
   return isDivided() ? [...faults] : faults
 }
 
@@ -72,13 +72,13 @@ export function invalidValue(path: string, value: PrintedScalar, detail: string)
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
 }
 
-/** For a value that upstream prints in a special way. */
+/** Like `invalidValue`, for a value that kube-apiserver prints in a special way. */
 export function invalidShown(path: string, shown: string, detail: string): FieldFault {
   const message = detail === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueInvalid', message }
 }
 
-/** For a value that upstream does not print. */
+/** Like `invalidValue`, for a value that kube-apiserver does not print. */
 export function invalidWithoutValue(path: string, detail: string): FieldFault {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
 }
@@ -91,7 +91,7 @@ export function notSupported(
   return notSupportedShown(path, show(value), supported)
 }
 
-/** For a value that upstream prints in a special way. */
+/** Like `notSupported`, for a value that kube-apiserver prints in a special way. */
 export function notSupportedShown(
   path: string,
   shown: string,
@@ -109,14 +109,14 @@ export function duplicate(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
 }
 
-/** For a value that upstream prints in a special way. */
+/** Like `duplicate`, for a value that kube-apiserver prints in a special way. */
 export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
   const message =
     detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueDuplicate', message }
 }
 
-/** For what upstream reports as its own failure. */
+/** Returned for a fault that kube-apiserver reports as an internal error. */
 export function internalFault(path: string, detail: string): FieldFault {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
@@ -135,12 +135,12 @@ export function tooMany(path: string, count: number, countMax: number): FieldFau
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: ${why}` }
 }
 
-/** The referenced object does not exist. */
+/** Returned if the referenced object does not exist. */
 export function notThere(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueNotFound', message: `Not found: ${show(value)}` }
 }
 
-/** The faults that a check of names.ts finds in a text. */
+/** Returns the faults that a check of names.ts finds in a text. */
 export function checked(
   path: string,
   value: string,
@@ -149,11 +149,11 @@ export function checked(
   return check(value).map((why) => invalidValue(path, value, why))
 }
 
-/** An absent value is printed as the quoted text "null". */
+/** Prints a value. An absent value is printed as the quoted text "null". */
 const show = (value: PrintedScalar): string =>
   typeof value === 'string' ? shownValue(value) : value === null ? '"null"' : `${value}`
 
-/** A string as messages show it: quoted, and shortened if it is very long. */
+/** Returns a string as messages show it: quoted, and shortened if it is very long. */
 export function shownValue(value: string): string {
   if (value.length <= SHOWN_CHARACTERS_MAX) return quote(value)
   return `${quote(value.slice(0, SHOWN_CHARACTERS_MAX))}... (${value.length - SHOWN_CHARACTERS_MAX} more characters)`

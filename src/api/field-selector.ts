@@ -1,6 +1,6 @@
 /**
- * Field selectors: `metadata.name=x,status.phase!=Active`, with backslash before `\`, `,` and `=`
- * in values.
+ * Field selectors such as `metadata.name=x,status.phase!=Active`. In values, a backslash escapes
+ * `\`, `,` and `=`.
  */
 import { BACKSLASH, COMMA } from '../lib/bytes/ascii.ts'
 import { badRequest } from './errors.ts'
@@ -11,12 +11,18 @@ export type FieldTerm = {
   readonly value: string
 }
 
-/** Each term is evaluated for each object, and no kind has more than a few selectable fields. */
+/**
+ * Maximum number of terms. Each is evaluated for each object, and no kind has more than a few
+ * selectable fields.
+ */
 const TERMS_MAX = 1000
 
 const EQUALS = 0x3d
 
-/** Fails with a BadRequest if the text is not a field selector. An empty text has no terms. */
+/**
+ * Parses a field selector. An empty text has no terms. Fails with a BadRequest if the text is not a
+ * field selector.
+ */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
   const terms: FieldTerm[] = []
   for (let from = 0, end = 0; from < text.length; from = end + 1) {
@@ -29,7 +35,7 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
   return terms.filter(({ field, value }) => field !== '' || value !== '')
 }
 
-/** The next comma that is not escaped. */
+/** Returns the position of the next comma that is not escaped, or the end of the text. */
 function endOfTerm(text: string, from: number): number {
   let at = from
   for (; at < text.length; at++) {

@@ -1,8 +1,8 @@
 import type { FrameSource } from './request.ts'
 
 /**
- * Calls `onEnd` when the frames end or are closed; it may be called for both. `isWhole`: they came
- * to their end.
+ * Calls `onEnd` when the frames end or are closed. It may be called for both. `isWhole` means that
+ * the frames came to their end.
  */
 export const followFrames = (
   { take, onReady, close }: FrameSource,
@@ -21,7 +21,8 @@ export const followFrames = (
 })
 
 /**
- * Calls back when there is nothing more to send for now: what a watch begins with has been sent.
+ * Calls back once, when there is nothing more to send for now: the initial state of a watch has
+ * been sent.
  */
 export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
   let isBehind = true

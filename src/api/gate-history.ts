@@ -1,12 +1,12 @@
 /**
- * How gates were in the versions that `--emulated-version` can name, where that differs from
- * gate-rows.ts. A gate that was not there yet is off and cannot be set.
+ * State of feature gates in the older versions that `--emulated-version` can name, where it differs
+ * from gate-rows.ts. A gate that did not exist yet is off and cannot be set.
  */
 import type { GateRow } from './gate-rows.ts'
 
 export type OlderGates = { readonly rows: readonly GateRow[]; readonly absent: readonly string[] }
 
-/** By minor version. */
+/** Gates by minor version. */
 export const olderGates: { readonly [minor: number]: OlderGates } = {
   31: {
     rows: [

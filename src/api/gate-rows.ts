@@ -1,7 +1,7 @@
 /**
- * Every feature gate of kube-apiserver v1.33, by stage. A locked one cannot be changed any more.
- * This table decides which names are refused, warned about and reported; config/feature-gates.ts
- * says which of them Keelson acts on.
+ * Every feature gate of kube-apiserver v1.33, by stage. A locked gate cannot be changed any more.
+ * This table decides which names are rejected, warned about and reported. config/feature-gates.ts
+ * has the gates that Keelson acts on.
  */
 export type GateStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
 

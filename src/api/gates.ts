@@ -1,5 +1,5 @@
 /**
- * The state of feature gates, as other parts of the server read it. `--feature-gates` sets them
+ * The state of feature gates as other parts of the server read it. `--feature-gates` sets it
  * (config/feature-gates.ts).
  */
 import { gateRows } from './gate-rows.ts'
@@ -10,5 +10,5 @@ const onByDefault: ReadonlySet<string> = new Set(
   gateRows.filter(({ isOnByDefault }) => isOnByDefault).flatMap(({ names }) => names),
 )
 
-/** The gates without `--feature-gates`. */
+/** Gates without `--feature-gates`. */
 export const defaultGates: Gates = { isOn: (name) => onByDefault.has(name) }

@@ -16,7 +16,7 @@ test('values are printed as Go prints them', () => {
   assert.equal(goStrings([]), '[]string(nil)')
 })
 
-/** Large values of each shape: many items, many keys, deep, long. */
+/** Large values, by shape. */
 const large: { readonly [shape: string]: Json } = {
   items: Array.from({ length: 400_000 }, () => ({})),
   lists: Array.from({ length: 2_000 }, () => Array.from({ length: 200 }, () => '')),
@@ -25,7 +25,7 @@ const large: { readonly [shape: string]: Json } = {
 }
 
 for (const [shape, value] of Object.entries(large)) {
-  test(`of a large value with many ${shape} only the beginning is printed`, () => {
+  test(`only the beginning of a large value with many ${shape} is printed`, () => {
     for (const print of [goSyntax, goPlain]) {
       let text = ''
       const ms = cpuMsOf(() => void (text = print(value)))
@@ -36,7 +36,7 @@ for (const [shape, value] of Object.entries(large)) {
   })
 }
 
-test('of a long list of strings only the beginning is printed', () => {
+test('only the beginning of a long list of strings is printed', () => {
   const list = Array.from({ length: 700_000 }, () => '')
   let text = ''
   const ms = cpuMsOf(() => void (text = goStrings(list)))

@@ -1,5 +1,5 @@
 /**
- * Values as Go prints them in some messages, with %v or %#v. Of a long value only the beginning is
+ * Prints values as Go does in some messages, with %v or %#v. Only the beginning of a long value is
  * printed.
  */
 import { SHOWN_CHARACTERS_MAX, shownValue } from './field-fault.ts'
@@ -7,12 +7,12 @@ import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
-/** `[]string{"a", "b"}`; an empty list is `[]string(nil)`. */
+/** Prints strings as `[]string{"a", "b"}`, and an empty list as `[]string(nil)`. */
 export function goStrings(list: readonly string[], type = 'string'): string {
   return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(list, shownValue)}}`
 }
 
-/** Items one after the other, up to what a message shows of a value. */
+/** Prints items one after another, up to the length that a message shows of a value. */
 export function shownItems<T>(
   items: readonly T[],
   show: (item: T) => string,
@@ -26,18 +26,18 @@ export function shownItems<T>(
   return text
 }
 
-/** `[]byte{0x77, 0xa}` for bytes in base64. */
+/** Prints bytes in base64 as `[]byte{0x77, 0xa}`. */
 export function goBytes(base64: string | undefined): string {
   if (base64 === undefined) return '[]byte(nil)'
   return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
 }
 
-/** Longer than any timestamp with all digits of its fraction. */
+/** Maximum length of a timestamp. One with all digits of its fraction is shorter. */
 const TIME_CHARACTERS_MAX = 64
 
 /**
- * `2001-02-03 04:05:06 +0000 UTC` for a timestamp in UTC; trailing zeros of the fraction are
- * dropped.
+ * Prints a UTC timestamp as `2001-02-03 04:05:06 +0000 UTC`, without trailing zeros of the
+ * fraction.
  */
 export function goTime(timestamp: string): string {
   if (timestamp.length > TIME_CHARACTERS_MAX) return timestamp
@@ -50,7 +50,7 @@ const months =
   'January February March April May June July August September October November December'.split(' ')
 
 /**
- * `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` for a timestamp of metadata; an
+ * Prints a timestamp of metadata as `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)`. An
  * absent one is Go's zero time.
  */
 export function goDate(timestamp: string): string {
@@ -62,7 +62,7 @@ export function goDate(timestamp: string): string {
 
 const formats = { decimal: 'DecimalSI', binary: 'BinarySI', exponent: 'DecimalExponent' } as const
 
-/** The Go struct of a quantity, with its unexported fields. */
+/** Prints the Go struct of a quantity, with its unexported fields. */
 export function goQuantity(text: string): string {
   const quantity = parseQuantity(text)
   const format = formats['fault' in quantity ? 'decimal' : quantity.format]
@@ -72,15 +72,15 @@ export function goQuantity(text: string): string {
   return `resource.Quantity{${amount}, s:${quote(text)}, Format:${quote(format)}}`
 }
 
-/** The Go struct of an IntOrString. */
+/** Prints the Go struct of an IntOrString. */
 export const goIntOrString = (value: Json | undefined): string =>
   typeof value === 'string'
     ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${quote(value)}}`
     : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
 
 /**
- * A struct with `%#v`. Of a pointer Go prints the address, which means nothing: here it is always
- * the same one.
+ * Prints a struct with `%#v`. Go prints the address of a pointer, which has no meaning. Here it is
+ * always the same.
  */
 export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
   return `${name}{${Object.entries(fields)
@@ -91,7 +91,7 @@ export function goStruct(name: string, fields: { readonly [field: string]: strin
 export const goPointer = (type: string, isGiven: boolean): string =>
   `(*${type})(${isGiven ? '0xc000000000' : 'nil'})`
 
-/** JSON with `%#v`: `map[string]interface {}{"a":1}`. */
+/** Prints JSON with `%#v`, such as `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
   if (typeof value === 'string') return shownValue(value)
@@ -102,10 +102,10 @@ export function goSyntax(value: Json): string {
   return `map[string]interface {}{${shownItems(sortedKeys(value), member)}}`
 }
 
-/** A value as it is printed in the fault of a field. */
+/** Prints a value as in the fault of a field. */
 export const goShown = (value: Json): string => (value === null ? '"null"' : goSyntax(value))
 
-/** JSON with `%v`: `map[a:1]`, with the keys in the order of their bytes. */
+/** Prints JSON with `%v`, such as `map[a:1]`, with the keys in the order of their bytes. */
 export function goPlain(value: Json): string {
   if (value === null) return '<nil>'
   if (isNumber(value)) return goNumber(value)
@@ -116,18 +116,19 @@ export function goPlain(value: Json): string {
   return `map[${shownItems(sortedKeys(value), member, ' ')}]`
 }
 
-/** A text as messages show it: shortened if it is very long. */
+/** Returns a text as messages show it: shortened if it is very long. */
 export function shownPlain(text: string): string {
   const more = text.length - SHOWN_CHARACTERS_MAX
   return more <= 0 ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}... (${more} more characters)`
 }
 
-/** With `%v`. Integers that Go decodes as int64 are printed without an exponent. */
+/** Prints a number with `%v`. Integers that Go decodes as int64 have no exponent. */
 const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)
 
 /**
- * As `%v` prints a float64: with an exponent, of at least two digits, below 1e-4 and from 1e6 on.
+ * Prints a float64 with `%v`. Values below 1e-4 and from 1e6 on have an exponent, of at least two
+ * digits.
  */
 export function goFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e')
@@ -137,8 +138,8 @@ export function goFloat(value: number): string {
 }
 
 /**
- * More keys are in the order of their UTF-16 code units, which is the same for nearly all keys and
- * many times faster.
+ * Maximum number of keys that are sorted by their bytes. More keys are sorted by UTF-16 code units,
+ * which gives the same order for nearly all keys and is many times faster.
  */
 const BYTE_SORTED_MAX = 100
 
@@ -147,6 +148,6 @@ function sortedKeys(fields: object): string[] {
   return keys.length > BYTE_SORTED_MAX ? keys.toSorted() : keys.toSorted(compareBytes)
 }
 
-/** As Go compares texts: by the bytes of UTF-8. */
+/** Compares texts as Go does: by the bytes of UTF-8. */
 const compareBytes = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other))

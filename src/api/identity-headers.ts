@@ -1,18 +1,18 @@
 /**
- * Headers in which a client names a user: one that it impersonates, or one that a front proxy has
- * authenticated.
+ * Headers in which a client names a user: the user to impersonate, or the user that a front proxy
+ * has authenticated.
  */
 
-/** Names of headers of a front proxy, in lower case. */
+/** Names of a front proxy's headers, in lower case. */
 export type IdentityHeaders = {
   readonly username: readonly string[]
   readonly uid: readonly string[]
   readonly group: readonly string[]
-  /** What the names of headers with extra attributes begin with. */
+  /** Prefixes of the names of headers with extra attributes. */
   readonly extraPrefixes: readonly string[]
 }
 
-/** The headers that API servers agree on. */
+/** Names of the headers that API servers use by default. */
 export const standardHeaders: IdentityHeaders = {
   username: ['x-remote-user'],
   uid: ['x-remote-uid'],
@@ -23,9 +23,10 @@ export const standardHeaders: IdentityHeaders = {
 export type IsIdentityHeader = (name: string) => boolean
 
 /**
- * Whether a header, in lower case, names a user: an impersonated one, or for front proxies with the
- * standard headers or with `own`. Such headers are not passed on to other servers, and their lines
- * are not joined, since names of users and groups may contain commas.
+ * Returns a test for header names in lower case. It is true if the header names a user: an
+ * impersonated user, or the user of a front proxy, in the standard headers or in those of `own`.
+ * Such headers are not passed on to other servers. Their lines are not joined, because names of
+ * users and groups may contain commas.
  */
 export function identityHeaderTest(own?: IdentityHeaders): IsIdentityHeader {
   const all = own === undefined ? [standardHeaders] : [standardHeaders, own]

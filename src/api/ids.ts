@@ -3,23 +3,25 @@ import { randomUUID } from 'node:crypto'
 
 export type Ids = {
   readonly uid: () => string
-  /** The random suffix of a generated name. */
+  /** Returns the random suffix of a generated name. */
   readonly nameSuffix: () => string
 }
 
 /**
- * No vowels, and no digits that look like letters, so that suffixes do not form words. As upstream.
+ * Characters of suffixes, as in kube-apiserver. There are no vowels, and no digits that look like
+ * letters, so that suffixes do not form words.
  */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 /**
- * The last group of a UUID has 48 random bits: enough for the modulo not to favour any character.
+ * Position of the last group of a UUID. Its 48 random bits are enough for the modulo not to favor
+ * any character.
  */
 const RANDOM_AT = 24
 
 export const randomIds: Ids = { uid: () => randomUUID(), nameSuffix }
 
-/** Node caches random bytes for UUIDs: this costs a tenth of a call of randomBytes. */
+/** Returns a suffix made from a UUID, because Node caches random bytes only for UUIDs. */
 function nameSuffix(): string {
   let random = Number.parseInt(randomUUID().slice(RANDOM_AT), 16)
   let suffix = ''

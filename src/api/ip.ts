@@ -1,7 +1,7 @@
 /**
- * IP addresses and CIDRs as numbers. Parsing is as lenient as upstream's for old clients (leading
- * zeros, IPv4-mapped IPv6); to accept the canonical form only, a caller compares with `formatIp`
- * and `formatCidr`, which print RFC 5952.
+ * IP addresses and CIDRs as numbers. For old clients, parsing is as lenient as in kube-apiserver
+ * (leading zeros, IPv4-mapped IPv6). To accept only the canonical form, a caller compares with
+ * `formatIp` or `formatCidr`, which print RFC 5952.
  */
 
 export type IpFamily = 'IPv4' | 'IPv6'
@@ -9,30 +9,33 @@ export type IpFamily = 'IPv4' | 'IPv6'
 export type Ip = {
   readonly family: IpFamily
   readonly value: bigint
-  /** An IPv4-mapped IPv6 address, `::ffff:10.0.0.1`, which counts as IPv4. */
+  /** Whether it is an IPv4-mapped IPv6 address, such as `::ffff:10.0.0.1`, which counts as IPv4. */
   readonly isMapped: boolean
 }
 
 export type Cidr = {
   readonly family: IpFamily
-  /** As it was given, including host bits. */
+  /** Address as it was given, including host bits. */
   readonly address: Ip
-  /** The first and the last address. */
+  /** First and last address of the range. */
   readonly first: bigint
   readonly last: bigint
   readonly prefixBits: number
 }
 
 const ADDRESS_BITS: { readonly [family in IpFamily]: number } = { IPv4: 32, IPv6: 128 }
-/** The prefix of IPv4-mapped IPv6 addresses. */
+/** Prefix of IPv4-mapped IPv6 addresses. */
 const MAPPED_PREFIX = 0xffffn << 32n
 const MAPPED_PREFIX_BITS = 96
-/** Of 16 bits, in an IPv6 address. */
+/** Number of groups of 16 bits in an IPv6 address. */
 const GROUPS = 8
-/** Longer than any address without superfluous zeros; bounds the cost of a hostile text. */
+/**
+ * Maximum length of an address, longer than any without superfluous zeros. It bounds the cost of a
+ * hostile text.
+ */
 const TEXT_CHARACTERS_MAX = 64
 
-/** Undefined if the text is not an address. */
+/** Parses an address. Undefined if the text is not an address. */
 export function parseIp(text: string): Ip | undefined {
   if (text.length > TEXT_CHARACTERS_MAX) return undefined
   if (text.includes(':')) return parseIpv6(text)
@@ -40,7 +43,9 @@ export function parseIp(text: string): Ip | undefined {
   return value === undefined ? undefined : { family: 'IPv4', value, isMapped: false }
 }
 
-/** `10.0.0.0/8`; host bits may be set. Undefined if the text is not a CIDR. */
+/**
+ * Parses a CIDR such as `10.0.0.0/8`. Host bits may be set. Undefined if the text is not a CIDR.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/')
   if (slash === -1) return undefined
@@ -53,7 +58,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return cidrOf(address, prefixBits)
 }
 
-/** The CIDR of all addresses that share this prefix. */
+/** Returns the CIDR of all addresses that share this prefix. */
 export function cidrOf(address: Ip, prefixBits: number): Cidr {
   const hostBits = BigInt(ADDRESS_BITS[address.family] - prefixBits)
   const first = (address.value >> hostBits) << hostBits
@@ -65,15 +70,15 @@ export const contains = (cidr: Cidr, { family, value }: Pick<Ip, 'family' | 'val
   cidr.family === family && value >= cidr.first && value <= cidr.last
 
 /**
- * Go's IsGlobalUnicast: neither unspecified, loopback, link-local, multicast nor broadcast. False
- * if the text is not an address.
+ * Returns whether an address is global unicast, like Go's IsGlobalUnicast: neither unspecified,
+ * loopback, link-local, multicast nor broadcast. False if the text is not an address.
  */
 export function isGlobalUnicast(text: string): boolean {
   const ip = parseIp(text)
   return ip !== undefined && !notGlobal.some((range) => contains(range, ip))
 }
 
-/** The canonical form; an IPv4-mapped address is printed as IPv4. */
+/** Prints the canonical form. An IPv4-mapped address is printed as IPv4. */
 export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): string {
   if (family === 'IPv4')
     return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
@@ -85,7 +90,7 @@ export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): strin
   return `${groups.slice(0, zeros.from).join(':')}::${groups.slice(zeros.to).join(':')}`
 }
 
-/** The canonical form, with host bits cleared. */
+/** Prints the canonical form, with host bits cleared. */
 export const formatCidr = ({ family, first, prefixBits }: Cidr): string =>
   `${formatIp({ family, value: first })}/${prefixBits}`
 
@@ -97,8 +102,8 @@ function parseIpv4(text: string): bigint | undefined {
 }
 
 /**
- * Not by `isIPv6` of node:net: the regular expression that it compiles takes 5 ms, which a start
- * does not have.
+ * Parses an IPv6 address. This does not use `isIPv6` of node:net, because compiling its regular
+ * expression would delay the start by 5 ms.
  */
 function parseIpv6(text: string): Ip | undefined {
   const [head = '', tail, ...more] = ipv4AsGroups(text).split('::')
@@ -116,7 +121,7 @@ function parseIpv6(text: string): Ip | undefined {
     : { family: 'IPv6', value, isMapped }
 }
 
-/** The last two groups may be written as an IPv4 address, without leading zeros. */
+/** Rewrites the last two groups if they are an IPv4 address, which may not have leading zeros. */
 function ipv4AsGroups(text: string): string {
   const at = text.lastIndexOf(':') + 1
   const last = text.slice(at)
@@ -126,7 +131,7 @@ function ipv4AsGroups(text: string): string {
     : `${text.slice(0, at)}${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`
 }
 
-/** Undefined if one is no group of an address. */
+/** Returns the groups, or undefined if one of them is not valid. */
 function groupsOf(text: string): bigint[] | undefined {
   const groups = text === '' ? [] : text.split(':')
   return groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))
@@ -134,7 +139,7 @@ function groupsOf(text: string): bigint[] | undefined {
     : undefined
 }
 
-/** The run of zero groups that `::` replaces: the first of the longest, of at least two. */
+/** Returns the run of zero groups that `::` replaces: the first of the longest, of at least two. */
 function longestZeros(
   groups: readonly string[],
 ): { readonly from: number; readonly to: number } | undefined {
@@ -149,7 +154,7 @@ function longestZeros(
   return best
 }
 
-/** Declared after the constants that parseCidr uses. */
+/** Ranges that are not global unicast. Declared after the constants that parseCidr uses. */
 const notGlobal: readonly Cidr[] = [
   ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
   ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],

@@ -39,7 +39,7 @@ const faults: readonly (readonly [string, string])[] = [
   ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
   ['['.repeat(20_000), "invalid character '[' exceeded max depth"],
 ]
-test('what is wrong is told in the words of Go', () => {
+test('errors have the texts of Go', () => {
   for (const [text, fault] of faults)
     assert.equal(faultOf(text), fault, JSON.stringify(text.slice(0, 20)))
 })
@@ -49,12 +49,12 @@ function isJson(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // It is none.
+    // The text is not JSON.
     return false
   }
 }
 
-test('takes what JSON takes, and nothing else', () => {
+test('the scanner accepts exactly what JSON.parse accepts', () => {
   const piece = fc.constantFrom(
     '{',
     '}',
@@ -87,7 +87,7 @@ test('takes what JSON takes, and nothing else', () => {
   )
 })
 
-test('a string is read the same after a step back', () => {
+test('a string is read the same after the position is set back', () => {
   const scanner = new JsonScanner('["a\\"b","plain"]')
   scanner.peekType()
   scanner.skipValue()

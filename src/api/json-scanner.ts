@@ -1,5 +1,5 @@
 /**
- * A JSON tokenizer whose errors have the texts of Go's decoder. Its callers decide what the tokens
+ * A JSON tokenizer whose errors have the texts of Go's decoder. Callers decide what the tokens
  * mean.
  */
 import {
@@ -19,10 +19,10 @@ import { isDivided, repeat } from '../lib/scheduling/parts.ts'
 import type { Json } from './object.ts'
 import { quote } from './quote.ts'
 
-/** The maximum depth of nesting, as in Go. */
+/** Maximum depth of nesting, as in Go. */
 const DEPTH_MAX = 10_000
 
-/** The message is Go's. */
+/** Thrown if the text is not JSON. The message is Go's. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
 }
@@ -31,34 +31,37 @@ const SHORT_DIGITS_MAX = 16
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
 
-/** Values that are skipped between two looks at whether to pause. */
+/** Number of values skipped between checks of whether to pause. */
 const VALUES_PER_STEP = 64
 
-/** Characters of a string that are read between two looks at whether to pause. */
+/** Number of characters of a string that are read between checks of whether to pause. */
 const CHARACTERS_PER_STEP = 4096
 
-/** A longer string with escapes is read in parts. */
+/** Maximum length of a string with escapes that is read at once. Longer ones are read in parts. */
 const LONG_STRING_CHARACTERS = 65_536
 
-/** The value of `#insideAt` if no long string is being skipped. */
+/** Value of `#insideAt` while no long string is being skipped. */
 const NOT_INSIDE = -1
 
-/** In characters. */
+/** Minimum length of a long list in characters. */
 const LONG_LIST_CHARACTERS = 16_384
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
-/** A string without these ends at its next quote. */
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
+/** Characters that need a closer look. A string without any ends at its next quote. */
+// oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const special = /[\\\u0000-\u001f]/
 
 /**
- * Characters that are searched for special ones at once: a scanner may read only a part of a long
- * text.
+ * Number of characters that are searched for special ones at once. It is limited because a scanner
+ * may read only a part of a long text.
  */
 const SEARCHED_CHARACTERS = 16_384
 
-/** By its code, 1 for each character that is an escape together with the backslash before it. */
+/**
+ * Table by character code: 1 for each character that is an escape together with the backslash
+ * before it.
+ */
 const shortEscapes = Uint8Array.from({ length: 128 }, (_, code) =>
   '"\\/bfnrt'.includes(String.fromCharCode(code)) ? 1 : 0,
 )
@@ -70,20 +73,24 @@ export class JsonScanner {
   at = 0
   readonly #isUndivided: boolean
   /**
-   * The part of the text that was searched for characters of `special`, and the first one in it.
+   * The part of the text that was searched for characters of `special`, and the position of the
+   * first one in it.
    */
   #searchedFrom = 0
   #searchedTo = 0
   #specialAt = Infinity
-  /** The position inside of a long string that is being skipped in parts. */
+  /** Position inside of a long string that is being skipped in parts. */
   #insideAt = NOT_INSIDE
   /**
-   * The open objects and arrays of the value that is being skipped; reused, since a text may have
-   * millions of short values.
+   * Open objects and arrays of the value that is being skipped. The stack is reused, because a text
+   * may have millions of short values.
    */
   readonly #open: boolean[] = []
 
-  /** `isUndivided`: reading a value never pauses, not even in work that is done in parts. */
+  /**
+   * Creates a scanner. `isUndivided` means that reading a value never pauses, not even in work that
+   * is divided into parts.
+   */
   constructor(text: string, { isUndivided = false }: { readonly isUndivided?: boolean } = {}) {
     this.text = text
     this.#isUndivided = isUndivided
@@ -93,7 +100,7 @@ export class JsonScanner {
     return isDivided() && !this.#isUndivided
   }
 
-  /** The type of the value that begins here; skips whitespace before it. */
+  /** Skips whitespace, and returns the type of the value that begins after it. */
   peekType(): JsonType {
     this.#skipBlanks()
     const code = this.text.charCodeAt(this.at)
@@ -107,7 +114,7 @@ export class JsonScanner {
     throw this.#fault('looking for beginning of value')
   }
 
-  /** Skips `{`; false if the object is empty, which is then skipped too. */
+  /** Skips `{`. If the object is empty, also skips its end, and returns false. */
   beginObject(): boolean {
     this.at++
     this.#skipBlanks()
@@ -142,7 +149,7 @@ export class JsonScanner {
     this.at++
   }
 
-  /** Skips the comma after a value in an object; false if the object ends instead. */
+  /** Skips the comma after a value in an object. Returns false if the object ends instead. */
   nextInObject(): boolean {
     this.#skipBlanks()
     const code = this.text.charCodeAt(this.at)
@@ -167,13 +174,15 @@ export class JsonScanner {
     return code === COMMA
   }
 
-  /** Only whitespace may follow the value. */
+  /** Fails if anything but whitespace follows the value. */
   end(): void {
     this.#skipBlanks()
     if (this.at < this.text.length) throw this.#fault('after top-level value')
   }
 
-  /** Lone surrogates become U+FFFD. A long string with escapes can be read in parts. */
+  /**
+   * Reads a string. Lone surrogates become U+FFFD. A long string with escapes can be read in parts.
+   */
   readString(): string {
     const start = this.at + 1
     if (this.#skipPlainString(start)) return this.text.slice(start, this.at - 1)
@@ -206,7 +215,8 @@ export class JsonScanner {
   }
 
   /**
-   * Like `#skipString`, but only begins a long string with escapes: `#skipInside` skips the rest.
+   * Like `#skipString`, but skips only the beginning of a long string with escapes. `#skipInside`
+   * skips the rest.
    */
   #skipShortString(): void {
     const start = this.at + 1
@@ -216,7 +226,7 @@ export class JsonScanner {
     else this.#insideAt = end
   }
 
-  /** Skips some more of a long string; false if more is left. */
+  /** Skips the next piece of a long string. Returns false if more is left. */
   #skipInside(): boolean {
     const end = this.#skipEscaped(this.#insideAt, this.#insideAt + CHARACTERS_PER_STEP)
     if (this.text.charCodeAt(end) !== QUOTE) {
@@ -229,7 +239,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips to after the closing quote; false, without moving, if the string has escapes or faults.
+   * Skips to after the closing quote. Returns false without moving if the string has escapes or
+   * faults.
    */
   #skipPlainString(start: number): boolean {
     const end = this.text.indexOf('"', start)
@@ -260,7 +271,10 @@ export class JsonScanner {
     }
   }
 
-  /** Searches beyond the string, so that all searches together scan the text about once. */
+  /**
+   * Finds the next special character. Searches beyond the string, so that all searches together
+   * scan the text about once.
+   */
   #findSpecial(start: number, end: number): void {
     const to = Math.max(end, start + SEARCHED_CHARACTERS)
     this.#searchedFrom = start
@@ -269,7 +283,7 @@ export class JsonScanner {
     this.#specialAt = found === -1 ? Infinity : start + found
   }
 
-  /** The literal as it is written. */
+  /** Reads a number, and returns the literal as it is written. */
   readNumber(): string {
     const start = this.at
     return this.#skipShortInteger() ? this.text.slice(start, this.at) : this.#readAnyNumber()
@@ -280,8 +294,8 @@ export class JsonScanner {
   }
 
   /**
-   * Most numbers are short integers, and need no regular expression. False, without moving, for any
-   * other number.
+   * Skips a short integer, because most numbers are short integers and need no regular expression.
+   * Returns false without moving for any other number.
    */
   #skipShortInteger(): boolean {
     const { text, at } = this
@@ -306,7 +320,7 @@ export class JsonScanner {
       this.at++
       throw this.#fault('in numeric literal')
     }
-    // The expression matched only up to a fraction or an exponent that is malformed.
+    // The expression matches only up to a malformed fraction or exponent.
     if (next === '.' && !literal.includes('.') && !/[eE]/.test(literal)) {
       this.at++
       throw this.#fault('after decimal point in numeric literal')
@@ -328,7 +342,7 @@ export class JsonScanner {
     this.#skipWord('null')
   }
 
-  /** Skips a value of any type, without recursion. Can be divided. */
+  /** Skips a value of any type, without recursion. Can be divided into parts. */
   skipValue(): void {
     if (this.#isDivided) {
       const type = this.peekType()
@@ -358,8 +372,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips up to so many values, counting nested ones; false if more are left for another call.
-   * `open`, empty at first, is the stack of open objects and arrays: true for an object.
+   * Skips up to `values` values, counting nested ones. Returns false if more are left for another
+   * call. `open`, empty at first, is the stack of open objects and arrays: true for an object.
    */
   skipPart(open: boolean[], values: number): boolean {
     for (let passed = 0; passed < values; passed++) {
@@ -379,8 +393,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a scalar, or enters an object or array; true if a nested value comes next. `isWhole`: the
-   * caller does not pause inside the value.
+   * Skips a scalar, or enters an object or array. Returns true if a nested value comes next.
+   * `isWhole` means that the caller does not pause inside the value.
    */
   #skipStart(open: boolean[], isWhole: boolean): boolean {
     switch (this.peekType()) {
@@ -410,15 +424,16 @@ export class JsonScanner {
   }
 
   /**
-   * The text of what may be a long list of numbers, which JSON.parse reads in half of the time;
-   * undefined: it is none. (Texts take it longer.)
+   * Returns the text of what may be a long list of numbers, which JSON.parse reads in half of the
+   * time. Undefined if it is not such a list. Strings take JSON.parse longer.
    */
   longList(): string | undefined {
     const { text, at } = this
     if (text.length - at < LONG_LIST_CHARACTERS) return undefined
     const next = text.indexOf('[', at + 1)
     if (next !== -1 && next - at < LONG_LIST_CHARACTERS) return undefined
-    // Not beyond the next list: of many nested ones each would look through the whole text.
+    // Do not search beyond the next list. Otherwise each of many nested lists would scan the whole
+    // text.
     const length = text.slice(at, next === -1 ? text.length : next).indexOf(']') + 1
     if (length < LONG_LIST_CHARACTERS) return undefined
     const list = text.slice(at, at + length)
@@ -437,13 +452,13 @@ export class JsonScanner {
     if (open.length >= DEPTH_MAX) throw this.tooDeep()
   }
 
-  /** To be called just after the bracket that exceeds the depth. */
+  /** Returns the error for a bracket that exceeds the depth. Call it just after that bracket. */
   tooDeep(): JsonSyntaxError {
     this.at--
     return this.#fault('exceeded max depth')
   }
 
-  /** From the `u` of an escape to its last digit. */
+  /** Skips from the `u` of an escape to its last digit. */
   #skipCodeUnit(start: number): number {
     const { text } = this
     if (text.charCodeAt(start) !== SMALL_U) {
@@ -479,7 +494,10 @@ export class JsonScanner {
     return new JsonSyntaxError(`invalid character ${this.#shownCharacter()} ${where}`)
   }
 
-  /** Go reports the byte, so of a character beyond ASCII the first byte of its UTF-8 is shown. */
+  /**
+   * Returns the character for a message. Go reports the byte, so this is the first byte of the
+   * UTF-8 of a character beyond ASCII.
+   */
   #shownCharacter(): string {
     const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0)
     if (character === "'") return "'\\''"
@@ -489,7 +507,7 @@ export class JsonScanner {
   }
 }
 
-/** Undefined if the text is not JSON; the scanner then finds the reason. */
+/** Parses a list. Undefined if the text is not JSON; the scanner then finds the reason. */
 export function parsedList(list: string): Json[] | undefined {
   try {
     return JSON.parse(list)
@@ -499,8 +517,8 @@ export function parsedList(list: string): Json[] | undefined {
 }
 
 /**
- * Why a text is not JSON of this type, in Go's words; undefined if it is. Null is accepted for any
- * type.
+ * Returns why a text is not JSON of this type, in Go's words, or undefined if it is. Null is
+ * accepted for any type.
  */
 export function jsonFault(text: string, wanted: 'object' | 'array'): string | undefined {
   const scanner = new JsonScanner(text)
@@ -517,7 +535,7 @@ export function jsonFault(text: string, wanted: 'object' | 'array'): string | un
   }
 }
 
-/** Whether it is one of 0-9, A-F, a-f. Setting bit 0x20 makes a letter lower case. */
+/** Returns whether the code is one of 0-9, A-F, a-f. Setting bit 0x20 makes a letter lower case. */
 function isHexDigit(code: number): boolean {
   const letter = code | 0x20
   return (code >= ZERO && code <= NINE) || (letter >= 0x61 && letter <= 0x66)

@@ -7,7 +7,7 @@ import { hasEscapedKey, parseInSteps, parseJson, parseText, readAny } from './js
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
-test('a key with an escape is itself, whatever was read before', () => {
+test('a key with an escape is read correctly, whatever was read before', () => {
   for (const [escaped, key] of [
     ['\\n', '\n'],
     ['\\u003e', '>'],
@@ -28,7 +28,7 @@ test('a key with an escape is itself, whatever was read before', () => {
 
 const isEscaped = (text: string): boolean => JSON.stringify(text).includes('\\')
 
-test('property: keys with escapes are found, as a reader would find them', () => {
+test('property: hasEscapedKey finds exactly the texts that have a key with an escape', () => {
   const key = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('\\', '"', '\n', 'a\\"', '": '))
   const json = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -53,7 +53,7 @@ test('property: keys with escapes are found, as a reader would find them', () =>
   )
 })
 
-test('a long text of escapes is looked over once', () => {
+test('a long text of escapes is scanned only once', () => {
   for (const escape of ['\\"', '\\\\', '\\n']) {
     const text = `{"a":"${escape.repeat(500_000)}"}`
     const { user } = process.cpuUsage()
@@ -62,7 +62,7 @@ test('a long text of escapes is looked over once', () => {
   }
 })
 
-test('what follows a value is no JSON, also behind a key with an escape', () => {
+test('a text after the value is rejected, even if a key has an escape', () => {
   for (const text of ['{"a":1} x', String.raw`{"a\n":1} x`]) assert.throws(() => parseText(text))
 })
 
@@ -74,7 +74,7 @@ test('a number beyond 64 bits is rounded, however long it is', () => {
   assert.ok(process.cpuUsage().user - user < 2_000_000, 'microseconds')
 })
 
-/** The value, and what is left of the text; or what is wrong. */
+/** Returns the value and the rest of the text, or the error. */
 function readWith(text: string): readonly [unknown, string] | string {
   const scanner = new JsonScanner(text)
   try {
@@ -85,7 +85,7 @@ function readWith(text: string): readonly [unknown, string] | string {
   }
 }
 
-test('property: a long list of scalars is read as a short one is', () => {
+test('property: a long list of scalars is read like a short one', () => {
   const item = fc.constantFrom(
     ...[
       '1',
@@ -125,7 +125,7 @@ test('property: a long list of scalars is read as a short one is', () => {
   )
 })
 
-test('long digits in strings keep numbers and strings as they are', () => {
+test('long digits in strings change neither strings nor numbers', () => {
   const digits = '1234567890123456789'
   assert.deepEqual(read(`{"a":"${digits}","b":1}`), { a: digits, b: 1 })
   assert.deepEqual(read(`{"a":"x\\"${digits}","b":${digits}}`), {
@@ -143,7 +143,7 @@ test('long digits in a string do not make parsing slow', () => {
   assert.ok(ms < 50, `${ms} ms`)
 })
 
-test('property: what is read in steps is the same', () => {
+test('property: parseInSteps reads the same value as readAny', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const json = Buffer.from(`${JSON.stringify(value)}\n`)
@@ -159,7 +159,7 @@ test('property: what is read in steps is the same', () => {
   }
 })
 
-test('a list of objects that are as deep as they may be is read in steps', () => {
+test('a list of very deeply nested objects is read in steps', () => {
   const text = `{"items":[${'{"a":'.repeat(1010)}1${'}'.repeat(1010)}]}`
   assert.equal(JSON.stringify(allSteps(parseInSteps(Buffer.from(text)))), text)
 })

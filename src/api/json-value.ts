@@ -9,19 +9,19 @@ import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
 
-/** JSON.parse loses digits only in numbers at least this long. */
+/** Minimum length of numbers in which JSON.parse loses digits. */
 const LONG_DIGITS = 16
 const longNumber = /[0-9]{16}/
 /**
- * The maximum depth of a document: far above any real object, and far below what would overflow the
- * stack of recursive code. (kube-apiserver refuses at 10,000.)
+ * Maximum depth of a document. It is far above that of any real object, and far below what would
+ * overflow the stack of recursive code. (kube-apiserver's limit is 10,000.)
  */
 export const DEPTH_MAX = 1000
 
 /**
- * Reads a value of any type at the scanner's position. Objects have no prototype: their keys are
- * whatever a client sent. `onRepeat` is called for objects with a duplicate key; the last value
- * counts.
+ * Reads a value of any type at the scanner's position. Objects have no prototype, because their
+ * keys are whatever a client sent. `onRepeat` is called for objects with a duplicate key, whose
+ * last value counts.
  */
 export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void): Json {
   const type = scanner.peekType()
@@ -39,7 +39,7 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
         fields[key] = readAny(scanner, depth + 1, onRepeat)
         count++
       }
-      // Checking each key for a duplicate would take as long as all the rest.
+      // Checking each key for a duplicate would take as long as everything else.
       if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
       return fields
     }
@@ -102,8 +102,8 @@ function readItemsInParts(scanner: JsonScanner, depth: number, onRepeat?: () => 
 }
 
 /**
- * Undefined if there is no long list here, or one with a number that JSON.parse reads differently;
- * the scanner does not move then.
+ * Reads a long list. Undefined, without moving, if there is none at the scanner's position, or if
+ * it has a number that JSON.parse reads differently.
  */
 function readLongList(scanner: JsonScanner): Json[] | undefined {
   const list = scanner.longList()
@@ -115,10 +115,10 @@ function readLongList(scanner: JsonScanner): Json[] | undefined {
   return items
 }
 
-/** A number that no 64 bits hold, in a text that is JSON otherwise. */
+/** Thrown for a number that no 64 bits can hold, in a text that is otherwise JSON. */
 export class JsonNumberError extends JsonSyntaxError {}
 
-/** The length of the smallest int64; longer integers Go decodes as float64. */
+/** Length of the smallest int64. Go decodes longer integers as float64. */
 const INTEGER_DIGITS_MAX = '-9223372036854775808'.length
 
 function readNumber(literal: string): number | bigint {
@@ -137,10 +137,11 @@ const isLongInteger = (value: number, literal: string): boolean =>
   !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
- * Whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key with
- * another one of the same length, whose characters are those of the escape as it is written, if it
- * has parsed an object with that key in the same position: a line feed becomes a backslash. One
- * pass over the escapes, which most texts have few of.
+ * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key
+ * with another key of the same length if it has parsed an object with that key in the same
+ * position. The characters of the other key are those of the escape as it is written, so a line
+ * feed becomes a backslash. The check makes one pass over the escapes, of which most texts have
+ * few.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = -1
@@ -158,7 +159,7 @@ export function hasEscapedKey(text: string): boolean {
   return false
 }
 
-/** The position of the closing quote; -1 if there is none. */
+/** Returns the position of the closing quote, or -1 if there is none. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1
@@ -168,10 +169,10 @@ function endOfString(text: string, start: number): number {
   return -1
 }
 
-/** Fails with a SyntaxError if the bytes are not JSON. */
+/** Parses JSON. Fails with a SyntaxError if the bytes are not JSON. */
 export const parseJson = (bytes: Buffer): Json => parseText(bytes.toString('utf8'))
 
-/** The same for a text. Objects have the usual prototype. */
+/** Parses a text like `parseJson`. Objects have the usual prototype. */
 export function parseText(text: string): Json {
   if (hasEscapedKey(text)) {
     const scanner = new JsonScanner(text)
@@ -184,8 +185,8 @@ export function parseText(text: string): Json {
 }
 
 /**
- * Whether JSON.parse may lose digits. Digits in strings do not count: a reviver makes parsing ten
- * times as slow.
+ * Returns whether JSON.parse may lose digits. Digits in strings do not count, because a reviver
+ * makes parsing ten times as slow.
  */
 function hasLongNumber(text: string): boolean {
   if (!longNumber.test(text)) return false
@@ -201,9 +202,9 @@ function hasLongNumber(text: string): boolean {
 }
 
 /**
- * Keeps all digits of int64 and uint64, as Go's YAML library does; beyond them a number is a float.
- * The third argument (the source text of a primitive) is in the language, but not yet in the
- * library's types.
+ * Keeps all digits of int64 and uint64, as Go's YAML library does. Larger numbers become floats.
+ * The third argument (the source text of a primitive) is in the language, but not yet in the types
+ * of TypeScript's library.
  */
 function exactInteger(
   _key: string,
@@ -218,20 +219,21 @@ function exactInteger(
     : value
 }
 
-/** Values that are read between two pauses: some hundred microseconds. */
+/** Number of values that are read between two pauses, which takes some hundred microseconds. */
 const VALUES_PER_STEP = 1024
-/** Characters after which there is a pause, however few values they are. */
+/** Number of characters after which there is a pause, however few values they contain. */
 const CHARACTERS_PER_STEP = 32 << 10
 
 /**
- * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth
- * has no limit: a list nests more deeply than the objects in it. Fails with a JsonSyntaxError.
+ * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth is
+ * not limited, because a list nests more deeply than the objects in it. Fails with a
+ * JsonSyntaxError.
  */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
-  // A list of 20 MB takes tens of milliseconds up to here.
+  // Decoding the text of a list of 20 MB takes tens of milliseconds.
   yield
-  /** The open objects and arrays, and the keys of their values that are being read. */
+  /** Open objects and arrays, and the keys of their values that are being read. */
   const open: Container[] = []
   let pausedAt = 0
   for (let count = 1; ; count++) {
@@ -257,7 +259,7 @@ type Container =
   | { readonly value: JsonMap; key: string; readonly isOpen: boolean }
   | { readonly value: Json[]; readonly key: undefined; readonly isOpen: boolean }
 
-/** Undefined: a scalar begins here. */
+/** Begins an object or array. Undefined if a scalar begins here. */
 function beginContainer(scanner: JsonScanner): Container | undefined {
   const type = scanner.peekType()
   if (type === 'array') return { value: [], key: undefined, isOpen: scanner.beginArray() }

@@ -1,6 +1,6 @@
 /**
- * A kubeconfig as an object, with everything in it: clients need no file beside it. JSON is YAML,
- * so it can be written as it is.
+ * A kubeconfig as an object that contains everything, so that clients need no other file. JSON is
+ * YAML, so the object can be written as it is.
  */
 import type { Certificate } from '../lib/x509/certificates.ts'
 
@@ -35,9 +35,9 @@ export type Login = { readonly name: string } & (
 
 export type KubeconfigOptions = {
   readonly url: string
-  /** Of the cluster and the context. */
+  /** Name of the cluster and the context. */
   readonly name: string
-  /** PEM. */
+  /** Certificate in PEM. */
   readonly certificateAuthority: string
   readonly login: Login
 }

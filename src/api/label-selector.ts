@@ -1,5 +1,5 @@
 /**
- * Label selectors: `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the texts of its errors are
+ * Label selectors such as `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the error texts are
  * kube-apiserver's.
  */
 import { badRequest } from './errors.ts'
@@ -18,8 +18,8 @@ export type Requirement =
   | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly bound: bigint }
 
 /**
- * Fails with a BadRequest if the text is not a label selector. An empty or blank one selects
- * everything: it has no requirements.
+ * Parses a label selector. An empty or blank one selects everything: it has no requirements. Fails
+ * with a BadRequest if the text is not a label selector.
  */
 export function parseLabelSelector(text: string): readonly Requirement[] {
   return new Parser(text).parse()
@@ -40,8 +40,8 @@ export function matchesLabels(
 }
 
 /**
- * `value`: the value of the label that the requirement names; undefined if the object has no such
- * label.
+ * Returns whether a requirement is met. `value` is the value of the label that it names, or
+ * undefined if the object does not have that label.
  */
 export function matchesRequirement(requirement: Requirement, value: string | undefined): boolean {
   switch (requirement.operator) {
@@ -61,17 +61,23 @@ export function matchesRequirement(requirement: Requirement, value: string | und
 }
 
 const integer = /^[0-9]{1,18}$/
-/** Each requirement is evaluated for each object, and nobody needs nearly as many. */
+/**
+ * Maximum number of requirements. Each is evaluated for each object, and no client needs nearly as
+ * many.
+ */
 export const REQUIREMENTS_MAX = 1000
-/** The maximum for all requirements together. */
+/** Maximum number of values in all requirements together. */
 export const VALUES_MAX = 10_000
 const tokenPattern = /\s*(==|!=|[()!,=<>]|[^\s()!,=<>]+)/y
 const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=', '<', '>'])
 
-/** Tokenizes lazily: the rest of a selector that is refused is not read. */
+/**
+ * Parses a selector. Tokens are read lazily, so the rest of a selector that is rejected is not
+ * read.
+ */
 class Parser {
   readonly #text: string
-  /** Empty at the end of the text. */
+  /** Current token. Empty at the end of the text. */
   #token = ''
   #at = 0
   #values = 0
@@ -130,7 +136,7 @@ class Parser {
     }
   }
 
-  /** The value after an operator; a missing one is the empty value. */
+  /** Reads the value after an operator. A missing value is the empty value. */
   #value(): string {
     if (this.#token === '' || this.#token === ',') return ''
     return this.#word('identifier')

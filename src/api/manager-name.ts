@@ -1,4 +1,4 @@
-/** The rules for names of field managers: at most 128 bytes, printable characters only. */
+/** Checks names of field managers: at most 128 bytes, and only printable characters. */
 import {
   FAULTS_CHARACTERS_MAX,
   type FieldFault,
@@ -9,19 +9,25 @@ import {
 
 const MANAGER_BYTES_MAX = 128
 /**
- * The rest of a longer name, which is refused anyway, is not searched for unprintable characters.
+ * Number of characters that are searched for unprintable ones. A longer name is rejected anyway.
  */
 const SEARCHED_CHARACTERS_MAX = 16 << 10
 
-/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+/**
+ * Characters of Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII
+ * space.
+ */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
-/** Each fault contains the name, so a long name has no more faults than a response may contain. */
+/**
+ * Returns the faults of a name. Each contains the name, so a long name has only as many faults as a
+ * response may contain.
+ */
 export function managerFaults(path: string, manager: string): FieldFault[] {
   const faults =
     Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
-  // Most names are; to compile the other expression takes milliseconds.
+  // Most names are plain. Compiling the other expression takes milliseconds.
   const searched = manager.slice(0, SEARCHED_CHARACTERS_MAX)
   if (plain.test(searched) || printable.test(searched)) return faults
   const shown = shownValue(manager)
@@ -41,8 +47,8 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
 }
 
 /**
- * The program in a User-Agent, as the name of a field manager. Node decodes headers as Latin-1, but
- * clients send UTF-8.
+ * Returns the program in a User-Agent as the name of a field manager. Node decodes headers as
+ * Latin-1, but clients send UTF-8.
  */
 export function managerOfAgent(header: string): string {
   const isPlain = plain.test(header)
@@ -54,7 +60,7 @@ export function managerOfAgent(header: string): string {
 
 const plain = /^[ -~]*$/
 
-/** Never cuts within a character. */
+/** Cuts a text to a number of bytes, but never within a character. */
 function cutBytes(text: string, bytesMax: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text
   let cut = ''

@@ -1,6 +1,6 @@
 /**
  * The rules for names, labels and keys, with kube-apiserver's messages. Each function returns the
- * faults; none if the text is valid.
+ * faults, or an empty list if the text is valid.
  */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -42,7 +42,7 @@ const wildcardRule =
 const labelTextRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
-/** The two spaces after a comma are kube-apiserver's. */
+/** Returns the message for a broken rule. The two spaces after a comma are kube-apiserver's. */
 function broken(rule: string, examples: readonly string[], pattern: string): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')
   return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`
@@ -68,8 +68,8 @@ export function checkDnsSubdomain(name: string): string[] {
 }
 
 /**
- * A DNS search path, which may contain underscores. As upstream, the message names the pattern
- * without them.
+ * Checks a DNS search path, which may contain underscores. As in kube-apiserver, the message has
+ * the pattern without underscores.
  */
 export function checkUnderscoredSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
@@ -80,14 +80,14 @@ export function checkUnderscoredSubdomain(name: string): string[] {
   ]
 }
 
-/** `*.example.com`: all names below a domain. */
+/** Checks a wildcard such as `*.example.com`: all names below a domain. */
 export function checkWildcardSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (patterns.wildcard.test(name)) return faults
   return [...faults, broken(wildcardRule, ['*.example.com'], wildcard)]
 }
 
-/** `example.com/a/path`, with faults for each part. */
+/** Checks a path such as `example.com/a/path`. Returns the faults of each part. */
 export function checkDomainPrefixedPath(
   path: string,
 ): { readonly value: string; readonly why: string }[] {
@@ -104,14 +104,14 @@ export function checkDomainPrefixedPath(
   ]
 }
 
-/** The rules for every name, since it becomes a segment of a path. */
+/** Checks the rules for every name, which exist because a name becomes a segment of a path. */
 export function checkPathSegment(name: string): string[] {
   if (name === '.') return ["may not be '.'"]
   if (name === '..') return ["may not be '..'"]
   return checkPathSegmentPrefix(name)
 }
 
-/** The rules for a generateName: what is appended makes `.` and `..` valid. */
+/** Checks the rules for a generateName. `.` and `..` are valid, because a suffix is appended. */
 export function checkPathSegmentPrefix(name: string): string[] {
   const faults: string[] = []
   if (name.includes('/')) faults.push("may not contain '/'")
@@ -119,9 +119,9 @@ export function checkPathSegmentPrefix(name: string): string[] {
   return faults
 }
 
-/** The key of a label or an annotation: `name` or `domain/name`. */
+/** Checks the key of a label or an annotation: `name` or `domain/name`. */
 export function checkQualifiedName(key: string): string[] {
-  // Most keys have no prefix; an object may have tens of thousands of keys.
+  // Most keys have no prefix, and an object may have tens of thousands of keys.
   if (key.length <= LABEL_CHARACTERS_MAX && patterns.qualifiedPart.test(key)) return []
   const parts = key.split('/')
   const [first = '', second] = parts
@@ -155,7 +155,9 @@ export function checkLabelValue(value: string): string[] {
   return [...faults, broken(labelTextRule, ['MyValue', 'my_value', '12345'], labelText)]
 }
 
-/** The name of an environment variable: a C identifier that may also contain dots and dashes. */
+/**
+ * Checks the name of an environment variable: a C identifier that may also contain dots and dashes.
+ */
 export function checkVariableName(name: string): string[] {
   const rule =
     "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit"
@@ -166,7 +168,7 @@ export function checkVariableName(name: string): string[] {
   ]
 }
 
-/** A key of the data of a ConfigMap or a Secret. */
+/** Checks a key of the data of a ConfigMap or a Secret. */
 export function checkConfigKey(key: string): string[] {
   const faults = key.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (!patterns.configKey.test(key)) {
@@ -176,7 +178,7 @@ export function checkConfigKey(key: string): string[] {
   return [...faults, ...checkNoFolder(key)]
 }
 
-/** The name becomes a file name, which must not lead out of its directory. */
+/** Checks that a name, which becomes a file name, does not lead out of its directory. */
 function checkNoFolder(name: string): string[] {
   if (name === '.' || name === '..') return [`must not be '${name}'`]
   return name.startsWith('..') ? ["must not start with '..'"] : []
@@ -185,7 +187,7 @@ function checkNoFolder(name: string): string[] {
 const dns1035Rule =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
 
-/** A label that starts with a letter. */
+/** Checks a label that starts with a letter. */
 export function checkDns1035Label(name: string): string[] {
   const faults = name.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
   if (patterns.dns1035.test(name)) return faults
@@ -198,7 +200,8 @@ const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregrou
 export const isStandardFinalizer = (name: string): boolean => standardFinalizers.includes(name)
 
 /**
- * A finalizer of a namespace: a qualified name, with a domain unless it is a standard finalizer.
+ * Checks a finalizer of a namespace: a qualified name, with a domain unless it is a standard
+ * finalizer.
  */
 export function checkFinalizerName(name: string): string[] {
   const faults = checkQualifiedName(name)

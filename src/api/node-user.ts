@@ -1,5 +1,5 @@
 /**
- * Which node a user is. Kubelets authenticate as `system:node:<name>` and as members of
+ * Determines which node a user is. Kubelets authenticate as `system:node:<name>` and as members of
  * system:nodes.
  */
 import type { User } from './user.ts'
@@ -8,8 +8,8 @@ const prefix = 'system:node:'
 const nodesGroup = 'system:nodes'
 
 /**
- * The name of the node, which may be empty; undefined: the user is no node. Both the name and the
- * group are needed.
+ * Returns the name of the node, which may be empty, or undefined if the user is not a node. Both
+ * the user name and the group are required.
  */
 export function nodeNameOf({ name, groups }: User): string | undefined {
   return name.startsWith(prefix) && groups.includes(nodesGroup)

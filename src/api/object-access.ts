@@ -1,6 +1,6 @@
 /**
- * How plugins read other objects: from the cache and, before they refuse something because of them,
- * in their latest state.
+ * How plugins read other objects: from the cache, and in their latest state before they reject
+ * something because of them.
  */
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
@@ -16,32 +16,40 @@ export type ResourceId = {
 
 export type NamespacedName = { readonly namespace: string; readonly name: string }
 
-/** Synchronous if it comes from the cache. */
-
+/** A field by which `pick` selects objects without decoding them. */
 export type WantedField = {
-  /** The names that lead to the field. */
+  /** Names that lead to the field. */
   readonly path: readonly string[]
-  /** `json`: the value of the field; undefined if the object does not have it. */
+  /**
+   * Returns whether the object is wanted. `json` is the value of the field, or undefined if the
+   * object does not have it.
+   */
   readonly isWanted: (json: Buffer | undefined) => boolean
   readonly countMax: number
 }
 
 export type Objects = {
-  /** Undefined if there is no such object. */
+  /**
+   * Returns an object, or undefined if it does not exist. Synchronous if the object comes from the
+   * cache.
+   */
   readonly get: (
     resource: ResourceId,
     place: NamespacedName,
     at: ReadFreshness,
   ) => MaybePromise<KubeObject | undefined>
-  /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
+  /**
+   * Returns the objects of a namespace, or of a cluster-scoped resource (''), sorted by name.
+   * Synchronous if they come from the cache.
+   */
   readonly list: (
     resource: ResourceId,
     namespace: string,
     at: ReadFreshness,
   ) => MaybePromise<readonly KubeObject[]>
   /**
-   * The first objects of a namespace, in their latest state, of which a field is wanted. The others
-   * are not decoded: they may be large, and many.
+   * Resolves to the first objects of a namespace with a wanted field, in their latest state. Other
+   * objects are not decoded, because they may be large, and many.
    */
   readonly pick: (
     resource: ResourceId,
@@ -49,8 +57,8 @@ export type Objects = {
     wanted: WantedField,
   ) => Promise<readonly KubeObject[]>
   /**
-   * The objects of a namespace, or of a cluster-scoped resource (''), from the cache. Each is
-   * decoded when it is asked for.
+   * Resolves to the objects of a namespace, or of a cluster-scoped resource (''), from the cache.
+   * Each is decoded when its function is called.
    */
   readonly select: (
     resource: ResourceId,
@@ -60,7 +68,7 @@ export type Objects = {
   /**
    * Stores the status that `decide` computes from the current object; undefined changes nothing.
    * `decide` is called again after a conflict. Resolves to the resourceVersion that the object has
-   * then; undefined if there is no such object.
+   * then, or to undefined if it does not exist.
    */
   readonly changeStatus: (
     resource: ResourceId,
@@ -69,7 +77,7 @@ export type Objects = {
   ) => Promise<string | undefined>
 }
 
-/** From the cache; if it is not there, the latest state. */
+/** Reads an object from the cache, or its latest state if the cache does not have it. */
 export async function getOrLatest(
   objects: Pick<Objects, 'get'>,
   resource: ResourceId,

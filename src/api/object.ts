@@ -1,6 +1,6 @@
 /**
- * The shape that all Kubernetes objects share. An object that came from the cache is shared by all
- * readers: copy it, never change it.
+ * The structure that all Kubernetes objects share. An object from the cache is shared by all
+ * readers: copy it, and never change it.
  */
 import { mapEach, once } from '../lib/scheduling/parts.ts'
 
@@ -37,41 +37,46 @@ export type KubeObject = {
 
 export type Fields = { readonly [field: string]: Json | undefined }
 
-/** A bigint stands for an integer that a number cannot represent exactly. */
+/**
+ * Returns whether a value is a number. A bigint stands for an integer that a number cannot
+ * represent exactly.
+ */
 export const isNumber = (value: Json | undefined): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'
 
 export const isFields = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The fields of a value that is an object, or none. */
+/** Returns the fields of an object, or none for any other value. */
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})
 
-/** The items of a value that is a list, or none. */
+/** Returns the items of a list, or none for any other value. */
 export const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? value : []
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-/** The items of a list whose items are objects, or none. */
+/** Returns the items of a list of objects, or none for any other value. */
 export const itemsOf = (list: Json | undefined): readonly Fields[] =>
   Array.isArray(list) ? mapped(list, fieldsOf) : []
 
-/** The texts of a list of texts, or none. */
+/** Returns the strings of a list of strings, or none for any other value. */
 export const textsOf = (list: Json | undefined): readonly string[] =>
   Array.isArray(list) ? mapped(list, textOf) : []
 
-/** Longer lists can be divided. */
+/**
+ * Maximum length of a list that is mapped at once. Mapping longer lists can be divided into parts.
+ */
 const SHORT_LIST_ITEMS = 1000
 
 const mapped = <T>(list: readonly Json[], map: (item: Json) => T): T[] =>
   list.length <= SHORT_LIST_ITEMS ? list.map(map) : mapEach('items of a list', list, map)
 
-/** A number, or zero: to Go an absent number is zero. */
+/** Returns a number, or zero for any other value, because an absent number is zero to Go. */
 export const numberOf = (value: Json | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
 
-/** The entries of a map from texts to texts, or none. */
+/** Returns the entries of a map from strings to strings, or none for any other value. */
 export function entriesOf(map: Json | undefined): [string, string][] {
   const fields = fieldsOf(map)
   // Object.entries takes several times as long for many entries.
@@ -96,7 +101,8 @@ export function present(fields: Fields): Fields {
 }
 
 /**
- * Takes milliseconds for a large map: V8 lists all its keys before the loop visits the first one.
+ * Returns whether an object is empty. Takes milliseconds for a large one, because V8 lists all its
+ * keys before the loop visits the first.
  */
 export function hasNoKeys(fields: Fields): boolean {
   for (const _ in fields) return false
@@ -108,7 +114,7 @@ export function omit(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
 
-/** The object with these managedFields; undefined removes the field. */
+/** Returns the object with these managedFields. Undefined removes the field. */
 export function withManagedFields(object: KubeObject, managedFields: Json | undefined): KubeObject {
   const { managedFields: given, ...metadata } = object.metadata
   if (given === managedFields) return object

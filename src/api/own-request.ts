@@ -12,33 +12,39 @@ import { systemUser } from './user.ts'
 export type OwnRequest = {
   readonly method: string
   readonly path: string
-  /** A buffer is JSON: callers print a large object themselves, in parts. */
+  /**
+   * Body of the request. A buffer is JSON, because callers print a large object themselves, in
+   * parts.
+   */
   readonly body?: Fields | Buffer
-  /** The field manager; kube-apiserver if absent. */
+  /** Field manager. Defaults to kube-apiserver. */
   readonly manager?: string | undefined
   readonly query?: { readonly [name: string]: string }
-  /** What the answer should be; JSON if absent. */
+  /** Accepted media type. Defaults to JSON. */
   readonly accept?: string
-  /** A PATCH with a JSON merge patch. */
+  /** Whether this is a PATCH with a JSON merge patch. */
   readonly isMergePatch?: boolean
-  /** A PATCH with a forced server-side apply. */
+  /** Whether this is a PATCH with a forced server-side apply. */
   readonly isApply?: boolean
   readonly signal: AbortSignal
 }
 
-/** Its name is the field manager of the server's own writes, as upstream. */
+/**
+ * User agent of the server itself. Its name is the field manager of the server's own writes, as in
+ * kube-apiserver.
+ */
 const userAgent = 'kube-apiserver'
 
 /**
- * The object in the response; undefined if the response has no body, or one that is produced
- * asynchronously.
+ * Returns the object in the response. Undefined if the response has no body, or one that is
+ * produced asynchronously.
  */
 export function objectOf(response: ApiResponse): Json | undefined {
   const bytes = bytesOf(response)
   return bytes === undefined ? undefined : parseJson(bytes)
 }
 
-/** Longer responses are parsed in several turns of the event loop. */
+/** Maximum length of a response that is parsed in one tick of the event loop. */
 const SHORT_BYTES = 64 << 10
 
 /** Like `objectOf`, for lists and objects that can be large. */
@@ -47,7 +53,7 @@ export async function objectInSlices(response: ApiResponse): Promise<Json | unde
   return bytes === undefined ? undefined : parseInSlices(bytes)
 }
 
-/** Parses JSON that the server has printed for itself. */
+/** Parses JSON that the server has printed for itself. Long JSON is parsed in slices. */
 export async function parseInSlices(json: Buffer): Promise<Json> {
   if (json.length <= SHORT_BYTES) return parseJson(json)
   return inSlices(

@@ -1,8 +1,8 @@
 const STAR = 0x2a
 
 /**
- * What paths begin with that a pattern such as `/logs/*` matches: the pattern without the stars at
- * its end. Not by a regular expression, which would look at a run of stars once for each of them.
+ * Returns the prefix of the paths that a pattern such as `/logs/*` matches: the pattern without the
+ * stars at its end. A regular expression would scan a run of stars once for each of them.
  */
 export function pathPrefix(pattern: string): string {
   let end = pattern.length

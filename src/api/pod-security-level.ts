@@ -1,11 +1,11 @@
 /** The levels of the Pod Security Standards and their versions (KEP-2579). */
 
-/** From the least to the most strict. */
+/** Levels, from the least to the most strict. */
 const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const
 
 export type PodSecurityLevel = (typeof podSecurityLevels)[number]
 
-/** The minor version; `latest` has all controls. */
+/** Minor version of the controls. `latest` has all of them. */
 export type PodSecurityVersion = number | 'latest'
 
 export type LevelVersion = {
@@ -13,7 +13,7 @@ export type LevelVersion = {
   readonly version: PodSecurityVersion
 }
 
-/** The levels below which pods are refused, recorded in the audit log, and warned about. */
+/** Levels below which pods are rejected, recorded in the audit log, and warned about. */
 export type PodSecurityPolicy = {
   readonly enforce: LevelVersion
   readonly audit: LevelVersion

@@ -1,12 +1,11 @@
-/** Headers on their way through this server, to a backend and back. */
+/** Selects the headers that this server passes on to a backend and back to the client. */
 import { identityHeaderTest } from './identity-headers.ts'
 import { type ApiRequest, elementsOf, type Headers, headerValues } from './request.ts'
 
 type ReceivedHeaders = { readonly [name: string]: string | readonly string[] | undefined }
 
 /**
- * Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server has answered
- * itself.
+ * Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, to which this server itself responds.
  */
 const hopHeaders: ReadonlySet<string> = new Set([
   'connection',
@@ -21,7 +20,7 @@ const hopHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** The CORS policy is that of this server, not of the backend. */
+/** Headers of the CORS policy, which is that of this server and not of the backend. */
 const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-allow-headers',
@@ -29,13 +28,13 @@ const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-origin',
 ])
 
-/** The headers of a client's request that are passed to the backend. */
+/** Returns the headers of a client's request that are passed to the backend. */
 export function requestHeaders({
   headers,
   remoteAddress,
   isIdentityHeader = identityHeaderTest(),
 }: ApiRequest): Headers {
-  // Credentials, and what a front proxy says about the user, are meant for this server alone.
+  // Credentials, and the headers of a front proxy about the user, are meant only for this server.
   const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
   const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
   const protocols = headers['sec-websocket-protocol']
@@ -47,7 +46,7 @@ export function requestHeaders({
   }
 }
 
-/** The headers of the backend's response that are passed to the client. */
+/** Returns the headers of the backend's response that are passed to the client. */
 export const answerHeaders = (headers: ReceivedHeaders): Headers =>
   endToEnd(headers, (name) => corsHeaders.has(name))
 
@@ -63,7 +62,7 @@ function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): H
   return passed
 }
 
-/** A browser sends its bearer token for a WebSocket as a subprotocol. */
+/** Removes the bearer token that a browser sends for a WebSocket as a subprotocol. */
 function withoutToken(protocols: string): string {
   return elementsOf(protocols)
     .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
@@ -71,8 +70,8 @@ function withoutToken(protocols: string): string {
 }
 
 /**
- * Whether a request without a body may be sent again if its connection is lost before there is an
- * answer. As Go's client: the keys say that to do it twice is to do it once.
+ * Returns whether a request without a body may be sent again if its connection is lost before there
+ * is a response. As in Go's client, the idempotency keys say that sending it twice is safe.
  */
 export const isReplayable = ({
   method,
@@ -88,16 +87,16 @@ export const isReplayable = ({
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /**
- * Whether the connection of a request is to be switched to another protocol. Requests for any other
- * are answered over HTTP.
+ * Returns whether the connection of a request should switch to another protocol. Requests for
+ * unknown protocols are served over HTTP.
  */
 export const isUpgrade = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
   tokensOf(headers.connection).includes('upgrade') && isKnownProtocol(headers.upgrade)
 
-/** Protocols that connections are switched to. */
+/** Returns whether connections can switch to the protocol. */
 export const isKnownProtocol = (protocol = ''): boolean =>
   /^(websocket|spdy\/3\.1)$/i.test(protocol)
 
-/** Of a header that may have come in several lines. */
+/** Returns the lower-case tokens of a header that may consist of several lines. */
 const tokensOf = (header: string | readonly string[] = ''): string[] =>
   elementsOf((typeof header === 'string' ? header : header.join(',')).toLowerCase())

@@ -31,11 +31,11 @@ const forms: readonly (readonly [string, string])[] = [
   ['9223372036854775808', '9223372036854775808'],
   ['123456789012345678901234567890', '123456789012345678901234567890'],
 ]
-test('quantities are written in one form', () => {
+test('quantities are written in canonical form', () => {
   for (const [given, text] of forms) assert.deepEqual(canonicalQuantity(given), { text }, given)
 })
 
-test('what is no quantity is refused', () => {
+test('a text that is not a quantity is rejected', () => {
   const fault =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
   for (const given of ['', 'abc', '1Xi', 'true', '{}', '1.2.3'])
@@ -49,7 +49,7 @@ test('what is no quantity is refused', () => {
   }
 })
 
-test('resource lists are exact to a thousandth', () => {
+test('amounts of resource lists are rounded up to a thousandth', () => {
   const rounded = [
     ['1n', '1m'],
     ['100u', '1m'],
@@ -60,7 +60,7 @@ test('resource lists are exact to a thousandth', () => {
   for (const [given, text] of rounded) assert.equal(roundToMilli(given), text)
 })
 
-test('the one form stays as it is', () => {
+test('the canonical form is kept', () => {
   const suffix = fc.constantFrom('', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3', 'e-3', 'u')
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e9 }), suffix, (digits, end) => {
@@ -71,7 +71,7 @@ test('the one form stays as it is', () => {
   )
 })
 
-test('what has no digits is nothing, and what is not understood is told as upstream does', () => {
+test('a quantity without digits is zero, and errors have the texts of kube-apiserver', () => {
   for (const text of ['k', 'm', '.', '-', '+', 'Ki', 'e3', '-k', '+.m', '-0', '+0', '0.']) {
     assert.deepEqual(canonicalQuantity(text), { text: '0' }, text)
   }
@@ -88,13 +88,13 @@ test('dots, plus signs and leading zeros are kept where the rest is canonical', 
   }
 })
 
-test('amounts in powers of 1024 end where 64 bits do', () => {
+test('amounts with binary suffixes are capped at the largest int64', () => {
   for (const text of ['8Ei', '16Ei', '9223372036854775807Ki', '999999999999999Ti']) {
     assert.deepEqual(canonicalQuantity(text), { text: '9223372036854775807' }, text)
   }
 })
 
-test('what is written is read again, or refused', () => {
+test('a canonical text can be parsed again, or the quantity is rejected', () => {
   for (const digits of [990, 996, 997, 998, 999, 1000]) {
     for (const end of ['', '.5', 'k', 'Ki', 'e1', 'e-3', '.000000001']) {
       const once = canonicalQuantity(`${'1'.repeat(digits)}${end}`)

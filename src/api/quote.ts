@@ -1,4 +1,7 @@
-/** Messages of the API quote strings as Go's %q does, and clients compare these texts. */
+/**
+ * Short escapes. Messages of the API quote strings as Go's %q does, and clients compare these
+ * texts.
+ */
 const namedEscapes: { readonly [character: string]: string } = {
   '\u0007': '\\a',
   '\b': '\\b',
@@ -11,7 +14,7 @@ const namedEscapes: { readonly [character: string]: string } = {
   '\\': '\\\\',
 }
 
-/** The escapes of ASCII characters, by code. */
+/** Escapes of ASCII characters, by code. */
 const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code)
   const isPrintable = code >= 0x20 && code < 0x7f
@@ -22,19 +25,22 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 })
 
 /**
- * Beyond ASCII, letters, marks, numbers, punctuation and symbols are printed as they are. Up to 100
- * at a time: V8 interprets the first execution of a regular expression and compiles it for later
- * ones, which take a third of the time.
+ * Printable characters beyond ASCII: letters, marks, numbers, punctuation and symbols. At most 100
+ * are matched at a time, because V8 interprets the first execution of a regular expression and
+ * compiles it for later ones, which take a third of the time.
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
-/** Longer texts are first tested for characters that have to be escaped: most have none. */
+/**
+ * Maximum length of a text that is not first tested for characters to escape. Most longer texts
+ * have none.
+ */
 const SHORT_CHARACTERS = 64
 const plain = /^[ !#-[\]-~]*$/
 
 /**
- * Quotes as Go's %q. Linear in the length: a text may be megabytes of characters that have to be
- * escaped.
+ * Quotes a text as Go's %q does. Linear in the length, because a text may be megabytes of
+ * characters to escape.
  */
 export function quote(text: string): string {
   if (text.length > SHORT_CHARACTERS && plain.test(text)) return `"${text}"`
@@ -59,7 +65,7 @@ export function quote(text: string): string {
   return pieces.join('')
 }
 
-/** The end of the run of printable characters; `at` if there is none. */
+/** Returns the end of the run of printable characters, or `at` if there is none. */
 function endOfPrinted(text: string, at: number): number {
   printed.lastIndex = at
   return printed.test(text) ? printed.lastIndex : at

@@ -1,4 +1,6 @@
-/** Resource lists, amounts by name of the resource: `{ cpu: '500m', memory: '1Gi' }`. */
+/**
+ * Resource lists: amounts by the name of the resource, such as `{ cpu: '500m', memory: '1Gi' }`.
+ */
 import { eachItem, eachKey, everyItem, isDivided, once } from '../lib/scheduling/parts.ts'
 import { fieldsOf, type Json, textOf } from './object.ts'
 import {
@@ -11,7 +13,10 @@ import {
 
 export type ResourceList = ReadonlyMap<string, Quantity>
 
-/** Invalid quantities are left out: validation has refused them, or will. Can be divided. */
+/**
+ * Reads a resource list. Invalid quantities are left out, because validation rejects them. Can be
+ * divided into parts.
+ */
 export function readResourceList(list: Json | undefined): ResourceList {
   const texts = fieldsOf(list)
   return eachKey('amounts of a resource list', texts, newAmounts, (amounts, name) => {
@@ -23,7 +28,7 @@ export function readResourceList(list: Json | undefined): ResourceList {
 
 const newAmounts = (): Map<string, Quantity> => new Map()
 
-/** Can be divided. */
+/** Prints a resource list. Can be divided into parts. */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
   if (!isDivided())
     return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
@@ -34,14 +39,14 @@ export function printResourceList(list: ResourceList): { readonly [name: string]
   })
 }
 
-/** Without a prototype: clients choose the names. */
+/** Creates a map without a prototype, because clients choose the names. */
 const newTexts = (): Record<string, string> => Object.create(null)
 
 export function sum(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, addQuantities)
 }
 
-/** The largest amount of each resource. */
+/** Returns the largest amount of each resource. */
 export function largest(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, (one, other) => (compareQuantities(one, other) >= 0 ? one : other))
 }
@@ -60,7 +65,7 @@ function merge(
   return all
 }
 
-/** Can be divided. */
+/** Returns whether two lists have the same amounts. Can be divided into parts. */
 export function isSameList(one: ResourceList, other: ResourceList): boolean {
   if (one.size !== other.size) return false
   const entries = once('amounts to compare', () => [...one])

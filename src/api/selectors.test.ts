@@ -33,12 +33,12 @@ const selections: readonly [string, boolean][] = [
   ['in in (a)', false],
 ]
 for (const [selector, isSelected] of selections) {
-  test(`labels: ${JSON.stringify(selector)} ${isSelected ? 'selects' : 'does not select'}`, () => {
+  test(`the label selector ${JSON.stringify(selector)} ${isSelected ? 'selects' : 'does not select'}`, () => {
     assert.equal(matchesLabels(parseLabelSelector(selector), labels), isSelected)
   })
 }
 
-test('a label called like a method of objects is not there', () => {
+test('a label named like a method of Object is absent', () => {
   assert.equal(matchesLabels(parseLabelSelector('constructor'), labels), false)
 })
 
@@ -54,14 +54,14 @@ const refusals: readonly [string, RegExp][] = [
   ['a=b=c', /^found '=', expected: ',' or 'end of string'$/],
 ]
 for (const [selector, message] of refusals) {
-  test(`labels: ${JSON.stringify(selector)} is refused`, () => {
+  test(`the label selector ${JSON.stringify(selector)} is rejected`, () => {
     assert.throws(() => parseLabelSelector(selector), { code: 400, message })
   })
 }
 
 const term = (field: string, isEqual: boolean, value: string) => ({ field, isEqual, value })
 
-test('field selectors', () => {
+test('field selectors are parsed, and invalid ones are rejected', () => {
   assert.deepEqual(parseFieldSelector(''), [])
   assert.deepEqual(parseFieldSelector('metadata.name=a,,b!=c,d==e,='), [
     term('metadata.name', true, 'a'),
@@ -118,7 +118,7 @@ const tooMany: readonly [string, string, (text: string) => unknown, RegExp][] = 
   ],
 ]
 for (const [fine, refused, parse, message] of tooMany) {
-  test(`${fine.slice(0, 12)}...: ${message.source}`, () => {
+  test(`a selector that begins with ${fine.slice(0, 12)} is limited: ${message.source}`, () => {
     assert.ok(parse(fine))
     assert.throws(() => parse(refused), { code: 400, message })
   })

@@ -1,15 +1,18 @@
 /**
- * Semantic versions (semver.org), parsed as strictly as by the library that upstream uses, with its
- * error texts.
+ * Semantic versions (semver.org), parsed as strictly as in the library that kube-apiserver uses,
+ * with its error texts.
  */
 import { quote } from './quote.ts'
 
 export type Semver = { readonly numbers: readonly bigint[]; readonly pre: readonly string[] }
 
-/** Longer than any real version. */
+/** Maximum length of a version, longer than any real one. */
 const TEXT_CHARACTERS_MAX = 256
 
-/** The error texts are those of upstream's library, except for the limit of the length. */
+/**
+ * Parses a version. The error texts are those of kube-apiserver's library, except for the limit of
+ * the length.
+ */
 export function parseSemver(text: string): Semver | { readonly fault: string } {
   if (text === '') return { fault: 'Version string empty' }
   if (text.length > TEXT_CHARACTERS_MAX) return { fault: 'the version is too long' }
@@ -59,7 +62,7 @@ function buildFault(part: string): string | undefined {
     : undefined
 }
 
-/** Negative, zero or positive. */
+/** Compares two versions for sorting. Returns a negative number, zero or a positive number. */
 export function compareSemver(one: Semver, other: Semver): number {
   for (const [at, number] of one.numbers.entries()) {
     const wanted = other.numbers[at] ?? 0n
@@ -76,7 +79,7 @@ export function compareSemver(one: Semver, other: Semver): number {
   return one.pre.length < other.pre.length ? -1 : 0
 }
 
-/** Numeric identifiers have lower precedence than alphanumeric ones. */
+/** Compares identifiers. Numeric ones have lower precedence than alphanumeric ones. */
 function comparePart(one: string, other: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(one), /^\d+$/.test(other)]
   if (isNumber !== isOtherNumber) return isNumber ? -1 : 1

@@ -1,10 +1,10 @@
-/** The claims of a service account token: issued by TokenRequest, checked by the authenticator. */
+/** Claims of a service account token, which TokenRequest issues and the authenticator checks. */
 
 export type ObjectClaim = { readonly name: string; readonly uid: string }
 
 export type ServiceAccountClaims = {
   readonly aud: readonly string[]
-  /** Seconds since 1970, as all times here. */
+  /** Expiry in seconds since 1970, like all times here. */
   readonly exp: number
   readonly iat: number
   readonly iss: string
@@ -15,7 +15,7 @@ export type ServiceAccountClaims = {
     readonly pod?: ObjectClaim
     readonly secret?: ObjectClaim
     readonly serviceaccount: ObjectClaim
-    /** After this time the client should have replaced the token by a newer one. */
+    /** Time after which the client should have replaced the token with a newer one. */
     readonly warnafter?: number
   }
   readonly nbf: number

@@ -1,10 +1,10 @@
 /**
- * Facts about headers that are read again and again: all requests of an HTTP/2 connection with the
- * same headers share one frozen object.
+ * Caches facts about headers that are read again and again. All requests of an HTTP/2 connection
+ * with the same headers share one frozen object.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Remembers the result for headers that cannot change, for as long as they exist. */
+/** Caches the result for headers that cannot change, for as long as they exist. */
 export function ofSharedHeaders<T>(
   read: (headers: IncomingHttpHeaders) => T,
 ): (headers: IncomingHttpHeaders) => T {

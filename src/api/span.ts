@@ -1,31 +1,31 @@
 /**
- * A span of a trace: something that took time, with what it was about. Only traced requests have
- * any (src/request/tracing).
+ * A span of a trace: the time that some work took, and attributes that describe the work. Only
+ * traced requests have spans (src/request/tracing).
  */
 import { messageOf } from '../lib/errors.ts'
 
 export type SpanAttributes = { readonly [name: string]: string | number | boolean }
 
 export type SpanOptions = {
-  /** `client`: a call of another program. */
+  /** Kind of the span. `client` is a call of another program. */
   readonly kind?: 'internal' | 'client'
   readonly attributes?: SpanAttributes
-  /** On the monotonic clock. Absent: now. */
+  /** Start on the monotonic clock. Defaults to now. */
   readonly startMs?: number
 }
 
 export interface Span {
-  /** The headers that hand the trace on to another program: W3C Trace Context. */
+  /** Headers that propagate the trace to another program: W3C Trace Context. */
   readonly headers: Readonly<Record<string, string>>
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void
-  /** What is asked of etcd in this work is part of it. */
+  /** Runs work as a part of the span, including its requests to etcd. */
   run<T>(work: () => T): T
-  /** `error`: it failed, and why. */
+  /** Ends the span. `error` says why the work failed. */
   end(options?: { readonly error?: string | undefined; readonly endMs?: number }): void
 }
 
-/** Work that is a span of its own below `parent`, if the request is traced. */
+/** Runs work in a child span of `parent`, if the request is traced. */
 export function inSpan<T>(
   parent: Span | undefined,
   name: string,
@@ -37,7 +37,7 @@ export function inSpan<T>(
     : within(parent.child(name, { attributes: attributes() }), work)
 }
 
-/** Ends the span with the work. */
+/** Runs work in the span, and ends the span with the work. */
 export async function within<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await span.run(work)

@@ -1,24 +1,30 @@
 /**
- * Where the time of a request went, in milliseconds: for metrics, and for the log line of a slow
- * request.
+ * Time that a request spent in the parts of the server, in milliseconds, for metrics and for the
+ * log line of a slow request.
  */
 export class RequestTimings {
   authenticationMs = 0
   auditMs = 0
   impersonationMs = 0
-  /** Waiting for a seat. */
+  /** Time that the request waited for a seat. */
   queueMs = 0
   authorizationMs = 0
-  /** Waiting for the rest of the body. */
+  /** Time that the request waited for the rest of the body. */
   bodyMs = 0
-  /** One after the other: their sum. */
+  /** Sum of the calls of mutating webhooks, which are called one after another. */
   mutatingWebhooksMs = 0
-  /** At the same time: the longest. */
+  /** Longest call of a validating webhook, because they are called at the same time. */
   validatingWebhooksMs = 0
-  /** Waiting for etcd. What a request waits for together with others is not in it. */
+  /**
+   * Time that the request waited for etcd. Waiting that it shares with other requests is not
+   * included.
+   */
   storageMs = 0
 
-  /** Of the request that waits with this signal; undefined: none does alone. */
+  /**
+   * Returns the timings of the request that waits with this signal. Undefined if no single request
+   * does.
+   */
   static of(signal: RequestSignal): RequestTimings | undefined {
     return signal[spentOfSignal]
   }
@@ -29,8 +35,9 @@ export class RequestTimings {
 }
 
 /**
- * What is asked of etcd has no more of its request than its signal. A property, since an entry of a
- * WeakMap costs a request more than a microsecond, most of it in the garbage collector.
+ * Key of the timings on a signal, because storage knows only the signal of a request. The timings
+ * are a property, since an entry of a WeakMap costs a request more than a microsecond, most of it
+ * in the garbage collector.
  */
 const spentOfSignal = Symbol('spent')
 type RequestSignal = AbortSignal & { [spentOfSignal]?: RequestTimings }

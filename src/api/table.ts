@@ -4,10 +4,12 @@ import type { Fields, KubeObject } from './object.ts'
 export type Column = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** `name` for the column with the object's name. */
+  /** Format of the values. `name` marks the column with the object's name. */
   readonly format: string
   readonly description: string
-  /** 0: always shown; more: only in wide output. */
+  /**
+   * Priority of the column. Columns with priority 0 are always shown, others only in wide output.
+   */
   readonly priority: number
 }
 
@@ -16,24 +18,24 @@ export type Cell = string | number | boolean | null | Age | AgedText
 /** A cell that shows how long ago a time was, in milliseconds since 1970. */
 export type Age = { readonly sinceMs: number }
 
-/** A text with times in it: `3 (5m ago)`. */
+/** A text that contains ages, such as `3 (5m ago)`. */
 export type AgedText = { readonly parts: readonly (string | Age)[] }
 
 export type TableKind = {
   readonly columns: readonly Column[]
   readonly cells: (object: KubeObject) => readonly Cell[]
-  /** Conditions of the row; pods that have ended get `Completed`. */
+  /** Returns conditions of the row. Pods that have ended get `Completed`. */
   readonly conditions?: (object: KubeObject) => readonly Fields[]
-  /** The order of rows in a list, where it is not the order of names. */
+  /** Compares objects for the order of rows in a list, if that is not the order of names. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
   /**
-   * The table of kinds that have no columns of their own, which prints an empty list in another
-   * way.
+   * Whether this is the table of kinds without their own columns, which prints an empty list
+   * differently.
    */
   readonly isDefault?: boolean
 }
 
-/** The age of a timestamp of an object. */
+/** Returns the age of a timestamp of an object. */
 export const ageOf = (timestamp: unknown): Age | '<unknown>' =>
   typeof timestamp === 'string' && timestamp !== ''
     ? { sinceMs: Date.parse(timestamp) }
@@ -45,7 +47,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
-/** At most two units, as upstream's HumanDuration: `95s`, `3m20s`, `26h`, `2y30d`. */
+/**
+ * Prints a duration with at most two units, like Kubernetes' HumanDuration: `95s`, `3m20s`, `26h`,
+ * `2y30d`.
+ */
 export function durationText(ms: number): string {
   const seconds = Math.trunc(ms / SECOND_MS)
   if (seconds < -1) return '<invalid>'

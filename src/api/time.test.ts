@@ -18,7 +18,7 @@ test('times are written in UTC, to the second', () => {
   for (const [given, text] of cases) assert.deepEqual(parseTime(given), { text }, given)
 })
 
-test('what is no time is refused in the words of Go', () => {
+test('an invalid time is rejected with the texts of Go', () => {
   const cases = [
     ['now', cannot('now', 'now', '2006')],
     ['', cannot('', '', '2006')],
@@ -38,7 +38,7 @@ test('what is no time is refused in the words of Go', () => {
   for (const [given, fault] of cases) assert.deepEqual(parseTime(given), { fault }, given)
 })
 
-test('micro times have six digits more', () => {
+test('a MicroTime has six more digits', () => {
   assert.deepEqual(parseMicroTime('2020-01-02T03:04:05.123456+01:00'), {
     text: '2020-01-02T02:04:05.123456Z',
   })
@@ -48,7 +48,7 @@ test('micro times have six digits more', () => {
   })
 })
 
-test('each day of a year is read as it is written', () => {
+test('exactly the existing days of a year are accepted', () => {
   for (const year of ['2023', '2024', '0001', '9999']) {
     for (let month = 1; month <= 12; month++) {
       for (let day = 0; day <= 32; day++) {
@@ -68,7 +68,7 @@ test('each day of a year is read as it is written', () => {
   }
 })
 
-test('what is written is read again', () => {
+test('a written time can be parsed again', () => {
   for (const given of [
     '9999-12-31T23:59:59Z',
     '0000-01-01T00:00:00Z',

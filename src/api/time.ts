@@ -1,46 +1,49 @@
-/** Timestamps as the API writes them, with Go's error texts for those that it cannot parse. */
+/** Parses timestamps and returns them as the API writes them, with Go's error texts. */
 import { shownValue } from './field-fault.ts'
 
 /**
- * `text` is the time in UTC, `2006-01-02T15:04:05Z`; `fault` is why it cannot be parsed, with Go's
- * text.
+ * Result of parsing. `text` is the time in UTC, `2006-01-02T15:04:05Z`. `fault` is why it cannot be
+ * parsed, with Go's text.
  */
 export type ParsedTime = { readonly text: string } | { readonly fault: string }
 
 const secondsLayout = '2006-01-02T15:04:05Z07:00'
 const microLayout = '2006-01-02T15:04:05.000000Z07:00'
 
-/** Go's zero time, which stands for an absent one. */
+/** Go's zero time, which stands for an absent time. */
 export const zeroTime = '0001-01-01T00:00:00Z'
 
-/** Any day but the 29th of February, whose validity depends on the year. */
+/** Pattern of any day but the 29th of February, whose validity depends on the year. */
 const anyDay =
   /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/
     .source
 const moment = `\\d{4}-(?:${anyDay})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d`
-/** Timestamps in their canonical form need not be parsed. */
+/** Pattern of timestamps in canonical form, which need not be parsed. */
 const canonical = new RegExp(`^${moment}Z$`)
 const canonicalMicro = new RegExp(`^${moment}\\.\\d{6}Z$`)
 
-/** A fraction of a second is accepted and dropped. */
+/** Parses a time. A fraction of a second is accepted and dropped. */
 export function parseTime(text: string): ParsedTime {
   if (canonical.test(text)) return { text }
   return parse(text, secondsLayout, 0)
 }
 
-/** The fraction must have exactly six digits. */
+/** Parses a MicroTime. The fraction must have exactly six digits. */
 export function parseMicroTime(text: string): ParsedTime {
   if (canonicalMicro.test(text)) return { text }
   return parse(text, microLayout, 6)
 }
 
 /**
- * Longer texts, which no client means as a time, are quoted as other values are, in a thirtieth of
- * the time.
+ * Maximum length of a text that is quoted as Go's package time does. Longer texts, which no client
+ * means as a time, are quoted like other values, which is 30 times as fast.
  */
 const QUOTED_CHARACTERS_MAX = 1000
 
-/** As Go's package time quotes: control characters and bytes beyond ASCII are escaped as \x. */
+/**
+ * Quotes a text as Go's package time does: control characters and bytes beyond ASCII are escaped as
+ * \x.
+ */
 function quoteTime(text: string): string {
   if (text.length > QUOTED_CHARACTERS_MAX) return shownValue(text)
   return `"${text.replace(/["\\]/g, '\\$&').replace(/[^ -\x7f]+/g, bytesOf)}"`
@@ -106,7 +109,7 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second)
-  // What is stored must be parseable again, and the layout has no years of five digits.
+  // The stored text must be parseable again, and the layout has no years of five digits.
   const utcYear = date.getUTCFullYear()
   if (utcYear < 0 || utcYear > 9999) return outOfRange('year')
   const seconds = date.toISOString().slice(0, -5)

@@ -1,5 +1,5 @@
 /**
- * Validation of tolerations: those of Pods and RuntimeClasses, and of the configuration of the
+ * Validates tolerations: those of Pods and RuntimeClasses, and those in the configuration of the
  * plugin PodTolerationRestriction.
  */
 import { checked, type FieldFault, invalidValue, notSupported } from './field-fault.ts'
@@ -35,7 +35,7 @@ export function tolerationFaults(toleration: Fields, path: string): FieldFault[]
   return faults
 }
 
-/** As upstream, with the path of the operator. */
+/** Returns the faults of the value. As in kube-apiserver, they have the path of the operator. */
 function valueFaults(value: string, operator: string, path: string): FieldFault[] {
   switch (operator) {
     case '':

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseGoUrl } from './url.ts'
 
-test('a URL in its parts', () => {
+test('a URL is split into its parts', () => {
   const parts = {
     scheme: 'https',
     hasUser: true,
@@ -33,7 +33,7 @@ const refused: readonly (readonly [string, string])[] = [
   ['https://a/\n', 'parse "https://a/\\n": net/url: invalid control character in URL'],
 ]
 
-test('what Go does not read, in its words', () => {
+test('an invalid URL is rejected with the texts of Go', () => {
   for (const [text, fault] of refused) {
     const parsed = parseGoUrl(text)
     assert.equal('fault' in parsed ? parsed.fault : '', fault, text)

@@ -1,6 +1,6 @@
 /**
- * Parses URLs as Go's `url.Parse` does, with its error messages, which messages about flags and
- * configuration files quote.
+ * Parses URLs as Go's `url.Parse` does, with its error messages. Messages about flags and
+ * configuration files quote them.
  */
 import { quote } from './quote.ts'
 
@@ -12,7 +12,7 @@ export type GoUrl = {
   readonly fragment: string
 }
 
-/** Relative references are accepted: the scheme and the host may be empty. */
+/** Parses a URL. Relative references are accepted, so the scheme and the host may be empty. */
 export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   const mark = text.indexOf('#')
   const before = mark === -1 ? text : text.slice(0, mark)
@@ -20,7 +20,7 @@ export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   const refuse = (what: string, shown = before): { fault: string } => ({
     fault: `parse ${quote(shown)}: ${what}`,
   })
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
   if (/[\u0000-\u001f\u007f]/.test(before))
     return refuse('net/url: invalid control character in URL')
   if (before.startsWith(':')) return refuse('missing protocol scheme')
@@ -43,7 +43,7 @@ export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   }
 }
 
-/** For messages: the URL, or what was meant to be one, without a user and password. */
+/** Returns the URL for messages, without a user and password, even if it is not valid. */
 export const withoutUser = (url: string): string =>
   url.replace(/^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?.*@/s, '$1')
 
@@ -55,7 +55,7 @@ function authorityOf(hierarchy: string): string {
 
 function hierarchyFault(hierarchy: string, scheme: string): string | undefined {
   if (!hierarchy.startsWith('/')) {
-    // After a scheme, it is opaque.
+    // After a scheme, the rest is opaque.
     if (scheme !== '') return undefined
     const [segment = ''] = hierarchy.split('/', 1)
     return segment.includes(':')

@@ -1,13 +1,15 @@
-/** The metrics of match conditions. Those that all hold are not observed, as upstream. */
+/** Metrics of match conditions. As in kube-apiserver, conditions that all hold are not observed. */
 import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Attributes } from '../admission.ts'
 import { allOperations } from '../handled-operations.ts'
 
-/** In seconds: upstream's. */
+/** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const labels = ['kind', 'name', 'operation', 'type']
 
-/** `errors`: how many conditions could not be evaluated. */
+/**
+ * A policy whose conditions do not all hold. `errors` counts conditions that failed to evaluate.
+ */
 export type UnmatchedPolicy = {
   readonly policy: string
   readonly operation: Attributes['operation']
@@ -15,11 +17,11 @@ export type UnmatchedPolicy = {
   readonly errors: number
 }
 
-/** `type`: upstream's word for it. */
+/** A webhook whose conditions do not all hold. `type` has kube-apiserver's values. */
 export type UnmatchedWebhook = Omit<UnmatchedPolicy, 'policy'> & {
   readonly webhook: string
   readonly type: 'admit' | 'validating'
-  /** The webhook is not asked; otherwise the request is refused. */
+  /** Whether the webhook is skipped. If not, the request is rejected. */
   readonly isExcluded: boolean
 }
 
@@ -31,25 +33,25 @@ export class ConditionMetrics {
   constructor(metrics: Metrics) {
     this.#errors = metrics.counter({
       name: 'apiserver_admission_match_condition_evaluation_errors_total',
-      help: 'Match conditions of admission that could not be evaluated, by the policy or webhook that has them.',
+      help: 'Number of match conditions of admission that could not be evaluated, by policy or webhook.',
       labels,
     })
     this.#exclusions = metrics.counter({
       name: 'apiserver_admission_match_condition_exclusions_total',
-      help: 'Requests that webhooks were not asked about, because of their match conditions.',
+      help: 'Number of requests for which a webhook was skipped because of its match conditions.',
       labels,
     })
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_admission_match_condition_evaluation_seconds',
-        help: 'How long match conditions of admission took that did not all hold, by the policy or webhook that has them.',
+        help: 'Duration in seconds of evaluating match conditions of admission that did not all hold, by policy or webhook.',
         labels,
       },
       bounds,
     )
   }
 
-  /** Upstream gives the type `validate` to mutating policies, too. */
+  /** Records a policy. As in kube-apiserver, mutating policies also have the type `validate`. */
   observePolicy({ policy, operation, seconds, errors }: UnmatchedPolicy): void {
     this.#seconds.with('policy', policy, operation, 'validate').observe(seconds)
     if (errors > 0) this.#errors.with('policy', policy, operation, 'validate').add(errors)
@@ -68,7 +70,7 @@ export class ConditionMetrics {
     if (isExcluded) this.#exclusions.with('webhook', webhook, operation, stepOf(type)).add()
   }
 
-  /** No configuration of this type has such a webhook any more. */
+  /** Removes the series of a webhook that no configuration of this type contains any more. */
   forgetWebhook(webhook: string, type: UnmatchedWebhook['type']): void {
     for (const operation of allOperations) {
       this.#errors.remove('webhook', webhook, operation, type)
@@ -77,7 +79,7 @@ export class ConditionMetrics {
     }
   }
 
-  /** The policy is no longer bound, or bound otherwise. */
+  /** Removes the series of a policy whose binding was removed or changed. */
   forgetPolicy(policy: string): void {
     for (const operation of allOperations) {
       this.#errors.remove('policy', policy, operation, 'validate')
@@ -86,6 +88,9 @@ export class ConditionMetrics {
   }
 }
 
-/** The series of exclusions alone have another word for validating webhooks. */
+/**
+ * Returns the type label of exclusions, which differs from that of the other series for validating
+ * webhooks.
+ */
 const stepOf = (type: UnmatchedWebhook['type']): string =>
   type === 'validating' ? 'validate' : type

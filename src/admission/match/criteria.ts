@@ -1,4 +1,4 @@
-/** What a webhook or a policy matches, read once from its configuration. */
+/** Match criteria of a webhook or policy, parsed once from its configuration. */
 import { internalError } from '../../api/errors.ts'
 import { matchesLabels, type Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
@@ -8,27 +8,30 @@ import type { Attributes } from '../admission.ts'
 import { allowsName, concerns, readRules, type Rule, type Target } from './rules.ts'
 
 export type MatchCriteria = {
-  /** Undefined: everything, as in a binding without rules. */
+  /** Rules to match. Undefined if every request matches, as in a binding without rules. */
   readonly rules: readonly Rule[] | undefined
   readonly excluded: readonly Rule[]
-  /** Undefined: it is not valid; no requirements: everything. */
+  /**
+   * Requirements on the namespace; without any, it selects everything. Undefined if the selector is
+   * not valid.
+   */
   readonly namespaceSelector: readonly Requirement[] | undefined
   readonly objectSelector: readonly Requirement[] | undefined
-  /** Whether other versions of a resource that a rule names match, too. */
+  /** Whether a rule also matches other versions of the resource that it names. */
   readonly isEquivalent: boolean
-  /** Whether any rule is about objects of some names only. */
+  /** Whether any rule is limited to objects with certain names. */
   readonly hasNames: boolean
-  /** Whether they match every request: there are no rules, and the selectors select everything. */
+  /** Whether every request matches: there are no rules, and the selectors select everything. */
   readonly isEverything: boolean
 }
 
-/** Of a webhook: without rules it matches nothing. */
+/** Reads the criteria of a webhook. Without rules it matches nothing. */
 export const readWebhookCriteria = (webhook: Fields): MatchCriteria =>
   read(webhook, readRules(webhook['rules']))
 
 /**
- * Of matchConstraints or matchResources of policies and bindings: without rules everything is
- * matched.
+ * Reads matchConstraints or matchResources of a policy or binding. Without rules they match
+ * everything.
  */
 export function readPolicyCriteria(match: Fields): MatchCriteria {
   const rules = readRules(match['resourceRules'])
@@ -54,12 +57,12 @@ function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria 
   }
 }
 
-/** `equivalents`: the resource in the other versions that are served. */
+/** A request, and its resource in the other served versions. */
 export type Versions = { readonly target: Target; readonly equivalents: readonly Resource[] }
 
 /**
- * The resource in the version that the rules ask for; undefined: they do not match. The version of
- * the request is tried with all rules first.
+ * Returns the resource in the version that the rules ask for, or undefined if they do not match.
+ * All rules are first tried with the version of the request.
  */
 export function matchRules(
   { rules, excluded, isEquivalent }: MatchCriteria,
@@ -87,8 +90,8 @@ function matchAny(
 }
 
 /**
- * The object or the old object has to have the labels. The options of a CONNECT are no object with
- * labels.
+ * Returns whether the object or the old object has the labels. The object of a CONNECT has no
+ * labels, because it holds the options of the request.
  */
 export function matchesObjectSelector(
   { objectSelector }: MatchCriteria,

@@ -1,6 +1,6 @@
 /**
- * What admission by webhooks and policies leaves alone: its own configurations, so that nobody
- * locks himself out for good.
+ * Resources that admission webhooks and policies never see: their own configurations, so that a
+ * mistake in one cannot lock out all users for good.
  */
 import { admissionGroup, type Attributes } from '../admission.ts'
 
@@ -15,7 +15,10 @@ const webhooks: ReadonlySet<string> = new Set([
   'mutatingwebhookconfigurations',
 ])
 
-/** A policy that refuses these could stop the cluster. Webhooks see them. */
+/**
+ * Reviews that policies do not see, because rejecting them could stop the cluster. Webhooks see
+ * them.
+ */
 const reviews: { readonly [group: string]: ReadonlySet<string> } = {
   'authentication.k8s.io': new Set(['selfsubjectreviews', 'tokenreviews']),
   'authorization.k8s.io': new Set([
@@ -26,7 +29,7 @@ const reviews: { readonly [group: string]: ReadonlySet<string> } = {
   ]),
 }
 
-/** Asks who somebody is or what he may do. Nothing of it is stored. */
+/** Returns whether the resource is a token or access review. Reviews are never stored. */
 export const isReview = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
   Object.hasOwn(reviews, resource.group) && reviews[resource.group]?.has(resource.plural) === true
 

@@ -1,20 +1,20 @@
 /**
- * Finds selectors by a label that they require, so that a thousand of them cost an object no more
- * than its labels do.
+ * Finds selectors by a label that they require. The cost of a lookup depends on the labels of the
+ * object, not on the number of selectors.
  */
 import type { Labels, Requirement } from '../../api/label-selector.ts'
 
 type Selector = readonly Requirement[]
 
-/** Positions of selectors that require a label: any value of it, or one. */
+/** Positions of selectors that require a label, with any value or with a certain value. */
 type Requiring = { readonly any: number[]; readonly byValue: Map<string, number[]> }
 
 export class LabelIndex {
-  /** Positions of selectors that require no label, and of those that are not valid. */
+  /** Positions of selectors that require no label, and of selectors that are not valid. */
   readonly others: readonly number[]
   readonly #byKey = new Map<string, Requiring>()
 
-  /** Undefined: a selector that is not valid. */
+  /** Builds the index. An undefined selector is one that is not valid. */
   constructor(selectors: readonly (Selector | undefined)[]) {
     const others: number[] = []
     for (const [position, selector] of selectors.entries()) {
@@ -26,8 +26,8 @@ export class LabelIndex {
   }
 
   /**
-   * The positions of selectors that require a label of one of these; they may require more.
-   * Undefined: there are none.
+   * Returns the positions of selectors that require a label of one of the given objects. They may
+   * also require other labels. Undefined if there are none.
    */
   find(...each: readonly (Labels | undefined)[]): ReadonlySet<number> | undefined {
     if (this.#byKey.size === 0) return undefined
@@ -65,6 +65,6 @@ export class LabelIndex {
 
 const none: readonly number[] = []
 
-/** An object without the label does not match. */
+/** Returns whether an object without the label never matches. */
 const requiresLabel = ({ operator }: Requirement): boolean =>
   operator !== 'absent' && operator !== 'notin'

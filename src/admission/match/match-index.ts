@@ -1,24 +1,27 @@
 /**
- * Finds which of many webhooks or policies concern a request. What rules say depends on the
- * resource, the subresource and the operation alone, so it is worked out once for each of these
- * that is requested: a write that no rule concerns pays two lookups.
+ * Finds which of many webhooks or policies match a request. The result of rules depends only on the
+ * resource, the subresource and the operation, so it is cached for each combination that clients
+ * request. A write that no rule matches costs two lookups.
  */
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { type MatchCriteria, matchRules } from './criteria.ts'
 
-/** `resource`: in the version that the entry asks for; its object has to be converted to that. */
+/**
+ * A matching entry. `resource` is in the version that the entry asks for, to which objects must be
+ * converted.
+ */
 export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
 
 type ServedResources = Pick<Registry, 'inGroup' | 'changes'>
 
-/** `groupResource/operation` of one resource to what concerns it. */
+/** Results for one resource, by `operation` or `operation/subresource`. */
 type MatchCache<T> = Map<string, MatchResult<T>>
 
 /**
- * `candidates`: whatever the name of the object. `names`: which some rules are about; `byName`:
- * what is left for these, and for all others.
+ * `candidates` match if the names in rules are ignored, and `names` are these names. `byName` has
+ * the candidates that remain for each name, and under `undefined` those for all other names.
  */
 type MatchResult<T> = {
   readonly candidates: readonly Candidate<T>[]
@@ -26,21 +29,24 @@ type MatchResult<T> = {
   readonly byName: Map<string | undefined, readonly Candidate<T>[]>
 }
 
-/** Names whose candidates are remembered, of one resource and operation. */
+/** Maximum number of names with cached candidates, for one resource and operation. */
 const NAMES_MAX = 100
 
 export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   readonly #registry: ServedResources
   #entries: readonly T[] = []
   #known = new WeakMap<Resource, MatchCache<T>>()
-  /** Of the registry, when `#known` was begun: versions that came since may be equivalent. */
+  /**
+   * Change count of the registry at the last reset of `#known`. Versions added since then may be
+   * equivalent.
+   */
   #changes = 0
 
   constructor(registry: ServedResources) {
     this.#registry = registry
   }
 
-  /** In the order in which candidates are to be returned. */
+  /** Entries, in the order in which `candidates` returns them. */
   set entries(entries: readonly T[]) {
     this.#entries = entries
     this.#known = new WeakMap()
@@ -50,7 +56,7 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     return this.#entries.length === 0
   }
 
-  /** The entries whose rules match, in their order. Selectors are left to the caller. */
+  /** Returns the entries whose rules match, in order. The caller checks the selectors. */
   candidates(attributes: Attributes): readonly Candidate<T>[] {
     if (this.#entries.length === 0) return none
     if (this.#changes !== this.#registry.changes) {
@@ -95,7 +101,7 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   }
 }
 
-/** All names that rules are about. */
+/** Returns all names that rules list. */
 const namesIn = (
   candidates: readonly Candidate<{ readonly criteria: MatchCriteria }>[],
 ): ReadonlySet<string> =>
@@ -107,7 +113,10 @@ const namesIn = (
 
 const none: readonly never[] = []
 
-/** Matches whatever the criteria match for any name. */
+/**
+ * Returns criteria without names, which match everything that the given criteria match for at least
+ * one name.
+ */
 function withoutNames(criteria: MatchCriteria): MatchCriteria {
   if (!criteria.hasNames) return criteria
   return {
@@ -117,11 +126,11 @@ function withoutNames(criteria: MatchCriteria): MatchCriteria {
   }
 }
 
-/** Events are served in two groups, and stored once. */
+/** API groups that both serve the same stored Events. */
 const eventGroups = ['', 'events.k8s.io'] as const
 
 /**
- * The resource in its other versions that are served and have the subresource, in the order of
+ * Returns the resource in its other served versions that have the subresource, in the order of
  * discovery.
  */
 export function equivalentsOf(

@@ -36,12 +36,12 @@ function matched(config: Fields, request: Attributes): string | undefined {
   )
   index.entries = [{ criteria: readPolicyCriteria(config) }]
   const [found] = index.candidates(request)
-  // Asked again, it is answered from what is known.
+  // The second call is served from the cache.
   assert.deepEqual(index.candidates(request)[0], found)
   return found && `${found.resource.group}/${found.resource.version}`
 }
 
-test('rules name resources and subresources', () => {
+test('rules match resources and subresources', () => {
   const cases = [
     ['pods', 'pods', '', true],
     ['pods', 'pods', 'status', false],
@@ -63,7 +63,7 @@ test('rules name resources and subresources', () => {
   }
 })
 
-test('rules name operations, groups, versions, scopes and names', () => {
+test('rules match operations, groups, versions, scopes and names', () => {
   const of = (more: Fields): Fields => ({ resourceRules: [rule('*', more)] })
   const pods = write('pods', '', { name: 'p' })
   assert.equal(matched(of({ operations: ['UPDATE'] }), pods), undefined)
@@ -96,7 +96,7 @@ test('a webhook without rules matches nothing', () => {
   assert.deepEqual(index.candidates(write('pods')), [])
 })
 
-test('other versions match with Equivalent, the exact one first', () => {
+test('other versions match with Equivalent, and the exact version is preferred', () => {
   const resource = registry.find({
     group: 'autoscaling',
     version: 'v2',
@@ -124,7 +124,7 @@ test('other versions match with Equivalent, the exact one first', () => {
 
 const never = (): never => assert.fail('built-in kinds need no webhook')
 
-test('an object is converted to the version that was asked for', () => {
+test('an object is converted to the version that a rule asks for', () => {
   const [v1, v2] = ['v1', 'v2'].map((version) =>
     registry.find({ group: 'autoscaling', version, plural: 'horizontalpodautoscalers' }),
   )
@@ -139,7 +139,7 @@ test('an object is converted to the version that was asked for', () => {
   assert.equal(converted.apiVersion, 'autoscaling/v1')
 })
 
-test('object selectors look at the object and at the old one', () => {
+test('object selectors match the object or the old object', () => {
   const criteria = readWebhookCriteria({ objectSelector: { matchLabels: { a: 'b' } } })
   const labelled = anObject('Pod', 'p', { metadata: { labels: { a: 'b' } } })
   const plain = anObject('Pod', 'p')
@@ -162,7 +162,7 @@ test('object selectors look at the object and at the old one', () => {
   )
 })
 
-test('namespace selectors look at the namespace, and at a namespace itself', async () => {
+test('namespace selectors match the namespace of an object, and a namespace by its own labels', async () => {
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { labels: { a: 'b' } } }))
   objects.put('namespaces', '', anObject('Namespace', 'other'))
@@ -187,7 +187,7 @@ test('namespace selectors look at the namespace, and at a namespace itself', asy
   )
 })
 
-test('a rule with very many names is read in short turns', async () => {
+test('a rule with very many names is read in short slices', async () => {
   const resourceNames = Array.from({ length: 200_000 }, (_, at) => `name-${at}`)
   const match = {
     resourceRules: [

@@ -1,6 +1,4 @@
-/**
- * The namespace of a request, which namespaceSelector and the expressions of policies are about.
- */
+/** Finds the namespace of a request, for namespaceSelector and the expressions of policies. */
 import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -11,18 +9,21 @@ import { invalidSelector, type MatchCriteria } from './criteria.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-/** Whether the request is about a namespace itself, or a part of it. */
+/** Returns whether the request is for a namespace itself, or a subresource of it. */
 export const isOfNamespaces = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
   resource.group === '' && resource.plural === 'namespaces'
 
-/** That of a namespace is its own name. Empty: the object is in no namespace. */
+/**
+ * Returns the name of the request's namespace. A Namespace counts as its own namespace. Empty for
+ * other cluster-scoped objects.
+ */
 export const namespaceOf = (
   attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>,
 ): string => (isOfNamespaces(attributes) ? attributes.name : attributes.namespace)
 
 /**
- * That of the object, if it is in memory: all plugins of a step see the same. Undefined: it is not,
- * or the object is in none.
+ * Returns the object's namespace if it is in memory, so that all plugins of a step see the same
+ * state. Undefined if it is not in memory, or if the object is cluster-scoped.
  */
 export function knownNamespace(
   attributes: Attributes,
@@ -33,7 +34,7 @@ export function knownNamespace(
   if (namespace === '' || isOfNamespaces(attributes)) return undefined
   const found = objects.get(namespaces, { namespace: '', name: namespace }, 'any')
   if (found instanceof Promise) {
-    // The caller asks again, and meets the same failure.
+    // The caller reads the namespace again, and gets the same error.
     found.catch(() => undefined)
     return undefined
   }
@@ -42,7 +43,7 @@ export function knownNamespace(
 }
 
 /**
- * From the cache; a namespace that is not there is looked up in its latest state. Fails with
+ * Reads a namespace from the cache, or its latest state if the cache does not have it. Fails with
  * NotFound.
  */
 export function findNamespace(
@@ -64,8 +65,8 @@ async function findLater(
 }
 
 /**
- * Objects in no namespace always match, but namespaces match by their own labels: those that they
- * are about to have.
+ * Returns whether the namespace selector matches. Cluster-scoped objects always match, but
+ * namespaces match by their own labels: on a write, by their new labels.
  */
 export function matchesNamespaceSelector(
   { namespaceSelector }: MatchCriteria,

@@ -1,4 +1,4 @@
-/** The rules of webhooks and policies: which operations on which resources they concern. */
+/** Rules of webhooks and policies: which operations on which resources they match. */
 import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { keysOf } from '../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../lib/scheduling/parts.ts'
@@ -11,16 +11,16 @@ export type Rule = {
   readonly versions: readonly string[]
   readonly resources: readonly RuleResource[]
   readonly scope: string
-  /** Undefined: objects of any name. Only policies have names. */
+  /** Names of the objects. Undefined if any name matches. Only rules of policies have names. */
   readonly names: ReadonlySet<string> | undefined
 }
 
 type RuleResource = { readonly plural: string; readonly subresource: string }
 
-/** What a request is about, as far as rules see it. */
+/** The fields of a request that rules match. */
 export type Target = Pick<Attributes, 'operation' | 'resource' | 'subresource' | 'name'>
 
-/** Can be divided. */
+/** Reads rules. Long lists are read in slices, see `inParts`. */
 export const readRules = (rules: Fields[string]): readonly Rule[] =>
   mapEach('rules of hooks and policies', itemsOf(rules), (rule) => {
     const names = textsOf(rule['resourceNames'])
@@ -39,8 +39,8 @@ export const readRules = (rules: Fields[string]): readonly Rule[] =>
   })
 
 /**
- * `pods`, `pods/log`, `pods/*` (the pods themselves, too), `*` (no subresources), `*` and `/` and
- * `*` (everything).
+ * Parses `pods`, `pods/log`, `pods/*` (including the pods themselves), `*` (no subresources), or a
+ * `*` on both sides of the slash (everything).
  */
 function readResource(text: string): RuleResource {
   const slash = text.indexOf('/')
@@ -49,7 +49,7 @@ function readResource(text: string): RuleResource {
     : { plural: text.slice(0, slash), subresource: text.slice(slash + 1) }
 }
 
-/** Whether a rule concerns a request, of objects of some name at least. */
+/** Returns whether a rule matches a request, whatever the name of the object. */
 export function concerns(
   rule: Rule,
   { operation, resource, subresource }: Omit<Target, 'name'>,

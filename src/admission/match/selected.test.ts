@@ -70,7 +70,7 @@ const matches = ({ criteria }: Entry, write: Attributes): boolean =>
   matchesObjectSelector(criteria, write) &&
   matchesNamespaceSelector(criteria, write, { get }) === true
 
-test('those are left whose selectors match, in their order', () => {
+test('the entries whose selectors match remain, in order', () => {
   const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 500; round++) {
     const write = someWrite()
@@ -81,7 +81,7 @@ test('those are left whose selectors match, in their order', () => {
   }
 })
 
-test('a namespace that changes is looked at again', () => {
+test('a namespace is checked again after its labels changed', () => {
   const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 20; round++) {
     const write = { ...someWrite(), namespace: 'n0' }
@@ -98,7 +98,7 @@ test('a namespace that changes is looked at again', () => {
   }
 })
 
-test('a policy without a binding in the namespace is left out, one in a namespace that is not known is not', () => {
+test('a policy without a binding in the namespace is dropped, but remains if the namespace is unknown', () => {
   const everywhere = readPolicyCriteria({})
   const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
   const bound = new MatchIndex<{
@@ -136,7 +136,7 @@ const rule = (names: readonly string[]): Fields => ({
   ...(names.length === 0 ? {} : { resourceNames: names }),
 })
 
-test('rules about names are remembered by name', () => {
+test('results of rules with names are cached by name', () => {
   const named = new MatchIndex<Entry>(registry)
   named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({
     at,
@@ -154,7 +154,7 @@ test('rules about names are remembered by name', () => {
   }
 })
 
-test('a namespace that was restored with other labels and the same resourceVersion is looked at again', () => {
+test('a namespace restored with other labels and the same resourceVersion is checked again', () => {
   const criteria = readPolicyCriteria({ namespaceSelector: { matchLabels: { guarded: 'x' } } })
   const guarding = new MatchIndex<Entry>(registry)
   guarding.entries = [{ at: 0, criteria }]
@@ -171,7 +171,7 @@ test('a namespace that was restored with other labels and the same resourceVersi
   assert.equal(left(), 1)
 })
 
-test('what selectors say of many namespaces takes little memory', () => {
+test('cached results for many namespaces take little memory', () => {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')
@@ -200,7 +200,7 @@ test('what selectors say of many namespaces takes little memory', () => {
   assert.ok(perPlace < 1_000, `${perPlace} bytes for each namespace of a list`)
 })
 
-test('a namespace that cannot be read fails the request only', async () => {
+test('a namespace that cannot be read fails only the request', async () => {
   let asked = 0
   const rejecting = async (): Promise<never> => {
     asked++
@@ -216,13 +216,13 @@ test('a namespace that cannot be read fails the request only', async () => {
     true,
   )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
-  // A rejection that nobody awaits is reported to the test in the next turn, and would end a
-  // server.
+  // An unhandled rejection would be reported to the test in the next tick of the event loop. It
+  // would end a server.
   await setImmediate()
   assert.equal(asked, 2)
 })
 
-test('all plugins of a step see the same namespace, which is read once', () => {
+test('all plugins of a step share one read of the namespace', () => {
   let reads = 0
   const counting = (...asked: Parameters<typeof get>): ReturnType<typeof get> => {
     reads++

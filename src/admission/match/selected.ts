@@ -1,7 +1,7 @@
 /**
- * Leaves out webhooks and policies whose selectors do not match, before anything is done for each
- * of them. What many namespace selectors say is worked out once for each namespace, and again when
- * it changes; object selectors are found by the labels of the object.
+ * Drops webhooks and policies whose selectors do not match, before any further work is done for
+ * them. Results of namespace selectors are cached for each namespace until its labels change.
+ * Object selectors are found by the labels of the object.
  */
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -13,27 +13,33 @@ import { LabelIndex } from './label-index.ts'
 import type { Candidate } from './match-index.ts'
 import { knownNamespace } from './namespaces.ts'
 
-/** `bindings`: of a policy, which does nothing where none of them matches. */
+/**
+ * An entry with selectors. `bindings` are those of a policy, which has no effect where none
+ * matches.
+ */
 type Selecting = {
   readonly criteria: MatchCriteria
   readonly bindings?: readonly { readonly criteria: MatchCriteria }[]
 }
 
-/** Namespaces that are remembered for one list of candidates. */
+/** Maximum number of cached namespaces for one list of candidates. */
 const NAMESPACES_MAX = 1_000
 /**
- * For all lists together, of which there may be one for each resource and operation. Beyond it,
- * everything is forgotten.
+ * Limit for the caches of all lists together; there may be a list for each resource and operation.
+ * Beyond it, all caches are dropped.
  */
 const MEMORY_BYTES_MAX = 32 << 20
-/** Roughly, of a namespace that is remembered. */
+/** Approximate size of a cached namespace. */
 const PLACE_BYTES = 200
-/** Roughly, of what is said about a candidate: a byte, a character of the key, and a position. */
+/**
+ * Approximate size of a cached result for one candidate: a byte, a character of the key, and a
+ * position.
+ */
 const CANDIDATE_BYTES = 10
 
 export class SelectorIndex<T extends Selecting> {
   readonly #objects: Pick<Objects, 'get'>
-  /** By the lists of the index, which are replaced when configurations change. */
+  /** Caches by list. The match index replaces its lists when configurations change. */
   #known = new WeakMap<readonly Candidate<T>[], Selectors<T>>()
   #memory: Memory = { bytes: 0 }
 
@@ -42,8 +48,8 @@ export class SelectorIndex<T extends Selecting> {
   }
 
   /**
-   * In their order. What remains may still not match: a namespace that is not in memory, or a
-   * selector that is not valid, is left to the caller (`isDecided`).
+   * Returns the candidates that may match, in order. If the namespace is not in memory or a
+   * selector is not valid, the candidate remains, and the caller has to check it (`isDecided`).
    */
   of(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
     if (candidates.length === 0) return candidates
@@ -58,23 +64,23 @@ export class SelectorIndex<T extends Selecting> {
   }
 }
 
-/** Whether the selectors of what remained have been looked at. */
+/** Returns whether the selectors of the remaining candidates were checked. */
 export const isDecided = (
   { namespaceSelector, objectSelector }: MatchCriteria,
   { known }: Attributes,
 ): boolean =>
   known.namespace !== undefined && namespaceSelector !== undefined && objectSelector !== undefined
 
-/** What all lists take, roughly. */
+/** Approximate size of the caches of all lists. */
 type Memory = { bytes: number }
 
 /**
- * Which candidates are left in a namespace, and of these the positions of those whose object
+ * Which candidates remain in a namespace, and the positions of those among them whose object
  * selectors require no label.
  */
 type RemainingCandidates = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
 
-/** A namespace: `left` holds while it has these labels. */
+/** Cached result for a namespace. `left` is valid while the namespace has these labels. */
 type NamespaceSelection = {
   readonly labels: KubeObject['metadata']['labels']
   readonly left: RemainingCandidates
@@ -85,7 +91,7 @@ class Selectors<T extends Selecting> {
   readonly #candidates: readonly Candidate<T>[]
   readonly #labels: LabelIndex
   readonly #places = new Map<string, NamespaceSelection>()
-  /** Most namespaces are alike to selectors. */
+  /** Distinct results. Selectors do not distinguish most namespaces, which share one result. */
   readonly #distinct = new Map<string, RemainingCandidates>()
   readonly #anywhere: RemainingCandidates
   readonly #memory: Memory
@@ -120,8 +126,8 @@ class Selectors<T extends Selecting> {
   }
 
   /**
-   * By its labels, not by its resourceVersion: after a restore of etcd the same one may mean other
-   * labels.
+   * Returns the result for a namespace, cached by its labels. It is not cached by resourceVersion,
+   * because after a restore of etcd the same version may mean other labels.
    */
   #leftIn({ metadata: { name = '', labels } }: KubeObject): RemainingCandidates {
     const known = this.#places.get(name)

@@ -1,6 +1,6 @@
 /**
- * Configurations of admission that cannot be decoded, and of which no earlier state is known:
- * nobody can tell what they would refuse.
+ * Names of admission configurations that cannot be decoded, and of which no earlier state is known.
+ * It is unknown which requests they would reject.
  */
 import { quote } from '../../api/quote.ts'
 import { type Attributes, refusal } from '../admission.ts'
@@ -10,7 +10,7 @@ export class UnreadableNames {
   readonly #kind: string
   readonly #names = new Set<string>()
 
-  /** `kind`: for messages. */
+  /** Creates an empty set. `kind` is used in messages. */
   constructor(kind: string) {
     this.#kind = kind
   }
@@ -28,9 +28,9 @@ export class UnreadableNames {
   }
 
   /**
-   * Fails with a 403 if there is one. To be called for requests that are not exempt from such
-   * configurations. Reviews go on: without them nobody could be authenticated or authorized to
-   * repair it.
+   * Throws a 403 if any configuration is unreadable. Call it for requests that are not exempt from
+   * such configurations. Reviews pass, because without them no user could be authenticated or
+   * authorized to repair the configuration.
    */
   refuse(attributes: Attributes): void {
     if (this.#names.size === 0 || isReview(attributes)) return

@@ -1,4 +1,4 @@
-/** Objects in the version that a webhook or a policy asks for (matchPolicy Equivalent). */
+/** Converts objects to the version that a webhook or policy asks for (matchPolicy Equivalent). */
 import type { KubeObject } from '../../api/object.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -9,7 +9,7 @@ export type GroupVersionKind = {
   readonly kind: string
 }
 
-/** The kind of the objects at a path: that of the resource, or the subresource's own. */
+/** Returns the kind of the objects at a path: the resource's, or the subresource's own. */
 export function kindAt(
   { group, version, kind, subresources }: Resource,
   subresource: string,
@@ -20,7 +20,10 @@ export function kindAt(
     : { group: own.group, version: own.version, kind: own.kind }
 }
 
-/** Converts custom objects by the webhook of their definition. Fails with an ApiError. */
+/**
+ * Converts custom objects with the webhook of their CustomResourceDefinition. Fails with an
+ * ApiError.
+ */
 export type ConvertByWebhook = (
   object: KubeObject,
   from: Resource,
@@ -33,7 +36,10 @@ export type Conversion = {
   readonly subresource: string
 }
 
-/** A Scale or an Eviction is the same in all versions of its resource. */
+/**
+ * Converts an object to another version. A Scale or an Eviction is the same in all versions of its
+ * resource.
+ */
 export function convertTo(
   object: KubeObject,
   { from, to, subresource }: Conversion,

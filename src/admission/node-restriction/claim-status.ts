@@ -1,6 +1,6 @@
 /**
- * A kubelet that expanded a volume writes the capacity and the conditions of the claim, and nothing
- * else.
+ * Restricts what a kubelet writes to a claim whose volume it has expanded: only the capacity, the
+ * conditions and, with RecoverVolumeExpansionFailure, the allocated resources.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type KubeObject, omit } from '../../api/object.ts'
@@ -23,8 +23,8 @@ export function admitClaimStatus(gates: Gates, node: string, attributes: Attribu
 }
 
 /**
- * What the kubelet may not change. The resourceVersion may be missing, for an update without a
- * condition.
+ * Returns the fields that the kubelet may not change. The resourceVersion is left out, because an
+ * update without a precondition has none.
  */
 function fixedFields({ metadata, status, ...rest }: KubeObject, gates: Gates): Fields {
   const expansion = gates.isOn('RecoverVolumeExpansionFailure')
@@ -37,7 +37,7 @@ function fixedFields({ metadata, status, ...rest }: KubeObject, gates: Gates): F
   }
 }
 
-/** `metadata.labels`, `spec.volumeName`. */
+/** Returns the paths of the changed fields, such as `metadata.labels` or `spec.volumeName`. */
 function changedFields(now: Fields, before: Fields): string[] {
   const parts = new Set([...Object.keys(now), ...Object.keys(before)])
   return [...parts].flatMap((part) => {

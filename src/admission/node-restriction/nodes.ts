@@ -1,6 +1,6 @@
 /**
- * A kubelet writes its own Node only, and neither what pods are steered by (taints, most labels of
- * Kubernetes) nor what it is owned by.
+ * Restricts how a kubelet writes Nodes. It may write only its own Node, and may not change its
+ * owners or what steers pods (taints, and most labels of Kubernetes).
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -15,7 +15,7 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (name !== node) refuse(`node ${quote(node)} is not allowed to modify node ${quote(name)}`)
   if (object === undefined) return
   if (operation === 'CREATE') {
-    // It would let the kubelet read what it names.
+    // The field would let the kubelet read the object that it names.
     if (fieldsOf(object['spec'])['configSource'] !== undefined) {
       refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     }
@@ -25,7 +25,7 @@ export function admitNode(node: string, attributes: Attributes): void {
     return
   }
   const [spec, before] = [fieldsOf(object['spec']), fieldsOf(oldObject?.['spec'])]
-  // Old kubelets drop the field.
+  // Removing the field is allowed, because old kubelets drop it.
   if (spec['configSource'] !== undefined && !isSame(spec['configSource'], before['configSource'])) {
     refuse(
       `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`,
@@ -40,7 +40,7 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (labels !== '') refuse(`is not allowed to modify labels: ${labels}`)
 }
 
-/** The keys of labels that only one of them has, or that have other values. */
+/** Returns the keys of labels that only one of the objects has, or whose values differ. */
 function changedLabels({ metadata }: KubeObject, oldObject: KubeObject | undefined): string[] {
   const now = new Map(Object.entries(metadata.labels ?? {}))
   const before = new Map(Object.entries(oldObject?.metadata.labels ?? {}))
@@ -61,13 +61,13 @@ const kubeletLabels: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/os',
   'beta.kubernetes.io/arch',
 ])
-/** Labels with these prefixes, and those of their subdomains, are the kubelet's. */
+/** A kubelet may set labels with these prefixes, and with those of their subdomains. */
 const kubeletDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const
-/** Labels that no kubelet may set. */
+/** Prefix of labels that no kubelet may set. */
 const restrictedDomain = 'node-restriction.kubernetes.io'
 const kubernetesDomains = ['kubernetes.io', 'k8s.io'] as const
 
-/** Those that a kubelet may not add, change or remove, as a list; empty if there are none. */
+/** Returns the labels that a kubelet may not add, change or remove, separated by commas. */
 const forbiddenLabels = (keys: readonly string[]): string =>
   keys.filter(isForbidden).toSorted().join(', ')
 

@@ -1,6 +1,6 @@
 /**
- * A kubelet creates mirror pods, which refer to nothing, and writes, evicts and deletes pods that
- * are bound to it.
+ * Restricts how a kubelet writes pods. It may create mirror pods, which refer to no other objects.
+ * It may evict and delete pods that are bound to it, and write their status.
  */
 import { notFound } from '../../api/errors.ts'
 import {
@@ -26,7 +26,7 @@ const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 export const nodeOf = (pod: KubeObject | undefined): string =>
   textOf(fieldsOf(pod?.['spec'])['nodeName'])
 
-/** Fails with NotFound, as upstream's cache names it. */
+/** Reads a pod. Fails with NotFound, which names the resource as kube-apiserver's cache does. */
 export async function readPod(
   { objects }: PodRestrictionOptions,
   namespace: string,
@@ -44,8 +44,8 @@ export async function admitPod(
 ): Promise<void> {
   const { operation, object, oldObject } = attributes
   if (operation === 'DELETE') {
-    // As upstream, which looks for the pod by the name of the request: what a node deletes as a
-    // collection stays, without an error.
+    // kube-apiserver looks for the pod by the name of the request. Pods that a node deletes as a
+    // collection therefore stay, without an error.
     if (attributes.name === '') throw notFound({ group: '', plural: 'pod' }, '')
     if (nodeOf(oldObject) === node) return
     throw refusal(
@@ -98,7 +98,10 @@ async function ownerFault(
     : `node ${node} UID mismatch: expected ${textOf(owner['uid'])} got ${uid}`
 }
 
-/** A pod gives its node access to what it refers to. */
+/**
+ * Returns an error if the pod refers to objects, because a node gets access to what its pods refer
+ * to.
+ */
 function referenceFault(pod: KubeObject, node: string): string | undefined {
   const spec = fieldsOf(pod['spec'])
   const what = referred(spec)
@@ -131,7 +134,7 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   if (!isSame(object?.metadata.labels, oldObject?.metadata.labels)) {
     throw refusal(attributes, `${who} cannot update labels through pod status`)
   }
-  // They name the claims that the node may read.
+  // The statuses name the claims that the node may read.
   if (!isSame(claimsOf(object), claimsOf(oldObject))) {
     throw refusal(attributes, `${who} cannot update resource claim statues`)
   }

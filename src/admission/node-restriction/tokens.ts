@@ -1,6 +1,6 @@
 /**
- * A kubelet requests tokens that are bound to a pod of its own, and only for audiences that a
- * volume of the pod asks for or that it may request.
+ * Restricts the tokens that a kubelet requests. They must be bound to one of its own pods, and have
+ * an audience that a volume of the pod asks for or that the kubelet may request.
  */
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -60,7 +60,7 @@ async function audienceFault(
   pod: KubeObject,
   { audiences, attributes }: AudienceRequest,
 ): Promise<string | undefined> {
-  // Without one, the token is for the server itself.
+  // Without an audience, the token is for the server itself.
   const [audience = '', ...others] = audiences
   if (others.length > 0) return 'node may only request 0 or 1 audiences'
   const { isFound, errors } = await findAudience(options, pod, audience)
@@ -88,7 +88,7 @@ async function audienceFault(
   return `${about}, error authorizing ${user.name} to request tokens for this audience: ${error}`
 }
 
-/** As Go prints an aggregate of errors. */
+/** Prints an aggregate of errors as Go does. */
 function aggregate(errors: readonly string[]): string {
   const different = [...new Set(errors)]
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
@@ -119,7 +119,7 @@ async function findAudience(
 
 type VolumeAudience = { readonly volume: Fields; readonly audience: string }
 
-/** Whether the CSI driver of a volume, if it has one, wants tokens for the audience. */
+/** Returns whether the CSI driver of a volume, if it has one, requests tokens for the audience. */
 async function driverAsks(
   options: TokenRestrictionOptions,
   pod: KubeObject,
@@ -149,7 +149,7 @@ async function driverOfClaim(
   return 'error' in volume ? volume : driverOf(fieldsOf(volume.object['spec']))
 }
 
-/** The drivers that have replaced built-in kinds of volumes. */
+/** CSI drivers that have replaced built-in kinds of volumes. */
 const migrated: ReadonlyMap<string, string> = new Map([
   ['awsElasticBlockStore', 'ebs.csi.aws.com'],
   ['azureDisk', 'disk.csi.azure.com'],
@@ -160,7 +160,7 @@ const migrated: ReadonlyMap<string, string> = new Map([
   ['vsphereVolume', 'csi.vsphere.vmware.com'],
 ])
 
-/** The CSI driver of a volume source; empty if it has none. */
+/** Returns the CSI driver of a volume source. Empty if it has none. */
 function driverOf(source: Fields): string {
   if (source['csi'] !== undefined) return textOf(fieldsOf(source['csi'])['driver'])
   for (const [kind, driver] of migrated) if (source[kind] !== undefined) return driver

@@ -1,5 +1,5 @@
 /**
- * The controls of the level baseline, which forbids known privilege escalations. Those about
+ * Controls of the level baseline, which forbids known privilege escalations. The controls for
  * profiles are in profiles.ts.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
@@ -35,7 +35,7 @@ export const capabilities: Control = ({ containers }) => {
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail }
 }
 
-/** Which containers add capabilities that are not allowed, and which ones. */
+/** Returns a text that names the containers and the forbidden capabilities that they add. */
 export function addedCapabilities(
   containers: readonly ContainerView[],
   allowed: ReadonlySet<string>,
@@ -109,7 +109,7 @@ const firstSysctls: readonly string[] = [
   'net.ipv4.ip_unprivileged_port_start',
 ]
 
-/** The allowed sysctls by minor version. */
+/** Sysctl controls, by the minor version that introduced them. Later ones allow more sysctls. */
 export const sysctls = sysctlControl(firstSysctls)
 const sysctls27 = [...firstSysctls, 'net.ipv4.ip_local_reserved_ports']
 export const sysctlsFrom27 = sysctlControl(sysctls27)

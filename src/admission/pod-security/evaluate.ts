@@ -1,14 +1,14 @@
-/** The controls of each level in each version, and the violations of a pod. */
+/** The controls of each level in each version, and how they are evaluated for a pod. */
 import type { LevelVersion, PodSecurityVersion } from '../../api/pod-security-level.ts'
 import * as baseline from './baseline.ts'
 import type { Control, PodView, Violation } from './pod-view.ts'
 import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
-/** A control from a minor version on, until the next row of the same name. */
+/** A control that applies from a minor version on, until the next row of the same name. */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 
-/** In the order in which violations are reported. */
+/** Controls of baseline, in the order in which violations are reported. */
 const baselineRows: readonly Row[] = [
   ['appArmorProfile', 0, profiles.appArmorProfile],
   ['capabilities', 0, baseline.capabilities],
@@ -28,7 +28,7 @@ const baselineRows: readonly Row[] = [
   ['windowsHostProcess', 0, baseline.windowsHostProcess],
 ]
 
-/** A row with the name of a baseline control replaces it. */
+/** Controls of restricted. A row with the name of a baseline control replaces that control. */
 const restrictedRows: readonly Row[] = [
   ['allowPrivilegeEscalation', 8, restricted.allowPrivilegeEscalation],
   ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],
@@ -60,6 +60,6 @@ function controlsAt(
   return controls
 }
 
-/** `reason (detail), …` */
+/** Prints violations as `reason (detail), …`. */
 export const printViolations = (list: readonly Violation[]): string =>
   list.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')

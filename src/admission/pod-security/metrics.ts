@@ -1,11 +1,10 @@
-/** The metrics of PodSecurity: decisions by level, and what was exempt. */
+/** Metrics of PodSecurity: decisions by level, exemptions and errors. */
 import type { LevelVersion } from '../../api/pod-security-level.ts'
 import type { Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 import { type Attributes, targetOf } from '../admission.ts'
 
 /**
- * The minor version of Kubernetes whose API this server has. A level of a later one is counted as
- * `future`.
+ * Minor version of Kubernetes whose API this server has. Later versions are reported as `future`.
  */
 const OWN_MINOR = 33
 
@@ -19,7 +18,7 @@ export class PodSecurityMetrics {
   constructor(metrics: Metrics) {
     this.#evaluations = metrics.counter({
       name: 'pod_security_evaluations_total',
-      help: 'Evaluations of pods and pod templates by level, without those that were exempt.',
+      help: 'Number of evaluations of pods and pod templates by level, not counting exempt requests.',
       labels: [
         'decision',
         'mode',
@@ -32,15 +31,15 @@ export class PodSecurityMetrics {
     })
     this.#exemptions = metrics.counter({
       name: 'pod_security_exemptions_total',
-      help: 'Requests that were exempt from PodSecurity.',
+      help: 'Number of requests that were exempt from PodSecurity.',
       labels: ['request_operation', 'resource', 'subresource'],
     })
     this.#errors = metrics.counter({
       name: 'pod_security_errors_total',
-      help: 'Evaluations with labels that cannot be parsed, for which the strictest level counts.',
+      help: 'Number of errors in evaluations, such as labels that cannot be parsed.',
       labels: ['fatal', 'request_operation', 'resource', 'subresource'],
     })
-    // The usual series are there from the start, as upstream's.
+    // As in kube-apiserver, the most common series exist from the start.
     for (const operation of ['create', 'update']) {
       this.#evaluations.with('allow', 'enforce', 'privileged', 'latest', operation, 'pod', '')
       for (const resource of ['pod', 'controller']) this.#exemptions.with(operation, resource, '')
@@ -63,7 +62,7 @@ export class PodSecurityMetrics {
     this.#exemptions.with(...labelsOf(attributes)).add()
   }
 
-  /** `isFatal`: nothing could be evaluated. */
+  /** Counts an error. `isFatal` means that nothing could be evaluated. */
   countError(attributes: Attributes, { isFatal }: { readonly isFatal: boolean }): void {
     this.#errors.with(`${isFatal}`, ...labelsOf(attributes)).add()
   }

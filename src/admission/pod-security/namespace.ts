@@ -1,6 +1,6 @@
 /**
- * Checks of namespaces with levels: the labels, and whether the existing pods meet a stricter
- * level.
+ * Checks namespaces with Pod Security levels: whether the labels are valid, and whether the
+ * existing pods meet a stricter level.
  */
 import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
@@ -26,11 +26,11 @@ import { policyOf, prefix } from './policy.ts'
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
 /**
- * Of a larger namespace only this many pods are evaluated, as upstream, so that the response is not
- * delayed.
+ * Maximum number of pods that are evaluated in a namespace, as in kube-apiserver, so that the
+ * response is not delayed.
  */
 const PODS_MAX = 3000
-/** As upstream. */
+/** Maximum duration of the check of existing pods, as in kube-apiserver. */
 const CHECK_MS_MAX = 1_000
 
 type Options = {
@@ -40,7 +40,7 @@ type Options = {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Fails with Invalid; warns about existing pods that a stricter level would refuse. */
+/** Fails with Invalid. Warns about existing pods that a stricter level would reject. */
 export async function checkNamespace(
   { oldObject, context }: Attributes,
   namespace: KubeObject,
@@ -60,7 +60,7 @@ export async function checkNamespace(
     return
   }
   if (before === undefined) return
-  // As upstream: the check must not use up the time of the request.
+  // As in kube-apiserver, the check takes at most half of the time that the request has left.
   const timeMs = Math.min(CHECK_MS_MAX, Math.max(0, context.deadlineMs - clock.monotonicMs()) / 2)
   const deadlineMs = clock.monotonicMs() + timeMs
   const all = await objects.select(pods, name, [])
@@ -83,8 +83,8 @@ type LabelledNamespace = {
 }
 
 /**
- * Labels of an exempt namespace have no effect, which is told unless they say nothing that would
- * matter.
+ * Returns a warning that the labels of an exempt namespace have no effect. Undefined if they would
+ * not change anything.
  */
 function exemptWarning(
   name: string,
@@ -101,7 +101,9 @@ function exemptWarning(
   return `namespace ${quote(name)} is exempt from Pod Security, and the policy (${parts.join(', ')}) will be ignored`
 }
 
-/** The version of the level privileged does not matter. */
+/**
+ * Returns whether the levels are equivalent. The version of the level privileged does not matter.
+ */
 const isEquivalent = (one: LevelVersion, other: LevelVersion): boolean =>
   isSameLevel(one, other) || (one.level === 'privileged' && other.level === 'privileged')
 
@@ -113,8 +115,8 @@ type Checking = {
 }
 
 /**
- * Pods with the same violations are reported together. Runs in slices: there may be thousands of
- * pods.
+ * Returns warnings in which pods with the same violations share a line. Runs in slices, because
+ * there may be thousands of pods.
  */
 async function warnings(
   namespace: string,
@@ -152,8 +154,8 @@ async function warnings(
 }
 
 /**
- * `first`: those to be evaluated, in their order. `count`: all that are not exempt, or were not
- * read in time.
+ * Pods of a namespace. `first` are those to evaluate, in order. `count` includes all pods that are
+ * not exempt or were not read in time.
  */
 type PodSelection = { readonly first: readonly KubeObject[]; readonly count: number }
 
@@ -164,8 +166,9 @@ type PodReadOptions = {
 }
 
 /**
- * One pod of each controller comes first, since the others are most likely like it. Each pod is
- * decoded for that: in slices, and no more of them are kept than will be evaluated.
+ * Selects the pods to evaluate. One pod of each controller comes first, because the others are most
+ * likely like it. This has to decode each pod, so it runs in slices, and keeps no more pods than
+ * will be evaluated.
  */
 async function byPriority(
   all: readonly (() => KubeObject)[],
@@ -190,7 +193,7 @@ async function byPriority(
   return { first: [...distinct, ...repeated].slice(0, PODS_MAX), count }
 }
 
-/** The uid of its controller; undefined: it has none. */
+/** Returns the uid of the pod's controller, or undefined if it has none. */
 function controllerOf({ metadata }: KubeObject): string | undefined {
   const controller = itemsOf(metadata['ownerReferences']).find(
     (owner) => owner['controller'] === true,

@@ -158,12 +158,12 @@ const controls: readonly (readonly [string, KubeObject, string])[] = [
   ],
 ]
 for (const [enforce, object, expected] of controls) {
-  test(`${enforce}: ${expected || 'a pod that meets it'}`, async () => {
+  test(`${enforce} reports: ${expected || 'nothing for a pod that meets it'}`, async () => {
     assert.equal(await violation({ enforce }, object), expected)
   })
 }
 
-test('a version knows the controls of its time', async () => {
+test('a version of a level has the controls of its time', async () => {
   const engine = podOf({ securityContext: { seLinuxOptions: { type: 'container_engine_t' } } })
   assert.notEqual(await violation({ enforce: 'baseline', 'enforce-version': 'v1.30' }, engine), '')
   assert.equal(await violation({ enforce: 'baseline', 'enforce-version': 'v1.31' }, engine), '')
@@ -177,7 +177,7 @@ test('a version knows the controls of its time', async () => {
   )
 })
 
-test('warned and audited, but not refused', async () => {
+test('the modes warn and audit do not reject a pod', async () => {
   const write = create(podOf({ hostPID: true }))
   const said = 'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'
   assert.deepEqual(await outcomeOf({ warn: 'baseline', audit: 'baseline' }, write), {
@@ -187,7 +187,7 @@ test('warned and audited, but not refused', async () => {
   assert.equal(write.context.annotations.get('pod-security.kubernetes.io/audit-violations'), said)
 })
 
-test('who is refused is not warned; a workload is warned of what its pods would be refused for', async () => {
+test('a rejected pod gets no warning, and a workload gets one if its pods would be rejected', async () => {
   const labels = { enforce: 'baseline' }
   const refused = await outcomeOf(labels, create(podOf({ hostPID: true })))
   assert.deepEqual([refused.refusal.slice(0, 3), refused.warnings.length], ['403', 0])
@@ -204,7 +204,7 @@ test('who is refused is not warned; a workload is warned of what its pods would 
   assert.equal((await outcomeOf(labels, scale)).warnings.length, 0)
 })
 
-test('an update counts where containers or images change', async () => {
+test('an update is evaluated only if containers or images change', async () => {
   const oldObject = podOf({ hostPID: true })
   const update = (object: KubeObject, subresource = '') =>
     outcomeOf(
@@ -219,7 +219,7 @@ test('an update counts where containers or images change', async () => {
   assert.match((await update(added, 'ephemeralcontainers')).refusal, /^403 /)
 })
 
-test('exempt users, namespaces and runtime classes are left alone', async () => {
+test('exempt users, namespaces and runtime classes are not evaluated', async () => {
   const pod = podOf({ hostPID: true, runtimeClassName: 'r' })
   for (const exempt of [{ usernames: ['u'] }, { namespaces: ['n'] }, { runtimeClasses: ['r'] }]) {
     assert.equal(
@@ -246,7 +246,7 @@ const label = (labels: Fields, before?: Fields) =>
 const fault = (name: string, value: string, rule: string) =>
   `422 Namespace "n" is invalid: metadata.labels[pod-security.kubernetes.io/${name}]: Invalid value: "${value}": ${rule}`
 
-test('labels that mean nothing are refused, unless they were there before', async () => {
+test('invalid labels are rejected unless they were there before', async () => {
   const level = 'must be one of privileged, baseline, restricted'
   assert.equal((await label({ enforce: 'nope' })).refusal, fault('enforce', 'nope', level))
   assert.equal(
@@ -257,7 +257,7 @@ test('labels that mean nothing are refused, unless they were there before', asyn
   assert.equal((await label({ enforce: 'nope', other: 'x' }, { enforce: 'nope' })).refusal, '')
 })
 
-test('a stricter level names the pods that do not meet it', async () => {
+test('a stricter level causes a warning that names the pods that do not meet it', async () => {
   const objects = new MemoryObjects()
   const bad = { containers: [], hostNetwork: true }
   for (const name of ['a', 'b']) objects.put('pods', 'n', anObject('Pod', name, { spec: bad }))
@@ -279,7 +279,7 @@ test('a stricter level names the pods that do not meet it', async () => {
   )
 })
 
-test('defaults of the configuration count where there is no label', async () => {
+test('defaults of the configuration apply where there is no label', async () => {
   const defaults = {
     enforce: { level: 'baseline', version: 20 },
     audit: { level: 'privileged', version: 'latest' },
@@ -307,7 +307,7 @@ test('defaults of the configuration count where there is no label', async () => 
   ])
 })
 
-test('a refusal is annotated with what is audited', async () => {
+test('a rejected request is annotated with its audit violations', async () => {
   const write = create(podOf({ hostPID: true }))
   await outcomeOf({ enforce: 'baseline', audit: 'baseline' }, write)
   assert.deepEqual(
@@ -322,7 +322,7 @@ test('a refusal is annotated with what is audited', async () => {
   )
 })
 
-test('labels of an exempt namespace are told to have no effect', async () => {
+test('a warning says that the labels of an exempt namespace have no effect', async () => {
   const configuration = { exemptions: { ...defaultPodSecurity.exemptions, namespaces: ['n'] } }
   const write = attributes({
     plural: 'namespaces',
@@ -353,7 +353,7 @@ const owned = (at: number): Fields => ({
   ownerReferences: [{ uid: `u${at % 2}`, controller: true }],
 })
 
-test('of very many pods some are looked at, those of different controllers first', async () => {
+test('only some of very many pods are evaluated, with one pod of each controller first', async () => {
   const objects = new MemoryObjects()
   for (let at = 0; at < 3_001; at++) {
     const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
@@ -381,7 +381,7 @@ test('of very many pods some are looked at, those of different controllers first
   ])
 })
 
-/** Pods whose decoding takes time, of this thread or of the given clock. */
+/** Pods whose decoding takes CPU time, or time of the given clock. */
 class SlowPods extends MemoryObjects {
   decoded = 0
 
@@ -425,7 +425,7 @@ test('the pods of a namespace are decoded in slices', async () => {
   assert.ok(turns > objects.decoded / 10, `${turns} turns for ${objects.decoded} pods`)
 })
 
-test('the time for the check begins before the pods are read', async () => {
+test('the time limit of the check includes reading the pods', async () => {
   let nowMs = 0
   const objects = new SlowPods(1_000, () => (nowMs += 100))
   const write = tightened()
@@ -437,7 +437,7 @@ test('the time for the check begins before the pods are read', async () => {
     clock: { monotonicMs: () => nowMs },
   })
   await admit(plugin, write)
-  assert.equal(objects.decoded, 6, 'half of a second is for reading')
+  assert.equal(objects.decoded, 6, 'half of the second is for reading')
   assert.deepEqual(write.context.warnings, [
     'new PodSecurity enforce level only checked against the first 6 of 1000 existing pods',
     'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',
@@ -445,7 +445,7 @@ test('the time for the check begins before the pods are read', async () => {
   ])
 })
 
-test('a pod in a namespace that is not there is not let through', async () => {
+test('a pod in a missing namespace is not admitted', async () => {
   const write = create(podOf({}))
   assert.equal(
     await admit(pluginOf(new MemoryObjects()), write),

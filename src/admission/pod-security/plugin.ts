@@ -1,7 +1,7 @@
 /**
- * The Pod Security Standards: labels of a namespace say which level its pods must meet, and which
- * levels only cause warnings or audit annotations. Only pods are refused; for a workload the writer
- * is warned that its pods would be.
+ * The Pod Security Standards. Labels of a namespace set the level that its pods must meet, and the
+ * levels that cause only warnings or audit annotations. Only pods are rejected. A client that
+ * writes a workload is warned if its pods would be rejected.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { internalError } from '../../api/errors.ts'
@@ -34,7 +34,7 @@ import { policyOf, prefix } from './policy.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-/** Where each kind with a pod template has it. */
+/** Returns the pod template of an object, for each kind that has one. */
 const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> = new Map([
   ['podtemplates', ({ template }) => template],
   ...[
@@ -85,7 +85,7 @@ export function createPodSecurity(options: PodSecurityOptions): Plugin {
   }
 }
 
-/** Other subresources of a pod do not affect its security. */
+/** Targets to check. Other subresources of a pod do not affect its security. */
 const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
 
 /** Checks pods and pod templates against the policy of their namespace. */
@@ -140,7 +140,10 @@ class PodChecks {
     this.#evaluate(attributes, view, { policy, faults, enforces: false })
   }
 
-  /** Undefined: there is no such namespace, which comes here only without NamespaceLifecycle. */
+  /**
+   * Resolves to the policy of the namespace. Undefined if the namespace does not exist, which can
+   * happen only without NamespaceLifecycle.
+   */
   async #readPolicy({ namespace }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> {
     const { objects, configuration } = this.#options
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
@@ -183,15 +186,17 @@ class PodChecks {
   }
 }
 
-/** `enforces`: a template is not refused, only its pods are. */
+/**
+ * Options of an evaluation. `enforces` is false for a template, because only its pods are rejected.
+ */
 type Evaluation = ReturnType<typeof policyOf> & { readonly enforces: boolean }
 
 const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string =>
   `would violate PodSecurity "${printLevel(level)}": ${printViolations(found)}`
 
 /**
- * Only containers and images are compared, as upstream does: nothing else that matters here can
- * change.
+ * Returns whether a container or image changed. As in kube-apiserver, nothing else is compared,
+ * because nothing else that matters here can change.
  */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {
   return partsOf(pod) !== partsOf(oldPod)

@@ -1,6 +1,4 @@
-/**
- * A pod as the controls of the Pod Security Standards see it, and the wording of their violations.
- */
+/** Views of pods for the controls of the Pod Security Standards, and the wording of violations. */
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
@@ -14,17 +12,20 @@ export type PodView = {
   readonly annotations: Fields
   readonly spec: Fields
   readonly security: Fields
-  /** Init containers, containers, ephemeral containers: in this order violations name them. */
+  /**
+   * Init containers, containers and ephemeral containers, in the order in which violations name
+   * them.
+   */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
   /**
-   * The pod has a user namespace (hostUsers: false), so that some controls do not apply (gate
-   * UserNamespacesPodSecurityStandards).
+   * Whether the pod has a user namespace (hostUsers: false), so that some controls do not apply.
+   * Always false without the gate UserNamespacesPodSecurityStandards.
    */
   readonly isRelaxed: boolean
 }
 
-/** The view of a pod or a pod template. */
+/** Returns the view of a pod or a pod template. */
 export function viewPod(
   metadata: Json | undefined,
   podSpec: Json | undefined,
@@ -47,7 +48,7 @@ export function viewPod(
   }
 }
 
-/** `reason` names the control, `detail` the fields and containers that violate it. */
+/** A violation. `reason` names the control, `detail` the fields and containers that violate it. */
 export type Violation = { readonly reason: string; readonly detail: string }
 
 export type Control = (pod: PodView) => Violation | undefined
@@ -57,11 +58,11 @@ export const quoted = (words: Iterable<string>): string =>
 
 export const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words)].toSorted()
 
-/** `container "a"`, `containers "a", "b"`. */
+/** Prints `container "a"`, or `containers "a", "b"`. */
 export const named = (word: string, names: readonly string[]): string =>
   `${word}${names.length === 1 ? '' : 's'} ${quoted(names)}`
 
-/** `pod and container "a"`: what sets a forbidden value; empty if nothing does. */
+/** Prints what sets a forbidden value, such as `pod and container "a"`. Empty if nothing does. */
 export function setters(
   isPod: boolean,
   containers: readonly ContainerView[],

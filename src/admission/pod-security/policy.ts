@@ -1,4 +1,4 @@
-/** The labels of a namespace that select its levels and their versions (KEP-2579). */
+/** Reads the labels of a namespace that select its levels and their versions (KEP-2579). */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { ObjectMeta } from '../../api/object.ts'
 import {
@@ -15,7 +15,7 @@ import {
 
 export const prefix = 'pod-security.kubernetes.io/'
 
-/** `defaults`: what counts where there is no label. */
+/** Returns the policy of a namespace. `defaults` apply where there is no label. */
 export function policyOf(
   labels: ObjectMeta['labels'] = {},
   defaults: PodSecurityPolicy = privilegedPolicy,
@@ -83,8 +83,8 @@ type Mode = {
 }
 
 /**
- * Without a label of its own, `warn` follows a stricter `enforce`, so that writers of workloads are
- * warned too.
+ * Returns the level that causes warnings. Without its own label, `warn` follows a stricter
+ * `enforce`, so that clients that write workloads are also warned.
  */
 function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
   const isImplied =

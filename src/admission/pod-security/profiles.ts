@@ -1,5 +1,5 @@
 /**
- * The controls of the level baseline about profiles that the kernel enforces: AppArmor, SELinux,
+ * Controls of the level baseline for profiles that the kernel enforces: AppArmor, SELinux and
  * seccomp.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
@@ -34,10 +34,13 @@ export const appArmorProfile: Control = ({ annotations, security, containers }) 
 const appArmorTypeOf = (security: PodView['security']): string =>
   textOf(fieldsOf(security['appArmorProfile'])['type'])
 
-/** The types of AppArmor and seccomp profiles are the same. */
+/**
+ * Returns whether the type of an AppArmor or seccomp profile is forbidden. Both have the same
+ * types.
+ */
 const isForbidden = (type: string): boolean => type !== '' && !isProfile(type)
 
-/** Other types, such as Unconfined, are no profile. */
+/** Returns whether the type names a profile. Other types, such as Unconfined, do not. */
 export const isProfile = (type: string): boolean =>
   type === 'RuntimeDefault' || type === 'Localhost'
 
@@ -77,7 +80,7 @@ function optionsOf(security: PodView['security']): Options {
   return { type: textOf(type), user: textOf(user), role: textOf(role) }
 }
 
-/** The control for versions in which annotations set the profile, before there were fields. */
+/** Control for versions in which annotations set the profile, before the fields existed. */
 export const seccompByAnnotation: Control = ({ annotations, containers }) => {
   const keys = [
     'seccomp.security.alpha.kubernetes.io/pod',
@@ -100,7 +103,7 @@ export const seccompProfile: Control = (pod) => {
   return detail === undefined ? undefined : { reason: 'seccompProfile', detail }
 }
 
-/** What sets a seccomp type that is not allowed. */
+/** Returns a text that names what sets a forbidden seccomp type. */
 export function forbiddenSeccomp({ security, containers }: PodView): string | undefined {
   const podType = seccompTypeOf(security)
   const bad = containers.filter((container) => isForbidden(seccompTypeOf(container.security)))

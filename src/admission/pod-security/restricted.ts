@@ -1,5 +1,5 @@
 /**
- * The controls of the level restricted, which requires pods to drop the privileges that they do not
+ * Controls of the level restricted, which requires pods to drop the privileges that they do not
  * need.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
@@ -7,7 +7,10 @@ import { addedCapabilities } from './baseline.ts'
 import { type Control, containersNamed, named, quoted, setters, sorted } from './pod-view.ts'
 import { forbiddenSeccomp, isProfile, seccompTypeOf } from './profiles.ts'
 
-/** Linux settings do not apply to Windows pods: since 1.25 these controls skip them. */
+/**
+ * Skips a control for Windows pods, to which Linux settings do not apply. In use since version
+ * 1.25.
+ */
 export const unlessWindows =
   (control: Control): Control =>
   (pod) =>

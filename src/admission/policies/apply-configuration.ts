@@ -1,6 +1,6 @@
 /**
- * ApplyConfiguration: merges an object that an expression constructed into the object of the
- * request, as server-side apply would.
+ * Patches of the type ApplyConfiguration: merges an object that an expression constructed into the
+ * object of the request, as server-side apply does.
  */
 import { goPlain, goSyntax } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -22,7 +22,7 @@ import type { MutatedKind } from './mutated.ts'
 import { type ForeignValue, MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
-/** Fails with a MutationFault. */
+/** Returns the merged object. Fails with a MutationFault. */
 export function* applyConfiguration(
   result: Result,
   object: KubeObject,
@@ -102,7 +102,10 @@ function objectOf(
   }
 }
 
-/** Undefined: the type of the field is not known, so the value fits. */
+/**
+ * Returns an error if the value does not fit. Undefined if the type of the field is unknown,
+ * because any value fits then.
+ */
 function foreignFault(
   { path, value, json }: ForeignValue,
   root: Json,

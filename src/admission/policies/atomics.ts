@@ -1,13 +1,14 @@
 /**
- * The atomic lists, maps and structs in an apply configuration. Mutating policies may not set them:
- * what is not in the new value would be removed, which the author of an expression rarely means.
+ * Finds atomic lists, maps and structs in an apply configuration. Mutating policies may not set
+ * them: everything missing from the new value would be removed, which the author of an expression
+ * rarely intends.
  */
 import { isFields, type Json } from '../../api/object.ts'
 import type { MergeType } from '../../objects/apply/merge-type.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 
-/** Their paths, with indexes of items. */
+/** Returns the paths of the atomic values, with indexes of items. */
 export function atomicsIn(value: Json, type: MergeType): readonly string[] {
   const found = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   visit(value, type, { path: '', found })
@@ -18,7 +19,7 @@ type AtomicContext = { readonly path: string; readonly found: BoundedTexts }
 
 function visit(value: Json, type: MergeType, { path, found }: AtomicContext): void {
   if (Array.isArray(value)) {
-    // A list in a field whose type is not known is atomic.
+    // A list in a field whose type is unknown is atomic.
     if (type.form === 'any' || (type.form === 'list' && type.by === 'whole')) found.add(() => path)
     if (type.form !== 'list') return
     for (const [at, item] of value.entries())

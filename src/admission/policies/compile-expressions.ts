@@ -1,5 +1,5 @@
 /**
- * CEL expressions of policies, compiled once. An expression with a fault fails whenever it is
+ * Compiles the CEL expressions of policies, once. An expression with a fault fails whenever it is
  * evaluated.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
@@ -18,14 +18,16 @@ export type Expression = { readonly text: string } & (
   | { readonly program?: undefined; readonly fault: string }
 )
 
-/** What all policies have. */
+/** Match conditions and variables, which all types of policies have. */
 export type Conditional = {
   readonly conditions: readonly Expression[]
-  /** By name, in the order of their declarations: each may use those before it. */
+  /** Variables by name, in the order of declaration. Each may use those before it. */
   readonly variables: ReadonlyMap<string, Expression>
 }
 
-/** `names`: what the other expressions of the policy may use. */
+/**
+ * Compiles conditions and variables. `names` is what the other expressions of the policy may use.
+ */
 export function* compileConditional(
   spec: Fields,
   slice: Slice,
@@ -57,11 +59,11 @@ export function* compileAll(
   return all
 }
 
-/** Whether its expressions may use `params`. */
+/** Returns whether the expressions of the policy may use `params`. */
 export const isParameterized = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['paramKind'])).length > 0
 
-/** Stored expressions may use all that this version has. */
+/** Compiles one expression. Stored expressions may use everything that this version supports. */
 function* compileOne(
   text: string,
   names: AdmissionNames,

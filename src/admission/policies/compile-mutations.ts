@@ -1,4 +1,4 @@
-/** The expressions of a mutating policy. */
+/** Compiles the expressions of a mutating policy. */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import type { Turns } from '../../objects/cel/turns.ts'

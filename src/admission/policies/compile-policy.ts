@@ -1,4 +1,4 @@
-/** The expressions of a validating policy. */
+/** Compiles the expressions of a validating policy. */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import type { Turns } from '../../objects/cel/turns.ts'
@@ -11,7 +11,7 @@ import {
 
 export type Validation = {
   readonly expression: Expression
-  /** Trimmed; empty: none. */
+  /** Message without surrounding white space. Empty if the validation has none. */
   readonly message: string
   readonly messageExpression: Expression | undefined
   readonly reason: string
@@ -19,12 +19,12 @@ export type Validation = {
 
 export type CompiledPolicy = Conditional & {
   readonly validations: readonly Validation[]
-  /** Of the validations. */
+  /** Expressions of the validations. */
   readonly expressions: readonly Expression[]
   readonly auditAnnotations: readonly { readonly key: string; readonly expression: Expression }[]
 }
 
-/** Invalid is also the reason of errors. */
+/** Default reason of a denial. Errors also have the reason Invalid. */
 const defaultReason = 'Invalid'
 
 export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy> {

@@ -1,15 +1,15 @@
-/** Limits of CEL expressions, in upstream's units of cost. */
+/** Limits of the cost of CEL expressions, in kube-apiserver's units. */
 
-/** Of one evaluation of one expression, or one variable. */
+/** Limit for one evaluation of one expression or variable. */
 export const EXPRESSION_COST_MAX = 1_000_000
 /**
- * Of all validations and their messages, and again of all audit annotations, with one parameter of
- * one binding; and of each mutation.
+ * Limit for all validations of a policy and their messages, with one parameter of one binding. The
+ * same limit applies separately to all audit annotations, and to each mutation.
  */
 export const POLICY_COST_MAX = 10_000_000
-/** Of all match conditions. */
+/** Limit for all match conditions of a policy. */
 export const CONDITIONS_COST_MAX = 2_500_000
 
-/** What a policy that costs more says. */
+/** Error message of a policy that exceeds a limit. */
 export const OVER_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run'

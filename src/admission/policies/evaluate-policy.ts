@@ -1,6 +1,6 @@
 /**
- * What a policy says about one request, with one parameter: decisions, in the order of its
- * validations, and audit annotations.
+ * Evaluates a policy for one request with one parameter. The result has decisions, in the order of
+ * the validations, and audit annotations.
  */
 import type { Turns } from '../../objects/cel/turns.ts'
 import { CelError, type Result } from '../../objects/cel/values.ts'
@@ -19,7 +19,7 @@ import {
 
 const MESSAGE_BYTES_MAX = 5 * 1024
 
-/** `error`: an expression could not be evaluated, and the failurePolicy decides. */
+/** Result of a validation. `error` means that an expression failed, and failurePolicy decides. */
 export type Decision =
   | { readonly kind: 'admit' }
   | { readonly kind: 'deny'; readonly message: string; readonly reason: string }
@@ -31,7 +31,7 @@ export type AnnotationResult =
 
 export type Evaluation = {
   readonly decisions: readonly Decision[]
-  /** How long the expression of each decision took. */
+  /** Time that the expression of each decision took, in ms. */
   readonly times: readonly number[]
   readonly annotations: readonly AnnotationResult[]
 }
@@ -76,8 +76,8 @@ export function* evaluatePolicy(
 }
 
 /**
- * Messages are evaluated only if a validation failed, then all of them, on what the validations
- * left of the budget.
+ * Returns the decisions. Messages are evaluated only if a validation failed, and then all of them,
+ * with the budget that the validations left.
  */
 function* decide(
   policy: CompiledPolicy,
@@ -104,7 +104,7 @@ function messageOf({ message, expression }: Validation, computed: Result | undef
   return isUsable ? text : message || `failed expression: ${expression.text.trim()}`
 }
 
-/** Null and blank values are not published. */
+/** Returns the annotation to publish, if any. Null and blank values are not published. */
 function annotationOf(key: string, value: Result | undefined): AnnotationResult[] {
   if (value instanceof CelError) return [{ kind: 'error', message: value.message }]
   const text = typeof value === 'string' ? value.trim() : ''

@@ -1,4 +1,4 @@
-/** Evaluates expressions of a policy that share a budget and the values of variables. */
+/** Evaluates the expressions of a policy, which share a cost budget and the values of variables. */
 import { type EvaluationResult, Evaluation } from '../../objects/cel/compile.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import type { Turns, TurnTools } from '../../objects/cel/turns.ts'
@@ -8,15 +8,18 @@ import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from './costs.t
 import { VariableValues } from './variable-values.ts'
 
 /**
- * The variables of expressions. Match conditions have no `namespaceObject`; messages and audit
- * annotations have no authorizer.
+ * Values of the variables in expressions. Match conditions have no `namespaceObject`. Messages and
+ * audit annotations have no authorizer.
  */
 export type PolicyInput = {
   readonly object: Result
   readonly oldObject: Result
   readonly request: Result
   readonly namespaceObject: Result
-  /** Null: the binding has none. Undefined: the policy has no paramKind. */
+  /**
+   * Value of `params`. Null if the binding has no parameters, undefined if the policy has no
+   * paramKind.
+   */
   readonly params: Result | undefined
   readonly authorizer: Activation
 }
@@ -26,22 +29,22 @@ export type EvaluationContext = {
   readonly tools: TurnTools
   readonly nowMs: () => number
   /**
-   * Match conditions do not all hold: how long they took, and how many of them could not be
-   * evaluated.
+   * Called if the match conditions do not all hold, with the time that they took and the number of
+   * conditions that failed to evaluate.
    */
   readonly onUnmatched?: (ms: number, errors: number) => void
 }
 
-/** Which of the variables expressions have besides those that all have. */
+/** Variables that expressions have besides those that all expressions have. */
 export type Access = { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }
 
-/** Of validations and mutations. */
+/** Access of validations and mutations. */
 export const allVariables: Access = { hasAuthorizer: true, hasNamespace: true }
-/** Of messages and audit annotations. */
+/** Access of messages and audit annotations. */
 export const withoutAuthorizer: Access = { hasAuthorizer: false, hasNamespace: true }
 const ofConditions: Access = { hasAuthorizer: true, hasNamespace: false }
 
-/** A condition that is false decides, whatever errors others have. */
+/** Returns whether the match conditions hold. One that is false decides, even if others fail. */
 export function* matchesConditions(
   policy: Conditional,
   input: PolicyInput,
@@ -72,8 +75,8 @@ type ScopeOptions = {
 }
 
 /**
- * The variables of expressions. They read them from here: what takes time to make is made for those
- * that use it.
+ * Variables of expressions, which read them through getters. A value that takes time to build is
+ * built only for expressions that use it.
  */
 export class Scope {
   readonly [name: string]: Result | undefined
@@ -94,7 +97,7 @@ export class Scope {
     return (this.#variables ??= new VariableValues(this.#policy.variables, this, this.#running))
   }
 
-  /** What was spent on variables since the last call. */
+  /** Returns the cost of variables since the last call. */
   static takeCost(scope: Scope): number {
     return scope.#variables?.takeCost() ?? 0
   }
@@ -130,7 +133,7 @@ export class Scope {
   }
 }
 
-/** How often the clock is looked at between expressions; a long one looks at it by itself. */
+/** Number of expressions between checks of the clock. A long expression checks it by itself. */
 const LOOK_EXPRESSIONS = 16
 
 export class Expressions {
@@ -138,8 +141,8 @@ export class Expressions {
   readonly #slice: Slice
   readonly #nowMs: () => number
   /**
-   * How long an expression that is not true took, with those before it that are, in ms; 0 for
-   * these.
+   * Time that each expression took, in ms. An expression that is true has 0, and its time is added
+   * to the next one that is not.
    */
   readonly times: number[] = []
   #costLeft: number
@@ -156,8 +159,8 @@ export class Expressions {
   }
 
   /**
-   * A result for each expression. Undefined: they cost more than the budget, and nothing of their
-   * results counts.
+   * Returns a result for each expression. Undefined if they exceed the budget, and then no result
+   * counts.
    */
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []
@@ -179,7 +182,7 @@ export class Expressions {
     return results
   }
 
-  /** Most are over at once. */
+  /** Starts an evaluation. Most finish synchronously. */
   #begin(expression: Expression | undefined): Result | Evaluation {
     if (expression === undefined) return null
     const { program, fault } = expression

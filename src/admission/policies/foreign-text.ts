@@ -1,15 +1,15 @@
-/** Values of CEL that are none of JSON, as Go prints them in messages. */
+/** Prints values of CEL that JSON does not have, as Go prints them in messages. */
 import { goDate, goTime } from '../../api/go-value.ts'
 import { formatTimestamp } from '../../objects/cel/time.ts'
 import { Duration, Timestamp, Uint, type Value } from '../../objects/cel/values.ts'
 
-/** `plain` with %v, `syntax` with %#v, `name` with %T. */
+/** Text of a value as Go prints it: `plain` with %v, `syntax` with %#v, `name` with %T. */
 export type GoText = { readonly plain: string; readonly syntax: string; readonly name: string }
 
-/** Bytes that are shown. */
+/** Maximum number of bytes that are shown. */
 const BYTES_MAX = 1_000
 
-/** Undefined for lists, maps and values of JSON. */
+/** Returns Go's text of a value. Undefined for lists, maps and values of JSON. */
 export function goTextOf(value: Value): GoText | undefined {
   if (value === null) return { plain: 'NULL_VALUE', syntax: '0', name: 'structpb.NullValue' }
   if (value instanceof Uint) {

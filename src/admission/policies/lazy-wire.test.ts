@@ -15,7 +15,7 @@ function structOf(kind: string): ConstructorParameters<typeof LazyWire>[1] {
   return resource.shape.struct
 }
 
-/** All that can be read field by field, for all the fields that a kind has. */
+/** Reads all given fields one by one, and compares them with the whole object. */
 function readAll(fields: LazyFields, whole: Fields, keys: Iterable<string>): void {
   for (const key of keys) {
     const part = fields.read(key)
@@ -63,7 +63,7 @@ const objects = {
   },
 } as const
 
-test('what is read field by field is what the whole object has', () => {
+test('reading field by field gives the same values as the whole object', () => {
   for (const kind of ['ConfigMap', 'Pod', 'Deployment', 'Service', 'Namespace', 'Node', 'Event']) {
     const struct = structOf(kind)
     for (const fields of Object.values(objects)) {
@@ -74,7 +74,7 @@ test('what is read field by field is what the whole object has', () => {
   }
 })
 
-test('fields of a custom kind are as they were sent', () => {
+test('fields of a custom kind are returned as the client sent them', () => {
   const { byName } = structOf('ConfigMap')
   const metadata = byName.get('metadata')
   assert.ok(metadata)

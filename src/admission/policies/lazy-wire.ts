@@ -1,7 +1,7 @@
 /**
- * An object as expressions see it: the wire form that a client would see, made as far as
- * expressions read it. Most never look at managedFields, which take longer to parse than all the
- * rest of a small object.
+ * An object as expressions see it: the wire form that a client would see, built field by field as
+ * expressions read it. Most never read managedFields, which take longer to parse than the rest of a
+ * small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeField, wholeItem, wholeWire } from '../../objects/apply/wire.ts'
@@ -40,7 +40,7 @@ export class LazyWire extends LazyFields {
     return wholeWire(this.#value, this.#struct)
   }
 
-  /** The fields of a custom kind are as they were sent. */
+  /** Returns a field of a custom kind as the client sent it. */
   #open(key: string): Json | undefined {
     return this.#struct.open !== undefined && Object.hasOwn(this.#value, key)
       ? this.#value[key]
@@ -73,12 +73,12 @@ class LazyWireItems extends LazyItems {
 }
 
 /**
- * Remembered: a request finds little of the schemas in the caches of its processor, and looks at as
- * little as it can.
+ * Results of `isAlwaysShown`. The schemas are rarely in the caches of the processor, so visiting
+ * them for each read would be slow.
  */
 const alwaysShown = new WeakMap<Field, boolean>()
 
-/** Whether a struct that is there is shown without a look at what is in it. */
+/** Returns whether a present struct is always shown, whatever its contents. */
 function isAlwaysShown(field: Field, { fields }: Struct): boolean {
   const { omit, isPointer } = field
   if (isPointer || omit !== 'empty') return true

@@ -1,16 +1,16 @@
 /**
- * The metrics of validations that failed, by policy and binding. Validations that hold are not
- * counted, as upstream.
+ * Metrics of failed validations, by policy and binding. As in kube-apiserver, validations that hold
+ * are not counted.
  */
 import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 
-/** In seconds: upstream's. */
+/** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.0000005, 0.001, 0.01, 0.1, 1]
 const labels = ['enforcement_action', 'error_type', 'policy', 'policy_binding']
 const actions = ['allow', 'deny', 'warn', 'audit'] as const
 const errorTypes = ['invalid_error', 'out_of_budget', 'compile_error'] as const
 
-/** `allow`: an error that the policy ignores. */
+/** Action for a failed validation. `allow` means that the policy ignores the error. */
 export type CheckAction = (typeof actions)[number]
 export type CheckError = (typeof errorTypes)[number]
 
@@ -29,14 +29,14 @@ export class PolicyMetrics {
     const stability = 'BETA'
     this.#checks = metrics.counter({
       name: 'apiserver_validating_admission_policy_check_total',
-      help: 'Validations of admission policies that failed, by policy, binding and what was done.',
+      help: 'Number of failed validations of admission policies, by policy, binding and action.',
       stability,
       labels,
     })
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_validating_admission_policy_check_duration_seconds',
-        help: 'How long the expressions of validations that failed took, by policy, binding and what was done.',
+        help: 'Duration in seconds of the expressions of failed validations, by policy, binding and action.',
         stability,
         labels,
       },
@@ -49,7 +49,7 @@ export class PolicyMetrics {
     this.#seconds.with(action, error, policy, binding).observe(seconds)
   }
 
-  /** The binding no longer exists, or is one of another policy. */
+  /** Removes the series of a binding that was deleted or belongs to another policy now. */
   forget(policy: string, binding: string): void {
     for (const action of actions) {
       for (const error of errorTypes) {

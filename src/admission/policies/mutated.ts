@@ -1,4 +1,4 @@
-/** What a mutation needs to know of the object that it changes. */
+/** Describes the kind of the object that a mutation changes. */
 import type { Expected } from '../../objects/codec/decode-body.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
@@ -7,13 +7,13 @@ import { kindAt } from '../match/versions.ts'
 export type MutatedKind = {
   readonly expected: Expected
   /**
-   * Whether the OpenAPI document of the kind's own version describes it. Options of a CONNECT are
-   * in none, and a Scale is only in the documents of the resources that have one.
+   * Whether the OpenAPI document of the kind's own version describes it. The options of a CONNECT
+   * are in no document, and a Scale is only in the documents of the resources that have one.
    */
   readonly hasSchema: boolean
 }
 
-/** `resource`: in the version that the policy asks for. */
+/** Returns the kind of the object. `resource` is in the version that the policy asks for. */
 export function mutatedBy(
   resource: Resource,
   { operation, subresource, resource: own, shape }: Attributes,

@@ -35,7 +35,7 @@ const apply = (expression: string) => ({
 })
 const patch = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
 
-/** Policies `p0`, `p1`, … with a binding each. */
+/** Returns a plugin with the policies `p0`, `p1` and so on, each with one binding. */
 function pluginWith(
   specs: readonly Fields[],
   binding: Fields = {},
@@ -82,7 +82,7 @@ function pluginWith(
 const configMap = (data: Fields = { a: '1' }): Attributes =>
   attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c', { data }) })
 
-/** The data of the object, or why it is refused. */
+/** Returns the data of the admitted object, or the error. */
 async function dataAfter(plugin: Plugin, write = configMap()): Promise<Fields | string> {
   const object = await admit(plugin, write)
   return typeof object === 'string' ? object : { ...fieldsOf(object?.['data']) }
@@ -91,7 +91,7 @@ async function dataAfter(plugin: Plugin, write = configMap()): Promise<Fields | 
 const one = (mutation: Fields, more: Fields = {}): Plugin =>
   pluginWith([{ mutations: [mutation], ...more }])
 
-test('an apply configuration is merged, a JSON patch applied, in the order of the mutations', async () => {
+test('apply configurations are merged and JSON patches applied in the order of the mutations', async () => {
   const mutations = [
     apply('Object{data: {"b": string(object.data.a) + "b"}}'),
     patch('[JSONPatch{op: "add", path: "/data/c", value: object.data.b + "c"}]'),
@@ -101,7 +101,7 @@ test('an apply configuration is merged, a JSON patch applied, in the order of th
   assert.deepEqual(await dataAfter(plugin), { a: '1', b: '1b', c: '1bc', d: '1bcd' })
 })
 
-test('a list by key keeps what others have in it, and defaults come again', async () => {
+test('a list with keys keeps its other items, and defaults are set again', async () => {
   const plugin = one(
     apply(
       'Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}',
@@ -156,7 +156,7 @@ const refusals = [
 ] as const
 
 for (const [mutation, why] of refusals) {
-  test(`refused: ${why}`, async () => {
+  test(`a mutation fails: ${why}`, async () => {
     assert.equal(
       await dataAfter(one(mutation)),
       `403 policy 'p0' with binding 'p0' denied request: ${why}`,
@@ -166,7 +166,7 @@ for (const [mutation, why] of refusals) {
   })
 }
 
-test('what cannot be decoded is an internal error, whatever the failurePolicy', async () => {
+test('a patched object that cannot be decoded is an internal error, whatever the failurePolicy', async () => {
   const mutation = patch('[JSONPatch{op: "add", path: "/nothing", value: 1}]')
   const plugin = one(mutation, { failurePolicy: 'Ignore' })
   assert.equal(
@@ -175,13 +175,13 @@ test('what cannot be decoded is an internal error, whatever the failurePolicy', 
   )
 })
 
-test('a test that does not hold changes nothing', async () => {
+test('a patch whose test operation fails changes nothing', async () => {
   const text =
     '[JSONPatch{op: "remove", path: "/data/a"}, JSONPatch{op: "test", path: "/metadata/name", value: "d"}]'
   assert.deepEqual(await dataAfter(one(patch(text))), { a: '1' })
 })
 
-test('kinds that no document of their version describes take JSON patches alone', async () => {
+test('a kind that no OpenAPI document of its version describes takes only JSON patches', async () => {
   const mutation = apply('Object{spec: Object.spec{replicas: 3}}')
   const object = anObject('Scale', 'd', { apiVersion: 'autoscaling/v1', spec: { replicas: 9 } })
   const write = attributes({
@@ -197,11 +197,11 @@ test('kinds that no document of their version describes take JSON patches alone'
   )
 })
 
-/** How often each policy ran, counted by itself. */
+/** Returns a mutation that counts in the object how often it runs. */
 const counts = (key: string): Fields =>
   apply(`Object{data: {"${key}": (has(object.data.${key}) ? object.data.${key} : "") + "x"}}`)
 
-test('policies run again if they ask for it, once', async () => {
+test('policies that ask for reinvocation run once more', async () => {
   const plugin = pluginWith([
     { mutations: [counts('n')] },
     { mutations: [counts('i')], reinvocationPolicy: 'IfNeeded' },
@@ -210,7 +210,7 @@ test('policies run again if they ask for it, once', async () => {
   assert.deepEqual(await dataAfter(plugin), { a: '1', n: 'x', i: 'xx', j: 'xx' })
 })
 
-test('a change after the policies makes them run again, and theirs makes others run again', async () => {
+test('policies run again if another plugin changed the object, and make other plugins run again', async () => {
   const policies = pluginWith([{ mutations: [counts('p')], reinvocationPolicy: 'IfNeeded' }])
   const seen: unknown[] = []
   const after: Plugin = {
@@ -227,7 +227,7 @@ test('a change after the policies makes them run again, and theirs makes others 
   ])
 })
 
-test('a policy whose condition holds only in the second round does not run then', async () => {
+test('a policy whose condition holds only in the second round does not run', async () => {
   const matchConditions = [{ name: 'c', expression: 'has(object.data.n)' }]
   const plugin = pluginWith([
     { mutations: [counts('i')], reinvocationPolicy: 'IfNeeded', matchConditions },
@@ -236,7 +236,7 @@ test('a policy whose condition holds only in the second round does not run then'
   assert.deepEqual(await dataAfter(plugin), { a: '1', n: 'x' })
 })
 
-/** What is counted for a policy with these match conditions. */
+/** Returns what is recorded for a policy with these match conditions. */
 async function unmatched(...texts: readonly string[]): Promise<unknown[]> {
   const matchConditions = texts.map((expression, at) => ({ name: `c${at}`, expression }))
   const plugin = pluginWith([{ mutations: [counts('n')], matchConditions }])
@@ -244,7 +244,7 @@ async function unmatched(...texts: readonly string[]): Promise<unknown[]> {
   return plugin.counted
 }
 
-test('match conditions that do not hold are counted, and those that fail', async () => {
+test('match conditions that are false or fail are recorded', async () => {
   const seen = { policy: 'p0', operation: 'CREATE', seconds: 0 }
   assert.deepEqual(await unmatched('true', 'object.data.a == "1"'), [])
   assert.deepEqual(await unmatched('true', 'false'), [{ ...seen, errors: 0 }])
@@ -252,7 +252,7 @@ test('match conditions that do not hold are counted, and those that fail', async
   assert.deepEqual(await unmatched('object.nope', 'object.none'), [{ ...seen, errors: 2 }])
 })
 
-test('parameters that vanish deny, or not', async () => {
+test('missing parameters deny the request if the binding says so', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const mutations = [apply('Object{data: {params.metadata.name: string(params.metadata.uid)}}')]
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
@@ -270,13 +270,13 @@ test('parameters that vanish deny, or not', async () => {
   assert.deepEqual(await dataAfter(plugin), { a: '1', q: 'q', r: 'r' })
 })
 
-test('mutations that make much are refused, and long ones let others in', async () => {
+test('a mutation with a huge result is rejected, and long mutations do not block the event loop', async () => {
   const long = Array.from({ length: 40 }, () => 'object.data.a').join(' + ')
   const huge = one(patch(`[JSONPatch{op: "add", path: "/data/b", value: ${long}}]`))
   const write = configMap({ a: 'x'.repeat(100_000) })
   assert.match(
     JSON.stringify(await dataAfter(huge, write)),
-    /a mutation may make at most 3145728 characters of JSON/,
+    /a mutation may produce at most 3145728 characters of JSON/,
   )
   const many = pluginWith([{ mutations: Array.from({ length: 200 }, () => counts('n')) }])
   const data = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`k${at}`, 'v']))
@@ -284,7 +284,7 @@ test('mutations that make much are refused, and long ones let others in', async 
   assert.ok(turns > 10, `${turns} turns`)
 })
 
-test('a delete and policies themselves are left alone', async () => {
+test('a delete is not mutated', async () => {
   const plugin = pluginWith([
     { mutations: [counts('n')], matchConstraints: { resourceRules: [rule(['*'])] } },
   ])
@@ -296,7 +296,7 @@ test('a delete and policies themselves are left alone', async () => {
   assert.equal(await admit(plugin, gone), undefined)
 })
 
-test('bindings that do not match give others their turns', async () => {
+test('bindings that do not match do not block the event loop', async () => {
   const plugin = pluginWith([{ mutations: [] }])
   for (let at = 0; at < 20_000; at++) {
     const matchResources = {

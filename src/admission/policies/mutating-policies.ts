@@ -1,8 +1,7 @@
 /**
- * The MutatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings
- * match a request, one after the other, each on the object as the one before it left it. After that
- * all mutating plugins run once more, and with them the policies that ask for it
- * (reinvocationPolicy).
+ * The MutatingAdmissionPolicy plugin. It evaluates all policies whose rules, selectors and bindings
+ * match a request, one after another, each on the object as the previous one left it. Then all
+ * mutating plugins run once more, and with them the policies that ask for it (reinvocationPolicy).
  */
 import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
@@ -50,7 +49,7 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
   return {
     name: 'MutatingAdmissionPolicy',
     mutate: (attributes, rounds) => {
-      // A delete has nothing to mutate.
+      // A delete has no object to mutate.
       if (attributes.operation === 'DELETE' || isExemptFromPolicies(attributes))
         return attributes.object
       const candidates = selected.of(options.index.candidates(attributes), attributes)
@@ -66,8 +65,8 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
 type MatchedPolicy = Candidate<BoundPolicy<CompiledMutations>>
 
 /**
- * A policy with one binding and its parameters, which are read when they are needed: there may be
- * thousands.
+ * A policy with one binding and its parameters. Parameters are read when they are needed, because
+ * there may be thousands.
  */
 type Invocation = {
   readonly policy: MutatingPolicy
@@ -81,7 +80,7 @@ type MutatingReviewOptions = MutatingPoliciesOptions & {
   readonly reinvocations: Reinvocations
 }
 
-/** The evaluation of all matching policies on one request. */
+/** Evaluates all matching policies on one request. */
 class Review {
   readonly #attributes: Attributes
   readonly #options: MutatingReviewOptions
@@ -98,16 +97,16 @@ class Review {
     this.#object = attributes.object
   }
 
-  /** The object as the policies leave it. Fails with an ApiError. */
+  /** Returns the object as the policies leave it. Fails with an ApiError. */
   *run(policies: readonly MatchedPolicy[]): MaybeAsync<KubeObject | undefined> {
     const { rounds, reinvocations } = this.#options
-    // All policies are matched with the object before any of them changes it.
+    // All policies are matched against the object before any of them changes it.
     const invocations: Invocation[] = []
     for (const matched of policies) {
       addAll(invocations, yield* this.#invocationsOf(matched))
       yield* this.#turn()
     }
-    // Other plugins changed what the policies had left.
+    // Other plugins changed the object after the policies had run.
     if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object))
       reinvocations.require()
     for (const invocation of invocations) {
@@ -117,7 +116,7 @@ class Review {
       }
     }
     if (this.#faults.length > 0) throw this.#denial()
-    // Even if nothing has changed, as upstream.
+    // As in kube-apiserver, this happens even if the mutations changed nothing.
     if (this.#isMutated) {
       reinvocations.require()
       rounds.needsSecond = true
@@ -159,7 +158,7 @@ class Review {
         })
       }
       yield* this.#orFault(policy, binding, find())
-      // Also after one that does not match: there may be thousands.
+      // Yield even after a binding that does not match, because there may be thousands.
       yield* this.#turn()
     }
   }
@@ -204,7 +203,10 @@ class Review {
     this.#isMutated = true
   }
 
-  /** A fault denies the request at the end, unless the policy ignores errors. */
+  /**
+   * Runs the work, and records its fault. The fault denies the request at the end, unless the
+   * policy ignores errors.
+   */
   *#orFault(
     policy: MutatingPolicy,
     binding: Binding | undefined,
@@ -230,7 +232,7 @@ class Review {
     }
   }
 
-  /** Fails with a MutationFault. */
+  /** Returns whether the match conditions hold. Fails with a MutationFault. */
   *#matches(policy: MutatingPolicy, input: PolicyInput): MaybeAsync<boolean> {
     const request = this.#request
     const compiled = yield* awaitMaybe(policy.compiled())
@@ -242,7 +244,10 @@ class Review {
     return matches
   }
 
-  /** Fails with a MutationFault, or with an ApiError whatever the failurePolicy is. */
+  /**
+   * Applies one mutation. Fails with a MutationFault, or with an ApiError whatever the
+   * failurePolicy.
+   */
   *#mutate(
     object: KubeObject,
     { policy, mutation, resource, params }: Mutating,
@@ -296,15 +301,15 @@ type Mutating = {
   readonly params: Params
 }
 
-/** Unique among all invocations of a request. */
+/** Returns a key that is unique among all invocations of a request. */
 function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string {
   const { namespace = '', name = '' } = params?.object.metadata ?? {}
   return [policy.name, binding.name, namespace, name].join('/')
 }
 
 /**
- * Upstream converts only from the version of the request: a policy for another version of a
- * built-in kind fails.
+ * Returns the error for a policy that asks for another version of a built-in kind. As in
+ * kube-apiserver, which converts only from the version of the request, such a policy fails.
  */
 const unknownConversion = (from: Resource, to: Resource): string =>
   `converting (${from.version}.${from.kind}) to (${to.version}.${to.kind}): unknown conversion`

@@ -1,6 +1,6 @@
 /**
- * The JSON of a value that an expression of a mutating policy made, with the limits and refusals of
- * Go's conversion.
+ * Converts a value that an expression of a mutating policy constructed to JSON, with the limits and
+ * errors of Go's conversion.
  */
 import type { Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -20,16 +20,16 @@ import {
   type Value,
 } from '../../objects/cel/values.ts'
 
-/** Characters of what one mutation makes: as many as a request may have. */
+/** Maximum size of the result of one mutation in characters, the same as for a request. */
 const CHARACTERS_MAX = 3 * 1024 * 1024
-/** Quotes, colon and comma around a member, or the least that an item takes. */
+/** Characters charged for each member or item: quotes, colon and comma around a member. */
 const MEMBER_CHARACTERS = 4
 
-/** The mutation cannot be made, and the failurePolicy decides. */
+/** Thrown if a mutation cannot be made. The failurePolicy decides what happens to the request. */
 export class MutationFault extends Error {}
 
 /**
- * A value that Go leaves as it is where it converts an object, so that it fits no field of a known
+ * A value that Go does not convert when it converts an object, so that it fits no field of a known
  * type.
  */
 export type ForeignValue = {
@@ -39,23 +39,24 @@ export type ForeignValue = {
 }
 
 /**
- * Where a value stands: an object may hold a list or a map, but not a list or a map another one.
+ * The container of a value. An object may hold a list or a map, but a list or map may not hold
+ * another.
  */
 type Holder = 'object' | 'literal' | 'anything'
 
-/** Converts one result. Fails with a MutationFault. */
+/** Converts one result to JSON. Fails with a MutationFault. */
 export class NativeValues {
-  /** In the order in which they were found. */
+  /** Foreign values, in the order in which they were found. */
   readonly foreign: ForeignValue[] = []
   readonly #path: (string | number)[] = []
   #left = CHARACTERS_MAX
 
-  /** Of an apply configuration. Its integers are not limited to what a JSON number carries. */
+  /** Converts an apply configuration. Its integers may exceed what a JSON number carries. */
   appliedOf(value: Value): Json {
     return this.#convert(value, 'object')
   }
 
-  /** Of the value of a JSON patch. */
+  /** Converts the value of a JSON patch operation. */
   patchOf(value: Value): Json {
     return this.#convert(value, 'anything')
   }
@@ -132,7 +133,9 @@ export class NativeValues {
     throw new MutationFault(`type conversion error from '${name}' to '*structpb.Value'`)
   }
 
-  /** A part of the object, which may be large and may be used many times. */
+  /**
+   * Charges the characters of a part of the object, which may be large and may be used many times.
+   */
   #counted(json: Json): Json {
     if (typeof json === 'string') return this.#text(json)
     this.#spend(MEMBER_CHARACTERS)
@@ -154,7 +157,7 @@ export class NativeValues {
   #spend(characters: number): void {
     this.#left -= characters
     if (this.#left < 0)
-      throw new MutationFault(`a mutation may make at most ${CHARACTERS_MAX} characters of JSON`)
+      throw new MutationFault(`a mutation may produce at most ${CHARACTERS_MAX} characters of JSON`)
   }
 }
 
@@ -164,7 +167,7 @@ function isForeign(value: Value, holder: Holder): boolean {
   return holder === 'literal' && (isList(value) || isMap(value))
 }
 
-/** In a JSON patch, an integer that a JSON number cannot carry is a text. */
+/** Converts an integer. In a JSON patch, an integer that a JSON number cannot carry is a string. */
 function integer(value: bigint, holder: Holder): Json {
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number

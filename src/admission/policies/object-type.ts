@@ -1,6 +1,6 @@
 /**
- * The CEL types of objects, for type checks, as upstream derives them from published schemas:
- * fields whose schema has no type, such as quantities, cannot be named at all.
+ * Builds the CEL types of objects for type checks. As in kube-apiserver, they are derived from
+ * published schemas: expressions cannot use a field whose schema has no type, such as a quantity.
  */
 import { lazyStruct } from '../../objects/cel/schema-type.ts'
 import {
@@ -20,14 +20,17 @@ import type { Resource } from '../../registry/resource.ts'
 import type { Schema, Struct } from '../../objects/schema/schema.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 
-/** The type of the objects of a resource. Its parts are named after the kind. */
+/** Returns the type of the objects of a resource. Nested types are named after the kind. */
 export function objectTypeOf({ kind, shape: { struct } }: Resource): Type | undefined {
   if (struct.open === undefined) return structType(struct, kind, new Set())
   const metadata = struct.byName.get('metadata')?.schema
   return structuralType({ ...struct.open(), isEmbedded: true }, kind, metadata)
 }
 
-/** `above`: the structs that contain it. One that contains itself has no fields there. */
+/**
+ * Returns the type of a struct. `above` has the structs that contain it; a struct inside itself has
+ * no fields there.
+ */
 function structType(struct: Struct, name: string, above: ReadonlySet<Struct>): Type {
   if (above.has(struct))
     return lazyStruct(name, { has: () => false, keys: () => [], typeOf: () => undefined })
@@ -54,7 +57,7 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
       const value = schemaType(schema.of, `${name}.@elem`, above)
       return value && map(string, value)
     }
-    // It is published as an object without fields.
+    // A raw field is published as an object without fields.
     case 'raw':
       return lazyStruct(name, { has: () => false, keys: () => [], typeOf: () => undefined })
     case 'any':
@@ -80,8 +83,8 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
 }
 
 /**
- * `metadata`: the schema of metadata, which custom and embedded objects have, whatever their own
- * schema says.
+ * Returns the type of a custom schema. `metadata` is the schema of metadata, which custom and
+ * embedded objects have whatever their own schema says.
  */
 function structuralType(
   schema: Structural,

@@ -1,4 +1,4 @@
-/** The parameters that a binding refers to. */
+/** Reads the parameters that a binding refers to. */
 import type { KubeObject } from '../../api/object.ts'
 import { type MaybePromise, thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -6,12 +6,14 @@ import type { Struct } from '../../objects/schema/schema.ts'
 import type { Objects } from '../../api/object-access.ts'
 import type { ParamKind, ParamRef } from './policy.ts'
 
-/** Faults of a policy or a binding, which the failurePolicy decides about. */
+/**
+ * Thrown for a fault of a policy or binding. The failurePolicy decides what happens to the request.
+ */
 export class ConfigurationFault extends Error {}
 
 /**
- * Of several resources with the kind, that of the objects themselves. Fails with a
- * ConfigurationFault.
+ * Returns the resource of the parameters. If several resources have the kind, this is the one that
+ * stores objects. Fails with a ConfigurationFault.
  */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
@@ -28,8 +30,8 @@ export function paramResource(
 export type Param = { readonly object: KubeObject; readonly struct: Struct }
 
 /**
- * No parameters: the binding does not apply. There may be thousands: each is converted when it is
- * asked for. Fails with a ConfigurationFault.
+ * Returns the parameters. If there are none, the binding does not apply. There may be thousands, so
+ * each is converted when it is read. Fails with a ConfigurationFault.
  */
 export function readParams(
   resource: Resource,
@@ -58,7 +60,7 @@ function* paramsIn(found: ParamLoaders, resource: Resource): Generator<Param> {
     yield { object: { ...decoded(), apiVersion, kind }, struct: shape.struct }
 }
 
-/** The namespace of the parameters; empty: they are in none. */
+/** Returns the namespace of the parameters. Empty if they are cluster-scoped. */
 function placeOf({ isNamespaced }: Resource, ref: ParamRef, namespace: string): string {
   if (!isNamespaced) {
     if (ref.namespace === '') return ''

@@ -1,5 +1,6 @@
 /**
- * JSONPatch: applies the operations that an expression constructed to the object of the request.
+ * Patches of the type JSONPatch: applies the operations that an expression constructed to the
+ * object of the request.
  */
 import { internalError } from '../../api/errors.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -28,14 +29,14 @@ import { MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
 /**
- * Characters of a patched object, which is decoded in one turn of the event loop. Etcd takes 1.5
- * MB.
+ * Maximum size of a patched object in characters, because it is decoded in one tick of the event
+ * loop. etcd accepts 1.5 MB.
  */
 const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
 
 /**
- * The object itself if a test does not hold. Fails with a MutationFault, or with an InternalError
- * whatever the failurePolicy is.
+ * Returns the patched object, or the object itself if a test operation fails. Fails with a
+ * MutationFault, or with an InternalError whatever the failurePolicy.
  */
 export function* patchObject(
   result: Result,
@@ -61,7 +62,7 @@ export function* patchObject(
   }
 }
 
-/** A custom kind stays in its version: upstream cannot convert what says another one. */
+/** Rejects a custom object that names another version, which kube-apiserver cannot convert. */
 function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject): void {
   const given = textOf(patched.members()?.get('apiVersion'))
   if (given === '' || given === apiVersion || textOf(patched.members()?.get('kind')) !== kind)
@@ -72,7 +73,7 @@ function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject)
   )
 }
 
-/** Empty if it is no text. */
+/** Returns the string in a node. Empty if it is not a string. */
 function textOf(node: JsonNode | null | undefined): string {
   const value: unknown = node === null || node === undefined ? '' : JSON.parse(node.print())
   return typeof value === 'string' ? value : ''
@@ -83,7 +84,7 @@ function decoded(text: string, expected: MutatedKind['expected']): KubeObject {
     throw new MutationFault('JSON Patch: the patched object is too large')
   const made = decodePatched(text, expected)
   if ('fault' in made) throw internalError(made.fault)
-  // A custom kind is pruned instead.
+  // Unknown fields of a custom kind are pruned instead.
   if (made.strictFaults.length > 0 && expected.shape.custom === undefined) {
     throw internalError(`strict decoding error: ${strictText([], made.strictFaults)}`)
   }

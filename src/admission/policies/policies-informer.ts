@@ -1,6 +1,7 @@
 /**
- * The index of policies, kept current by watches of the cache. A write of a policy or a binding is
- * answered only when the index has it (`informedStore`); upstream's is up to a second behind.
+ * Keeps the index of policies current with watches of the cache. The response to a write of a
+ * policy or binding is sent only when the index has it (`informedStore`). kube-apiserver's index is
+ * up to a second behind.
  */
 import {
   type InformerAccess,
@@ -20,7 +21,7 @@ export type PoliciesInformerOptions<C> = {
   readonly type: PolicyType
   readonly compile: Compile<C>
   readonly index: PolicyIndex<C>
-  /** Undefined: the resource is not served. */
+  /** Returns access to a resource, or undefined if it is not served. */
   readonly accessOf: (resource: PolicyResource) => InformerAccess | undefined
   readonly log: Log
 }
@@ -36,8 +37,8 @@ export class PoliciesInformer<C> implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all policies and bindings are in the index. To be awaited before the first
-   * request is accepted.
+   * Resolves when all policies and bindings are in the index. Await it before accepting the first
+   * request.
    */
   async start(): Promise<void> {
     const { index, type, compile } = this.#options
@@ -57,7 +58,7 @@ export class PoliciesInformer<C> implements AsyncDisposable {
   }
 
   /**
-   * A store for a resource whose writes return when they are in force; undefined: it is none of
+   * Returns a store whose writes return when they are in force. Undefined if the resource is not of
    * this type.
    */
   informedStore(plural: string, store: ObjectStore): ObjectStore | undefined {

@@ -1,4 +1,4 @@
-/** All policies that have bindings, found by what they match. */
+/** Index of all policies that have bindings, found by what they match. */
 import type { Registry } from '../../registry/registry.ts'
 import type { Attributes } from '../admission.ts'
 import type { MatchCriteria } from '../match/criteria.ts'
@@ -8,14 +8,14 @@ import type { Binding, Policy } from './policy.ts'
 
 export type PolicyType = 'validating' | 'mutating'
 
-/** Sorted by name. */
+/** A policy with its bindings, sorted by name. */
 export type BoundPolicy<C> = {
   readonly policy: Policy<C>
   readonly criteria: MatchCriteria
   readonly bindings: readonly Binding[]
 }
 
-/** `C`: what the expressions of a policy are compiled to. */
+/** Index of policies whose expressions are compiled to `C`. */
 export class PolicyIndex<C> {
   readonly #policies = new Map<string, Policy<C>>()
   readonly #bindings = new Map<string, Binding>()
@@ -26,7 +26,8 @@ export class PolicyIndex<C> {
   readonly #onUnbound: (binding: Binding) => void
 
   /**
-   * `type`: of the policies, for messages. `onUnbound`: a binding no longer exists, or was changed.
+   * Creates an empty index. `type` is used in messages. `onUnbound` is called when a binding was
+   * deleted or changed.
    */
   constructor(
     type: PolicyType,
@@ -42,7 +43,7 @@ export class PolicyIndex<C> {
     this.#onUnbound = onUnbound
   }
 
-  /** Undefined: it was deleted. A policy whose spec is the same stays compiled. */
+  /** Sets a policy. Undefined deletes it. A policy whose spec is unchanged stays compiled. */
   setPolicy(name: string, policy: Policy<C> | undefined): void {
     this.#unreadable.policies.delete(name)
     if (policy === undefined) this.#policies.delete(name)
@@ -60,7 +61,7 @@ export class PolicyIndex<C> {
     this.#isChanged = true
   }
 
-  /** It cannot be decoded: its last known state stays in force. */
+  /** Records that an object cannot be decoded. Its last known state stays in force. */
   setUnreadable(what: 'policies' | 'bindings', name: string): void {
     const known = what === 'policies' ? this.#policies : this.#bindings
     if (!known.has(name)) this.#unreadable[what].add(name)
@@ -72,7 +73,7 @@ export class PolicyIndex<C> {
   }
 
   /**
-   * The policies whose rules match the request, sorted by name. Fails with a 403 if not all
+   * Returns the policies whose rules match the request, sorted by name. Fails with a 403 if not all
    * policies and bindings are known.
    */
   candidates(attributes: Attributes): readonly Candidate<BoundPolicy<C>>[] {

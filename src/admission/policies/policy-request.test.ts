@@ -11,7 +11,7 @@ import { ConditionMetrics } from '../match/condition-metrics.ts'
 import { ConfigurationFault } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 
-/** How the conversion for a policy fails if its webhook fails so. */
+/** Returns the error of a conversion whose webhook fails with the cause. */
 async function failureAfter(cause: Error): Promise<unknown> {
   const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
   const resource = { ...write.resource, versions: { conversionWebhook: {} } }
@@ -39,11 +39,11 @@ async function failureAfter(cause: Error): Promise<unknown> {
   return assert.fail('it was converted')
 }
 
-test('a conversion that fails is left to the failurePolicy', async () => {
+test('failurePolicy applies to a conversion that fails', async () => {
   assert.ok((await failureAfter(new Error('connection refused'))) instanceof ConfigurationFault)
 })
 
-test('a conversion that a limit of this server ended is not', async () => {
+test('failurePolicy does not apply to a conversion that a limit of this server ended', async () => {
   const codes = []
   for (const limit of [new BusyError(), new TooLargeError('all'), new TooLargeError('answer')]) {
     const error = await failureAfter(limit)

@@ -38,7 +38,7 @@ import { ConfigurationFault, type Param, readParams } from './params.ts'
 import type { Binding } from './policy.ts'
 import { namespaceValue, type ObjectValues, RequestValues } from './request-values.ts'
 
-/** As for other requests that are too many. */
+/** Retry-After when too many calls are in progress, as for other rejected requests. */
 const RETRY_SECONDS = 1
 
 export type PolicyRequestOptions = {
@@ -46,7 +46,7 @@ export type PolicyRequestOptions = {
   readonly registry: Parameters<typeof equivalentsOf>[0]
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
   readonly convertByWebhook: ConvertByWebhook
-  /** The variables `authorizer` and `authorizer.requestResource` of a request. */
+  /** Returns the variables `authorizer` and `authorizer.requestResource` of a request. */
   readonly authorizerOf: (
     context: Attributes['context'],
     requestResource: CheckedResource,
@@ -56,20 +56,23 @@ export type PolicyRequestOptions = {
   readonly conditionMetrics: Pick<ConditionMetrics, 'observePolicy'>
 }
 
-/** Undefined: `params` is not declared. Null: it is null. */
+/** Value of `params` in an evaluation. Undefined if `params` is not declared. */
 export type Params = Param | null | undefined
 
 export class PolicyRequest {
   readonly attributes: Attributes
-  /** Of what its expressions may wait for. */
+  /** Callbacks for evaluations. They also end an evaluation if the request is canceled. */
   readonly #tools: Required<TurnTools>
   readonly #options: PolicyRequestOptions
   #values: RequestValues
-  /** Of all evaluations together: none of them needs to be long. */
+  /**
+   * Shared by all evaluations of the request, because many short ones can block the event loop
+   * together.
+   */
   readonly #slices = new Slices()
   #authorizer: Activation | undefined
   #equivalents: readonly Resource[] | undefined
-  /** Null: the object is in none, or is a namespace itself. */
+  /** Namespace of the object. Null if the object is cluster-scoped, or a namespace itself. */
   #namespace: KubeObject | null | undefined
   #namespaceValue: Result | undefined
 
@@ -89,13 +92,14 @@ export class PolicyRequest {
   }
 
   /**
-   * Expressions see this object from now on. Whether policies match was decided by the first one.
+   * Sets the object that expressions see from now on. Whether policies match was decided with the
+   * original object.
    */
   set object(object: KubeObject) {
     this.#values = this.#values.with(object)
   }
 
-  /** Runs expressions of a policy; a promise only if they take more than one turn. */
+  /** Runs expressions of a policy. Returns a promise only if they take more than one slice. */
   run<T>(
     policy: { readonly name: string },
     work: (running: EvaluationContext) => Turns<T>,
@@ -115,8 +119,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Lets the event loop go on if this took long; undefined: it did not. Fails if the request was
-   * cancelled.
+   * Yields to the event loop if this slice is over, and returns undefined otherwise. Fails if the
+   * request was canceled.
    */
   turn(): Promise<void> | undefined {
     if (!this.#slices.isOver) return undefined
@@ -124,7 +128,10 @@ export class PolicyRequest {
     return this.#slices.turn()
   }
 
-  /** Fails with a ConfigurationFault, such as for a namespace that does not exist. */
+  /**
+   * Returns whether the selectors match. Fails with a ConfigurationFault, for example if the
+   * namespace does not exist.
+   */
   *isSelected(criteria: MatchCriteria): MaybeAsync<boolean> {
     try {
       if (
@@ -152,7 +159,8 @@ export class PolicyRequest {
   }
 
   /**
-   * `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault.
+   * Returns the parameters of a binding. `resource` is their resource, or undefined if the policy
+   * has no paramKind. Fails with a ConfigurationFault.
    */
   paramsOf({ paramRef }: Binding, resource: Resource | undefined): MaybePromise<Iterable<Params>> {
     if (resource === undefined) return [undefined]
@@ -162,8 +170,8 @@ export class PolicyRequest {
   }
 
   /**
-   * `resource`: in the version that the policy asks for. Fails like `objectsIn`, and with NotFound
-   * if the namespace does not exist.
+   * Returns the input of the expressions. `resource` is in the version that the policy asks for.
+   * Fails like `objectsIn`, and with NotFound if the namespace does not exist.
    */
   input(resource: Resource, params: Params): MaybePromise<PolicyInput> {
     return resource === this.attributes.resource && this.#namespace !== undefined
@@ -180,8 +188,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a
-   * limit of this server ended its call.
+   * Returns the objects in the version of a resource. Fails with a ConfigurationFault if a webhook
+   * cannot convert them, and with an ApiError if a limit of this server ended its call.
    */
   *objectsIn(resource: Resource): MaybeAsync<ObjectValues> {
     try {
@@ -190,15 +198,18 @@ export class PolicyRequest {
       if (!(error instanceof ApiError)) throw error
       const message = `failed to convert object version: ${error.message}`
       const limit = error.cause instanceof WebhookError ? error.cause.limit : undefined
-      // It says nothing about the policy or the webhook, so that failurePolicy must not open what
-      // the policy guards.
+      // A limit of this server says nothing about the policy or the webhook. The failurePolicy must
+      // not let the request pass because of it.
       if (limit === 'busy') throw tooManyRequests(message, RETRY_SECONDS)
       if (limit === 'answer') throw internalError(message, error)
       throw new ConfigurationFault(message, { cause: error })
     }
   }
 
-  /** The variable `request`; `matched`: the resource in the version that the policy asks for. */
+  /**
+   * Returns the variable `request`. `matched` is the resource in the version that the policy asks
+   * for.
+   */
   requestAs(matched: Resource): Result {
     return this.#values.requestAs(matched)
   }
@@ -222,7 +233,7 @@ type LaterInput = {
   readonly params: Params
 }
 
-/** Makes what only some expressions use when the first of them does. */
+/** Builds values that only some expressions use when the first expression reads them. */
 class LazyInput implements PolicyInput {
   readonly object: Result
   readonly oldObject: Result

@@ -1,4 +1,4 @@
-/** A validating or mutating policy and its bindings, as far as requests need them. */
+/** A validating or mutating policy and its bindings, with the parts that requests need. */
 import type { Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -18,10 +18,10 @@ export class Policy<C> {
   readonly name: string
   readonly #uid: string | undefined
   readonly criteria: MatchCriteria
-  /** Whether errors are ignored; else they deny the request. */
+  /** Whether errors are ignored. If not, they deny the request. */
   readonly ignoresErrors: boolean
   readonly paramKind: ParamKind | undefined
-  /** reinvocationPolicy IfNeeded, which only mutating policies have. */
+  /** Whether reinvocationPolicy is IfNeeded, which only mutating policies have. */
   readonly isReinvoked: boolean
   readonly #spec: Fields
   readonly #compile: Compile<C>
@@ -43,15 +43,16 @@ export class Policy<C> {
   }
 
   /**
-   * By what it says, not by its generation: after a restore of etcd the same one may mean another
-   * spec.
+   * Returns whether the specs are the same. Comparing generations is not enough: after a restore of
+   * etcd, the same generation may have another spec.
    */
   isSameAs(other: Policy<C>): boolean {
     return this.#uid === other.#uid && isSame(this.#spec, other.#spec)
   }
 
   /**
-   * Compiled when the first request matches, and then kept. A promise only while that takes long.
+   * Returns the compiled expressions. They are compiled when the first request matches, and then
+   * kept. Returns a promise only while a long compilation runs.
    */
   compiled(): MaybePromise<C> {
     if (this.#compiled !== undefined) return this.#compiled
@@ -70,11 +71,11 @@ export class Policy<C> {
 }
 
 export type ParamRef = {
-  /** Empty: `selector` decides. */
+  /** Name of the parameter. Empty if `selector` decides. */
   readonly name: string
-  /** Undefined: there is none, or it is not valid. */
+  /** Requirements on labels. Undefined if there is no selector, or if it is not valid. */
   readonly selector: readonly Requirement[] | undefined
-  /** Empty: the namespace of the request. */
+  /** Namespace of the parameters. Empty for the namespace of the request. */
   readonly namespace: string
   readonly deniesIfNone: boolean
 }
@@ -85,9 +86,9 @@ export type Binding = {
   readonly name: string
   readonly policyName: string
   readonly criteria: MatchCriteria
-  /** validationActions; empty for a mutating policy. */
+  /** The validationActions. Empty for a mutating policy. */
   readonly actions: readonly string[]
-  /** Undefined: `params` is null. */
+  /** Reference to the parameters. Undefined if `params` is null. */
   readonly paramRef: ParamRef | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the expressions of policies see of a request. Values are made when the first policy matches,
- * and shared by all of them.
+ * The values of a request that expressions of policies see. They are built when the first policy
+ * matches, and shared by all policies.
  */
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import {
@@ -40,7 +40,7 @@ export class RequestValues {
     this.#requests = requests
   }
 
-  /** The same request with another object. */
+  /** Returns the values of the same request with another object. */
   with(object: KubeObject): RequestValues {
     return new RequestValues(
       { ...this.#attributes, object },
@@ -49,12 +49,12 @@ export class RequestValues {
     )
   }
 
-  /** The object and the old object in the version of the request. */
+  /** Object and old object in the version of the request. */
   get own(): ObjectValues {
     return (this.#own ??= this.#unconverted())
   }
 
-  /** The same in the version of this resource. */
+  /** Returns the object and the old object in the version of a resource. */
   objectsIn(resource: Resource): MaybePromise<ObjectValues> {
     if (resource === this.#attributes.resource) return this.own
     const known = this.#converted?.get(resource)
@@ -65,7 +65,10 @@ export class RequestValues {
     return made
   }
 
-  /** `matched`: the resource in the version that the policy asks for. */
+  /**
+   * Returns the value of `request`. `matched` is the resource in the version that the policy asks
+   * for.
+   */
   requestAs(matched: Resource): Result {
     const known = this.#requests.get(matched)
     if (known !== undefined) return known
@@ -99,7 +102,7 @@ export class RequestValues {
   }
 }
 
-/** Fields that are empty are absent, as in an AdmissionReview. */
+/** Returns the fields of `request`. Empty fields are absent, as in an AdmissionReview. */
 function requestFields(attributes: Attributes, matched: Resource): Fields {
   const { resource, subresource, name, operation, isDryRun, context } = attributes
   const fields: { [name: string]: Json } = {
@@ -136,8 +139,8 @@ const resourceFields = ({ group, version, plural }: Resource): Fields => ({
 })
 
 /**
- * These parts are declared. Values are as in JSON, whatever their declared types: times are
- * strings, and there is a `uid` but no `UID`.
+ * Returns the value of `namespaceObject`, for which these fields are declared. They are as in JSON,
+ * whatever their declared types: times are strings, and there is a `uid` but no `UID`.
  */
 export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
   const fields: { [name: string]: Json } = { metadata }

@@ -24,7 +24,7 @@ const resources = [
   ),
 ]
 
-/** What the real kube-controller-manager wrote (test/recorded/type-checking/record.ts). */
+/** Warnings written by the real kube-controller-manager (test/recorded/type-checking/record.ts). */
 const file: Json = JSON.parse(
   readFileSync(
     new URL('../../../test/recorded/type-checking/recorded.json', import.meta.url),
@@ -33,18 +33,21 @@ const file: Json = JSON.parse(
 )
 const recorded = isFields(file) ? file : {}
 
-/** Upstream's types have a number behind the kind, another one each time. */
+/**
+ * Removes the number that Kubernetes appends to the kind in names of types, because it differs each
+ * time.
+ */
 const numbered = (text: string): string => text.replaceAll(/\b([A-Z]\w*?)\d+(?=[.,)])/g, '$1')
 
 for (const [name, one] of Object.entries(cases)) {
-  test(`type check: ${name}`, async () => {
+  test(`a type check gives the recorded warnings: ${name}`, async () => {
     const { spec = {} } = policyOf(name, one)
     const warnings = await typeCheck({ spec }, resources)
     assert.deepEqual(warnings, JSON.parse(numbered(JSON.stringify(recorded[name]))))
   })
 }
 
-test('a policy of many long expressions is checked in turns', async () => {
+test('a policy with long expressions is checked in slices', async () => {
   const long = Array.from({ length: 2_000 }, () => 'object.spec.replicas == 1').join(' || ')
   const { spec = {} } = policyOf('long', {
     rules: cases['good']?.rules ?? [],
@@ -57,7 +60,7 @@ test('a policy of many long expressions is checked in turns', async () => {
 const ruleOf = (rule: object): Fields => ({ operations: ['*'], ...rule })
 const many = (prefix: string): string[] => Array.from({ length: 500 }, (_, at) => `${prefix}${at}`)
 
-test('a rule of many groups, versions and resources is looked at by what is served', async () => {
+test('a rule with many groups, versions and resources is checked against the served resources', async () => {
   const rule = ruleOf({
     apiGroups: [...many('g'), 'apps', ...many('g')],
     apiVersions: [...many('v'), 'v1'],
@@ -74,7 +77,7 @@ test('a rule of many groups, versions and resources is looked at by what is serv
   )
 })
 
-test('a kind that a rule names often counts as often', async () => {
+test('a kind that a rule names several times counts several times', async () => {
   const rules = [
     ruleOf({
       apiGroups: ['apps'],

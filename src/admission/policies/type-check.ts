@@ -1,7 +1,7 @@
 /**
  * Checks the expressions of a validating policy against the schemas of the kinds that it matches.
- * What it finds are warnings in the status of the policy, which kube-controller-manager writes
- * upstream; the policy is enforced whatever they say.
+ * The results are warnings in the status of the policy, which kube-controller-manager writes in
+ * Kubernetes. They do not affect whether the policy is enforced.
  */
 import {
   type Fields,
@@ -21,19 +21,19 @@ import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { objectTypeOf } from './object-type.ts'
 
 /**
- * Kinds of one rule that are looked at, as upstream; later rules are not looked at then. One that
- * is named twice counts twice.
+ * Maximum number of kinds of one rule that are checked, as in Kubernetes. A rule that reaches it
+ * also ends the search in later rules. A kind that is named twice counts twice.
  */
 const KINDS_MAX = 10
 /**
- * Of all warnings together: with them the policy still has to fit into etcd. Upstream has no limit,
- * and cannot store the status then.
+ * Limit for all warnings together, so that the policy with its warnings fits into etcd. Kubernetes
+ * has no limit, and cannot store the status if there are too many.
  */
 const WARNINGS_CHARACTERS_MAX = 128 << 10
 
 export type ExpressionWarning = { readonly fieldRef: string; readonly warning: string }
 
-/** `resources`: all that are served. Takes its time in turns of the event loop. */
+/** Resolves to the warnings. `resources` are all that are served. Runs in slices. */
 export const typeCheck = (
   { spec }: Pick<KubeObject, 'spec'>,
   resources: readonly Resource[],
@@ -76,7 +76,10 @@ function* check(
 
 type Kind = { readonly shown: string; readonly environment: Environment }
 
-/** The variables of the policy have the types that their expressions have for this kind. */
+/**
+ * Returns the environment for one kind. The variables of the policy have the types that their
+ * expressions have for this kind.
+ */
 function* environmentOf(
   spec: Fields,
   types: { readonly object: Type; readonly params: Type | undefined },
@@ -91,7 +94,7 @@ function* environmentOf(
   return environment
 }
 
-/** Empty: there is none, or no room for it. */
+/** Returns the warning for an expression. Empty if there is none, or if there is no room for it. */
 function* warningOf(
   text: string,
   kinds: readonly Kind[],
@@ -102,7 +105,7 @@ function* warningOf(
   for (const { shown, environment } of kinds) {
     if (left <= 0) break
     const compiled = yield* compileInTurns(text, environment, slice)
-    // What cannot be planned fails only when it is evaluated.
+    // An expression that cannot be planned fails only when it is evaluated.
     if (!('fault' in compiled) || compiled.stage !== 'compilation') continue
     const warning = `${shown}: ${compiled.fault}\n`.slice(0, left)
     found.push(warning.toWellFormed())
@@ -111,7 +114,7 @@ function* warningOf(
   return found.join('\n')
 }
 
-/** Undefined: there is no such kind, or the policy has none. */
+/** Returns the type of `params`. Undefined if the kind is unknown, or if the policy has none. */
 function paramsType(
   { apiVersion, kind }: Fields,
   resources: readonly Resource[],
@@ -121,8 +124,8 @@ function paramsType(
 }
 
 /**
- * Sorted by group, version and kind. Rules with wildcards for groups or versions are passed over,
- * and so are subresources.
+ * Returns the kinds to check, sorted by group, version and kind. Rules with wildcards for groups or
+ * versions are skipped, and so are subresources.
  */
 function* kindsToCheck(
   spec: Fields,
@@ -143,7 +146,8 @@ function* kindsToCheck(
 }
 
 /**
- * A resource by the texts of a rule that name it. `times`: how often the last of them stands there.
+ * A resource with the strings of a rule that name it. `times` is how often the rule contains the
+ * plural.
  */
 type NamedResource = {
   readonly resource: Resource
@@ -154,9 +158,9 @@ type NamedResource = {
 }
 
 /**
- * In the order in which upstream finds them: for each group, each version and each plural, sorted.
- * A rule may have thousands of each, most of which name nothing, so it is looked at what each
- * resource is named by.
+ * Returns the resources that a rule names, in the order in which Kubernetes finds them: sorted by
+ * group, then version, then plural. A rule may list thousands of each, most of which name nothing,
+ * so the search starts from the resources.
  */
 function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedResource[] {
   const groups = new Set(textsOf(rule['apiGroups']))
@@ -167,7 +171,7 @@ function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedRe
   const found = resources.flatMap((resource) => {
     const { version } = resource
     if (!versions.has(version)) return []
-    // Upstream's mapper takes an empty group for any.
+    // In Kubernetes' REST mapper, an empty group means any group.
     const inGroups = [...new Set(['', resource.group])].filter((group) => groups.has(group))
     const names = [...new Set([resource.plural, resource.discovery.singular])].flatMap(
       (name) => byName.get(name) ?? [],

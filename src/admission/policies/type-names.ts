@@ -1,7 +1,7 @@
 /**
- * The types of objects that an expression constructs are named after the fields they stand in:
- * `Object.spec.template` is the type of the field `template` of an `Object.spec`. Nothing checks
- * that before the evaluation.
+ * Checks the names of types that an expression constructs. They are named after the fields that
+ * they are in: `Object.spec.template` is the type of the field `template` of an `Object.spec`.
+ * Nothing checks this before the evaluation.
  */
 import { quote } from '../../api/quote.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
@@ -14,7 +14,7 @@ import {
   type Value,
 } from '../../objects/cel/values.ts'
 
-/** A line for each object with another name; empty: there is none. */
+/** Returns a line for each object whose type has a wrong name. Empty if there is none. */
 export function typeNameFaults(object: ConstructedStruct): string {
   const faults = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   visit(object, object.typeName, faults)

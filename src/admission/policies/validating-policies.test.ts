@@ -78,7 +78,7 @@ const configMap = (data: Fields = { a: '1' }) =>
 const denied = (why: string): string =>
   `422 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p'${why}`
 
-test('a policy denies, by the reason of its validation', async () => {
+test('a policy denies with the reason of its validation', async () => {
   const validations = [{ expression: "object.data.a == '2'", message: 'two', reason: 'Forbidden' }]
   const plugin = pluginWith({ validations })
   assert.equal(
@@ -90,7 +90,7 @@ test('a policy denies, by the reason of its validation', async () => {
   assert.equal(plugin.validate?.(secret), undefined)
 })
 
-test('a binding may warn and audit', async () => {
+test('a binding can warn and audit', async () => {
   const write = configMap()
   const plugin = pluginWith(
     {
@@ -121,7 +121,7 @@ test('a binding may warn and audit', async () => {
   ])
 })
 
-test('parameters that change and vanish count with the next request', async () => {
+test('changed and missing parameters apply to the next request', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
   const validations = [
@@ -146,7 +146,7 @@ test('parameters that change and vanish count with the next request', async () =
   )
 })
 
-test('a fault of the configuration denies, unless errors are ignored', async () => {
+test('a fault of the configuration denies the request, unless errors are ignored', async () => {
   const spec = {
     paramKind: { apiVersion: 'v1', kind: 'Nothing' },
     validations: [{ expression: 'true' }],
@@ -188,7 +188,7 @@ test('an object that cannot be converted is a fault of the configuration', async
   )
 })
 
-test('a policy of other namespaces or other objects costs no evaluation, and counts when their labels change', async () => {
+test('a policy is evaluated only if its selectors match the current labels of namespace and object', async () => {
   const validations = [{ expression: 'false', message: 'no' }]
   const everything = [
     { apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' },
@@ -224,7 +224,7 @@ test('a policy of other namespaces or other objects costs no evaluation, and cou
   assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)
 })
 
-test('others get their turns between thousands of parameters, and a request that was cancelled ends there', async () => {
+test('thousands of parameters do not block the event loop, and a canceled request ends between them', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
   const validations = [{ expression: "params.metadata.name.startsWith('q')" }]
@@ -248,7 +248,7 @@ test('others get their turns between thousands of parameters, and a request that
   assert.equal(await admit(plugin, { ...configMap(), context }), '503 the request was cancelled')
 })
 
-test('a policy that cannot be decoded stays in force as it was, and stops writes if nothing is known of it', async () => {
+test('a policy that cannot be decoded stays in force as it was, and blocks writes if it is unknown', async () => {
   const plugin = pluginWith({ validations: [{ expression: 'false', message: 'no' }] })
   plugin.index.setUnreadable('policies', 'p')
   plugin.index.setUnreadable('bindings', 'b')
@@ -265,7 +265,7 @@ test('a policy that cannot be decoded stays in force as it was, and stops writes
   assert.equal(await admit(plugin, repair), object)
 })
 
-test('bindings that do not match give others their turns', async () => {
+test('bindings that do not match do not block the event loop', async () => {
   const plugin = pluginWith({ validations: [{ expression: 'true' }] })
   for (let at = 0; at < 20_000; at++) {
     const matchResources = { resourceRules: [{ ...resourceRules[0], resourceNames: [`x${at}`] }] }

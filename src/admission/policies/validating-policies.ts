@@ -1,7 +1,7 @@
 /**
- * The ValidatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings
- * match a request, and denies, warns or audits as the bindings say. Of several denials the first
- * one is reported, by the names of policies and bindings.
+ * The ValidatingAdmissionPolicy plugin. It evaluates all policies whose rules, selectors and
+ * bindings match a request, and denies, warns or audits as the bindings say. If there are several
+ * denials, the first one is reported, in the order of the names of policies and bindings.
  */
 import { deniedByPolicy } from '../../api/errors.ts'
 import {
@@ -49,18 +49,18 @@ export function createValidatingPolicies(options: ValidatingPoliciesOptions): Pl
 
 type MatchedPolicy = Candidate<BoundPolicy<CompiledPolicy>>
 
-/** The values to be published, by key. */
+/** Audit annotations to publish: the values of each key. */
 type Annotations = Map<string, Set<string>>
 
 type Denial = {
   readonly policy: ValidatingPolicy
-  /** Undefined: the policy itself has a fault. */
+  /** Binding that caused the denial. Undefined if the policy itself has a fault. */
   readonly binding: Binding | undefined
   readonly message: string
   readonly reason: string
 }
 
-/** The evaluation of all matching policies on one request. */
+/** Evaluates all matching policies on one request. */
 class Review {
   readonly #attributes: Attributes
   readonly #options: ValidatingPoliciesOptions
@@ -73,7 +73,7 @@ class Review {
     this.#request = new PolicyRequest(attributes, options)
   }
 
-  /** Fails with an ApiError if the request is denied. */
+  /** Evaluates the policies. Fails with an ApiError if the request is denied. */
   *run(policies: readonly MatchedPolicy[]): MaybeAsync<void> {
     for (const matched of policies) yield* this.#review(matched)
     const [first] = this.#denials
@@ -98,7 +98,7 @@ class Review {
         policy.paramKind && paramResource(policy.paramKind, this.#options.resourcesOf)
       for (const binding of bindings) {
         yield* this.#reviewBound(matched, binding, { paramKind, annotations })
-        // Also after one that does not match: there may be thousands.
+        // Yield even after a binding that does not match, because there may be thousands.
         yield* this.#turn()
       }
     } catch (error) {
@@ -132,7 +132,9 @@ class Review {
     }
   }
 
-  /** A fault of the configuration denies the request, unless the policy ignores errors. */
+  /**
+   * Records a fault of the configuration. It denies the request, unless the policy ignores errors.
+   */
   #fail(policy: ValidatingPolicy, binding: Binding | undefined, error: unknown): void {
     if (!(error instanceof ConfigurationFault)) throw error
     if (policy.ignoresErrors) return
@@ -146,7 +148,7 @@ class Review {
     params: Params,
   ): MaybePromise<Evaluation> {
     const compiled = policy.compiled()
-    // The next time it is there.
+    // Once the promise has resolved, `compiled` returns a value.
     if (compiled instanceof Promise)
       return compiled.then(() => this.#evaluate(policy, resource, params))
     const input = this.#request.input(resource, params)
@@ -247,7 +249,7 @@ function textOf({ policy, binding, message }: Denial): string {
   return `ValidatingAdmissionPolicy '${policy.name}'${by} denied request: ${message}`
 }
 
-/** As Go prints it. */
+/** Prints the audit annotation of a failed validation as Go does. */
 function failureText({ name, policyName, actions }: Binding, message: string, at: number): string {
   const [reported, policy, binding] = [message, policyName, name].map(printString)
   const listed = actions.map(printString).join(',')

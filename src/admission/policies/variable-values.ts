@@ -1,6 +1,6 @@
 /**
- * The values of a policy's variables on one request: each is evaluated when an expression first
- * reads it, and at most once.
+ * Values of a policy's variables for one request. Each is evaluated when an expression first reads
+ * it, and at most once.
  */
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -11,7 +11,7 @@ import { CelError, LazyStruct, type Result } from '../../objects/cel/values.ts'
 import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
 
-/** `slice`: of the expressions that read them. */
+/** Context of evaluations. `slice` is that of the expressions that read the variables. */
 export type VariablesRunning = { readonly slice: Slice; readonly tools: TurnTools }
 
 export class VariableValues extends LazyStruct {
@@ -22,7 +22,7 @@ export class VariableValues extends LazyStruct {
   readonly #values = new Map<string, MaybePromise<Result>>()
   #cost = 0
 
-  /** `activation`: the variables that all expressions have, and these. */
+  /** Creates the values. `activation` has the variables that all expressions have, and these. */
   constructor(
     variables: ReadonlyMap<string, Expression>,
     activation: Activation,
@@ -48,7 +48,7 @@ export class VariableValues extends LazyStruct {
     return value
   }
 
-  /** What was spent on variables since the last call. */
+  /** Returns the cost of variables since the last call. */
   takeCost(): number {
     const cost = this.#cost
     this.#cost = 0
@@ -68,7 +68,7 @@ export class VariableValues extends LazyStruct {
       return result
     }
     const { slice, tools } = this.#running
-    // An expression may read a thousand of them.
+    // An expression may read a thousand variables, so their evaluation has to yield.
     const begun = slice.isOver()
       ? program.start(this.#activation, EXPRESSION_COST_MAX)
       : program.begin(this.#activation, EXPRESSION_COST_MAX, slice)

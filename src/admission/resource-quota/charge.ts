@@ -1,6 +1,6 @@
 /**
- * What one write costs in one quota, and whether the quota allows it. The limits are those of the
- * quota's status, which a controller maintains.
+ * Computes what a write costs in a quota, and whether the quota allows it. The limits are those in
+ * the status of the quota, which a controller maintains.
  */
 import type { ApiError } from '../../api/errors.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -22,8 +22,8 @@ export type Charge = {
 }
 
 /**
- * What a write costs in a quota: nothing if the quota does not apply to it. An update costs what it
- * adds.
+ * Returns the cost of a write in a quota: nothing if the quota does not apply to it. An update
+ * costs what it adds.
  */
 export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
   const limited = limitedIn(quota, object, evaluator)
@@ -43,8 +43,8 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
 }
 
 /**
- * Why the quota cannot be evaluated: the object does not specify an amount, or its usage is not
- * counted yet. Checked before any amount.
+ * Returns why the quota cannot be evaluated: the object does not specify an amount, or its usage is
+ * not counted yet. Checked before any amount is compared.
  */
 export function unknownOf(
   quota: KubeObject,
@@ -62,7 +62,7 @@ export function unknownOf(
   return undefined
 }
 
-/** Why the quota does not allow a write with this cost; undefined if it does. */
+/** Returns why the quota does not allow a write with this cost, or undefined if it does. */
 export function excessOf(
   quota: KubeObject,
   { attributes }: Charge,
@@ -70,7 +70,7 @@ export function excessOf(
 ): ApiError | undefined {
   const { hard, used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
-  // A status reports what has already happened: it is charged, but not refused.
+  // A status reports what has already happened, so it is charged but never rejected.
   if (attributes.subresource === 'status') return undefined
   const exceeded = new Set<string>()
   for (const [resource, amount] of cost) {
@@ -83,7 +83,7 @@ export function excessOf(
   return refusal(attributes, `exceeded quota: ${name}, ${amounts}`)
 }
 
-/** The quota with a changed usage; the same object if nothing changes. */
+/** Returns the quota with changed usage, or the same object if nothing changes. */
 export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n = 1n): KubeObject {
   if (cost.size === 0) return quota
   const used = new Map(statusOf(quota).used)
@@ -96,7 +96,7 @@ export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n =
   return { ...quota, status: { ...fieldsOf(quota['status']), used: printResourceList(used) } }
 }
 
-/** The share that is used of the resource that is nearest to its limit. 1 is all of it. */
+/** Returns the used share of the resource that is nearest to its limit. 1 means all of it. */
 export function usedShare(quota: KubeObject): number {
   const { hard, used } = statusOf(quota)
   let share = 0
@@ -119,8 +119,8 @@ function statusOf({ status }: KubeObject): {
 }
 
 /**
- * Cached by identity: objects are immutable, and a quota is evaluated several times for each write
- * to its namespace.
+ * Amounts by the identity of their JSON. Objects are immutable, and a quota is evaluated several
+ * times for each write in its namespace.
  */
 const known = new WeakMap<object, ResourceList>()
 
@@ -132,8 +132,8 @@ function listOf(given: Json | undefined): ResourceList {
 }
 
 /**
- * The resources of such objects that the quota limits, sorted; none if the object is outside of its
- * scopes.
+ * Returns the resources of the object that the quota limits, sorted. Empty if the object is outside
+ * of the quota's scopes.
  */
 export function limitedIn(
   quota: KubeObject,

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaims are charged for storage, in total and per storage class. */
+/** Charges PersistentVolumeClaims for storage, in total and per storage class. */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { type ResourceList, largest, readResourceList } from '../../api/resource-list.ts'
@@ -13,11 +13,11 @@ const names: readonly string[] = [
   'count/persistentvolumeclaims',
   'requests.storage',
 ]
-/** Between the name of a storage class and the limited resource. */
+/** Text between the name of a storage class and the limited resource. */
 const ofClass = '.storageclass.storage.k8s.io/'
 
 export const createClaimEvaluator = (gates: Gates): Evaluator => ({
-  // The allocated resources of a claim, and its current attributes class, change with its status.
+  // The allocated resources of a claim and its current attributes class change with its status.
   isCharged: (attributes) =>
     isWritten(attributes) ||
     (attributes.subresource === 'status' && isChangedIn(attributes, gates)),
@@ -37,7 +37,7 @@ const isChangedIn = ({ object, oldObject }: Attributes, gates: Gates): boolean =
   gates.isOn('RecoverVolumeExpansionFailure') ||
   (gates.isOn(ofAttributes) && classesOf(object).join() !== classesOf(oldObject).join())
 
-/** The VolumeAttributesClasses that are requested, current and targeted. */
+/** Returns the requested, current and target VolumeAttributesClasses of a claim. */
 function classesOf(claim: KubeObject | undefined): readonly string[] {
   const status = fieldsOf(claim?.['status'])
   const classes = [
@@ -62,7 +62,10 @@ function usageOf(claim: KubeObject, gates: Gates): ResourceList {
   return usage
 }
 
-/** A claim whose request is reduced after a failed expansion still holds the allocated amount. */
+/**
+ * Returns the charged size. A claim whose request was reduced after a failed expansion still holds
+ * the allocated amount.
+ */
 function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefined {
   const asked = readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests'])
   if (!gates.isOn('RecoverVolumeExpansionFailure')) return wholeBytes(asked.get('storage'))
@@ -71,11 +74,11 @@ function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefine
   )
 }
 
-/** Rounded up, as upstream does for claims alone. */
+/** Rounds up to whole bytes, which kube-apiserver does only for claims. */
 function wholeBytes(size: Quantity | undefined): Quantity | undefined {
   if (size === undefined || size.nanos % NANOS === 0n) return size
   return { ...size, nanos: (size.nanos / NANOS + 1n) * NANOS }
 }
 
-/** Billionths in one. */
+/** Number of billionths in one. */
 const NANOS = 10n ** 9n

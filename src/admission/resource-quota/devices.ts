@@ -1,4 +1,4 @@
-/** ResourceClaims are charged, per device class, for as many devices as they may be allocated. */
+/** Charges ResourceClaims, per device class, for the most devices that may be allocated to them. */
 import {
   type Fields,
   fieldsOf,
@@ -12,7 +12,7 @@ import { count, type Evaluator, isWritten } from './evaluator.ts'
 
 const name = 'count/resourceclaims.resource.k8s.io'
 const ofClass = '.deviceclass.resource.k8s.io/devices'
-/** The maximum of devices of a claim: a request for all devices is charged for as many. */
+/** Maximum number of devices of a claim. A request for all devices is charged for this many. */
 const DEVICES_MAX = 32
 
 export const deviceEvaluator: Evaluator = {
@@ -26,7 +26,9 @@ export const deviceEvaluator: Evaluator = {
   missing: () => undefined,
 }
 
-/** Of the alternatives of a request only one is allocated. */
+/**
+ * Returns the cost of a request. Only one of its alternatives is allocated, so the largest counts.
+ */
 function costOf(request: Fields): ResourceList {
   const alternatives = itemsOf(request['firstAvailable'])
   if (alternatives.length > 0) return largest(alternatives.map(devicesOf))

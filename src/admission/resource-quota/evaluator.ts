@@ -1,4 +1,4 @@
-/** The usage of objects of one kind. */
+/** Measures how much objects of one kind use of the resources that quotas limit. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
@@ -9,14 +9,14 @@ export type Evaluator = {
   /** Whether this write can be charged. */
   readonly isCharged: (attributes: Attributes) => boolean
   readonly usageOf: (object: KubeObject) => ResourceList
-  /** What each object uses, if that does not depend on the object. Such objects are in no scope. */
+  /** Usage of each object, if it does not depend on the object. Such objects are in no scope. */
   readonly fixedUsage?: ResourceList
   /** Whether objects of this kind can use this resource. */
   readonly measures: (resourceName: string) => boolean
-  /** Only objects in all scopes of a quota are charged to it. */
+  /** Whether an object is in a scope. A quota applies only to objects in all of its scopes. */
   readonly isInScope: (object: KubeObject, scope: Scope) => boolean
   /**
-   * Why an object is refused by a quota that limits these resources: it does not specify their
+   * Returns why a quota that limits these resources rejects the object: it does not specify their
    * amounts. Undefined if it does.
    */
   readonly missing: (object: KubeObject, resourceNames: readonly string[]) => string | undefined
@@ -27,6 +27,6 @@ export const count = (number: number): Quantity => ({
   format: 'decimal',
 })
 
-/** The object itself is created or updated, not a subresource. */
+/** Returns whether the object itself is created or updated, not a subresource. */
 export const isWritten = ({ operation, subresource }: Attributes): boolean =>
   (operation === 'CREATE' || operation === 'UPDATE') && subresource === ''

@@ -1,6 +1,6 @@
 /**
- * The evaluators by kind: each kind that quotas can limit by more than its number has a file of its
- * own.
+ * Finds the evaluator of a kind. Each kind that quotas can limit by more than its number of objects
+ * has its own file.
  */
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
@@ -19,7 +19,7 @@ type WallClock = Pick<Clock, 'wallMs'>
 export class Evaluators {
   readonly #gates: Gates
   readonly #clock: WallClock
-  /** An evaluator depends on the resource alone. */
+  /** Evaluators by resource. An evaluator depends on nothing else. */
   readonly #known = new WeakMap<Resource, Evaluator | 'uncounted'>()
 
   constructor(gates: Gates, clock: WallClock) {
@@ -27,7 +27,7 @@ export class Evaluators {
     this.#clock = clock
   }
 
-  /** Undefined: objects of this kind are not counted. */
+  /** Returns the evaluator, or undefined if objects of this kind are not counted. */
   of({ resource }: Pick<Attributes, 'resource'>): Evaluator | undefined {
     const found =
       this.#known.get(resource) ??
@@ -45,7 +45,7 @@ function createEvaluator(
 ): Evaluator | undefined {
   if (isEvents({ group, plural })) return undefined
   switch (group === '' ? plural : `${plural}.${group}`) {
-    // They are not stored.
+    // Objects of these kinds are not stored.
     case 'bindings':
     case 'localsubjectaccessreviews.authorization.k8s.io':
       return undefined
@@ -65,8 +65,8 @@ function createEvaluator(
 }
 
 /**
- * For most kinds only the number of objects is counted; some kinds of the core group also under
- * their old names.
+ * Counts the number of objects, which is all that most kinds are limited by. Some kinds of the core
+ * group are also counted under their old names.
  */
 function countEvaluator(...names: readonly string[]): Evaluator {
   const fixedUsage: ResourceList = new Map(names.map((name) => [name, count(1)]))

@@ -1,12 +1,16 @@
 /**
- * The resources that a node has allocated to the containers of a Pod are charged until it has
- * released them: a resize only states the desired amounts (gate InPlacePodVerticalScaling).
+ * Amounts of a Pod that include what its node has allocated to the containers. A resize states only
+ * the desired amounts, so allocated resources stay charged until the node has released them (gate
+ * InPlacePodVerticalScaling).
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { largest, readResourceList } from '../../api/resource-list.ts'
 import { type AmountsOf, saidAmounts } from '../../registry/pod-resources.ts'
 
-/** Init containers cannot be resized, except sidecars. */
+/**
+ * Returns the amounts of each container. Only containers and sidecars can be resized, so the status
+ * of other init containers does not count.
+ */
 export function amountsWithGiven({ spec, status }: KubeObject): AmountsOf {
   const { containerStatuses, initContainerStatuses, conditions } = fieldsOf(status)
   const statuses = [...itemsOf(containerStatuses), ...itemsOf(initContainerStatuses)]

@@ -1,7 +1,7 @@
 /**
- * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount:
- * each quota is updated by compare-and-swap on the state that was evaluated. Concurrent writes of
- * one replica to one namespace share one update.
+ * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount.
+ * Each quota is updated by compare-and-swap on the state that was evaluated. Concurrent writes of
+ * one replica in one namespace share an update.
  */
 import type { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -29,14 +29,16 @@ export class Ledger {
     this.#uncoveredOf = uncoveredOf
   }
 
-  /** The charges of refused writes that could not be released, counted once for each quota. */
+  /**
+   * Number of charges of rejected writes that could not be released, counted once for each quota.
+   */
   get keptCharges(): number {
     return this.#keptCharges
   }
 
   /**
-   * Fails with Forbidden if a quota does not allow it; then no quota stays charged, unless its
-   * charge could not be released.
+   * Charges a write. Fails with Forbidden if a quota does not allow it. No quota stays charged
+   * then, unless its charge could not be released.
    */
   charge(namespace: string, charge: Charge): Promise<void> {
     const queue = this.#queues.get(namespace)
@@ -47,7 +49,7 @@ export class Ledger {
     })
   }
 
-  /** As `charge`, but nothing is charged. */
+  /** Like `charge`, but charges nothing. */
   async check(namespace: string, charge: Charge): Promise<void> {
     const { refusals } = await this.#settle(namespace, [charge])
     const refusal = refusals.get(charge)
@@ -94,8 +96,8 @@ export class Ledger {
         },
       )
       for (const [charge, refusal] of late) all.set(charge, refusal)
-      // Another writer has used up this quota meanwhile: the charges to the quotas before it are
-      // released.
+      // Another writer has used up this quota in the meantime, so the charges to the quotas before
+      // it are released.
       if (late.size > 0) await this.#giveBack(namespace, charged, [...late.keys()])
       charged.set(name, version)
     }
@@ -103,10 +105,10 @@ export class Ledger {
   }
 
   /**
-   * `charged`: quotas by name, with the resourceVersion that our charge produced. If a quota was
-   * written since, it may have been by the controller, which counts only stored objects and so has
-   * already released the charge: it must not be released twice, so the quota stays as it is until
-   * the controller counts again.
+   * Releases charges. `charged` has the quotas by name, with the resourceVersion that our charge
+   * produced. A quota with another version may have been written by the controller, which counts
+   * only stored objects and so has already released the charge. It must not be released twice, so
+   * such a quota stays as it is until the controller counts again.
    */
   async #giveBack(
     namespace: string,
@@ -129,10 +131,10 @@ export class Ledger {
   }
 
   /**
-   * The refusals, and the names of the quotas to charge. Before refusing on the cache's state, the
-   * latest is read. The quota that is nearest to its limit is charged first: if another replica
-   * uses it up meanwhile, the write is refused before the others are charged, and nothing has to be
-   * released.
+   * Returns the refusals, and the names of the quotas to charge. If the cached state refuses a
+   * charge, the latest state is read and decides. The quota that is nearest to its limit is charged
+   * first. If another replica uses it up in the meantime, the write is rejected before the other
+   * quotas are charged, and nothing has to be released.
    */
   async #settle(
     namespace: string,
@@ -155,12 +157,13 @@ export class Ledger {
 
 type Refusals = ReadonlyMap<Charge, ApiError>
 
-/** Why all quotas of a namespace together do not cover a write. */
+/** Returns why all quotas of a namespace together do not cover a write. */
 type UncoveredOf = (quotas: readonly KubeObject[], charge: Charge) => ApiError | undefined
 
 /**
- * The quotas after all charges that every quota allows, one after the other; and the errors of the
- * others. `uncoveredOf`: absent if these are not all quotas of the namespace.
+ * Returns the quotas after all charges that every quota allows, one after another, and the errors
+ * of the other charges. `uncoveredOf` is absent if `before` does not have all quotas of the
+ * namespace.
  */
 function settle(
   before: readonly KubeObject[],
@@ -171,7 +174,7 @@ function settle(
   const refusals = new Map<Charge, ApiError>()
   for (const charge of charges) {
     const costs = quotas.map((quota) => costIn(quota, charge))
-    // As upstream: no amount is compared before every quota can be evaluated.
+    // As in kube-apiserver, no amount is compared before every quota can be evaluated.
     const refusal =
       // limit: quotas are written by administrators
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??

@@ -1,6 +1,6 @@
 /**
- * Resources that the configuration limits: a write may use them only if some quota of its namespace
- * covers them, so that nobody uses what no quota was made for.
+ * Resources that the configuration limits. A write may use them only if a quota of its namespace
+ * covers them, so that no namespace can use them without a quota.
  */
 import { type ApiError, unclassified } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -13,8 +13,8 @@ import { type Scope, scopesOf } from './scopes.ts'
 export class LimitedResources {
   readonly #limited: readonly LimitedResource[]
   /**
-   * As upstream, scopes count for every kind that has them, whatever resource they are configured
-   * for.
+   * Scopes of all limited resources. As in kube-apiserver, they apply to every kind that has them,
+   * whatever resource they are configured for.
    */
   readonly #scopes: readonly Scope[]
 
@@ -25,13 +25,18 @@ export class LimitedResources {
       .filter(({ operator }) => operators.has(operator))
   }
 
-  /** Whether writes of this resource may be refused although the namespace has no quota. */
+  /**
+   * Returns whether writes of this resource may be rejected although the namespace has no quota.
+   */
   concern(attributes: Attributes): boolean {
     if (this.#limited.length === 0) return false
     return this.#scopes.length > 0 || this.#textsOf(attributes).length > 0
   }
 
-  /** Why the quotas of the namespace do not cover the write; undefined: they do, or need not. */
+  /**
+   * Returns why the quotas of the namespace do not cover the write. Undefined if they do, or need
+   * not.
+   */
   uncoveredOf(quotas: readonly KubeObject[], charge: Charge): ApiError | undefined {
     const { attributes, evaluator, object } = charge
     if (!this.concern(attributes) || !usesMore(quotas, charge)) return undefined
@@ -65,8 +70,8 @@ export class LimitedResources {
 }
 
 /**
- * As upstream, an unknown operator is accepted in a configuration. It matches nothing here; there,
- * quotas are no longer enforced.
+ * Known operators. As in kube-apiserver, a configuration may have unknown ones. Here they match
+ * nothing. In kube-apiserver they stop the enforcement of quotas.
  */
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
@@ -74,7 +79,8 @@ const printScope = ({ name, operator, values }: Scope): string =>
   `{${name} ${operator} [${values.join(' ')}]}`
 
 /**
- * An update that adds nothing is not refused. What a quota did not apply to before is new to it.
+ * Returns whether the write adds usage. A write that adds nothing is not rejected. In a quota that
+ * did not apply before, all usage is new.
  */
 function usesMore(
   quotas: readonly KubeObject[],

@@ -1,14 +1,14 @@
 /**
  * Writes that were charged to the quotas of a namespace and have not ended. Their charges are in
- * the status of the quotas, but a count of the stored objects may not see them: whoever counts
- * waits for them first.
+ * the status of the quotas, but a count of the stored objects may miss them. The quota controller
+ * therefore waits for them before it counts.
  */
 export class OpenCharges {
   readonly #byNamespace = new Map<string, Set<Promise<void>>>()
 
   /**
-   * To be called before a quota is changed. The result is called when the write is stored or has
-   * failed.
+   * Opens a charge. Call it before a quota is changed, and call the result when the write is stored
+   * or has failed.
    */
   begin(namespace: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()

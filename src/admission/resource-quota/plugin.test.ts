@@ -31,7 +31,7 @@ const environment = {
   openCharges: new OpenCharges(),
 }
 
-/** A namespace with these quotas. */
+/** Fixture with a namespace that has the given quotas. */
 class ResourceQuotaFixture {
   readonly objects = new MemoryObjects()
   readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), environment)
@@ -58,7 +58,7 @@ const container = (resources: Fields, name = 'c') => ({ name, resources })
 const podWith = (containers: Fields[], spec: Fields = {}) =>
   attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
 
-test('each object costs one, by both of its names', async () => {
+test('each object costs one, under both names of its resource', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }),
   )
@@ -105,7 +105,7 @@ test('a charge is open from before the first quota is changed until its write ha
   await openCharges.settled('n')
 })
 
-test('all quotas are charged, or none', async () => {
+test('either all quotas are charged, or none', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }),
     quota('b', { configmaps: '0' }),
@@ -114,7 +114,7 @@ test('all quotas are charged, or none', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '0' }])
 })
 
-test('a write that loses the race in a later quota gets back what the earlier ones were charged', async () => {
+test('a write that loses a race in a later quota releases its charges to the earlier ones', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '1' }),
     quota('b', { configmaps: '1' }),
@@ -124,7 +124,7 @@ test('a write that loses the race in a later quota gets back what the earlier on
     {
       list: objects.list,
       changeStatus: (id, place, decide) => {
-        // Somebody else takes the last of b just before it is charged.
+        // Another writer takes the last of b just before it is charged.
         if (place.name === 'b')
           objects.put(
             'resourcequotas',
@@ -166,7 +166,7 @@ test('the quota that is nearest to its limit is charged first', async () => {
   assert.deepEqual(charged, ['b', 'd', 'c', 'a'])
 })
 
-test('nothing is given back to a quota that was counted anew', async () => {
+test('no charge is released in a quota that was counted again', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }, { used: { configmaps: '4' } }),
     quota('b', { configmaps: '5' }, { used: { configmaps: '4' } }),
@@ -202,7 +202,7 @@ test('nothing is given back to a quota that was counted anew', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '5' }, { configmaps: '5' }])
 })
 
-test('no amount is compared before all quotas know what they need', async () => {
+test('no amount is compared before every quota can be evaluated', async () => {
   const full = quota('a', { pods: '0' })
   const silent = new ResourceQuotaFixture(full, quota('b', { 'requests.cpu': '1' }))
   assert.equal(
@@ -216,7 +216,7 @@ test('no amount is compared before all quotas know what they need', async () => 
   )
 })
 
-test('writes that come together are charged one after the other', async () => {
+test('concurrent writes are charged one after another', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '7' }))
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.outcome(configMap())))
   assert.equal(answers.filter((answer) => answer === 'fine').length, 7)
@@ -229,7 +229,7 @@ test('a dry run costs nothing', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '0' }])
 })
 
-test('a pod must say what its quota limits', async () => {
+test('a pod must specify the amounts that its quota limits', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1' }),
   )
@@ -240,7 +240,7 @@ test('a pod must say what its quota limits', async () => {
   )
 })
 
-test('pods cost what they ask for, with what running them takes', async () => {
+test('pods cost their requests and limits, and their overhead', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { cpu: '3', 'limits.cpu': '5', 'requests.example.com/gpu': '1', pods: '9' }),
   )
@@ -276,7 +276,7 @@ test('an update costs what it adds', async () => {
   assert.deepEqual(await world.used(), [{ 'requests.cpu': '2' }])
 })
 
-/** What a resize from one CPU to two costs where the node and the API server say this. */
+/** Returns the usage that a resize from one CPU to two adds, with this status and metadata. */
 async function costOfResize(status: Fields, metadata: Fields = {}): Promise<unknown[]> {
   const world = new ResourceQuotaFixture(quota('q', { 'requests.cpu': '9' }))
   const reported = (one: KubeObject): KubeObject => ({
@@ -303,7 +303,7 @@ const pending = (reason: string): Fields => ({
 const one = [{ 'requests.cpu': '1' }]
 const none = [{ 'requests.cpu': '0' }]
 
-test('a resize costs what the node has not given yet', async () => {
+test('a resize costs what the node has not allocated yet', async () => {
   const resources = { requests: { cpu: '2' } }
   assert.deepEqual(await costOfResize({}), one)
   assert.deepEqual(await costOfResize(given({ resources })), none)
@@ -314,13 +314,13 @@ test('a resize costs what the node has not given yet', async () => {
   assert.deepEqual(
     await costOfResize(given({ allocatedResources: { cpu: '3' } })),
     one,
-    'nothing is said of what runs',
+    'the node reports no resources',
   )
   assert.deepEqual(await costOfResize(pending('Infeasible')), none)
   assert.deepEqual(await costOfResize(pending('Deferred')), one)
 })
 
-test('a pod whose grace is over twice costs nothing', async () => {
+test('a pod whose grace period has passed twice costs nothing', async () => {
   const deletionGracePeriodSeconds = 5
   const [early, late] = ['2026-01-01T00:00:04Z', '2026-01-01T00:00:05Z']
   assert.deepEqual(
@@ -333,7 +333,7 @@ test('a pod whose grace is over twice costs nothing', async () => {
   )
 })
 
-test('a deadline moves a pod into a scope, where it is new', async () => {
+test('a deadline moves a pod into a scope, where all of its usage is new', async () => {
   const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(
@@ -380,7 +380,7 @@ for (const [expression, spec, isIn] of scopeCases) {
 const service = (spec: Fields) =>
   attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
 
-test('services cost ports of nodes and load balancers', async () => {
+test('services cost node ports and load balancers', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }),
   )
@@ -409,7 +409,7 @@ const claim = (storage: string, storageClassName: string) => {
   })
 }
 
-test('claims cost storage, in all and of their class', async () => {
+test('claims cost storage, in total and in their class', async () => {
   const gold = 'gold.storageclass.storage.k8s.io/requests.storage'
   const world = new ResourceQuotaFixture(quota('q', { 'requests.storage': '5Gi', [gold]: '1Gi' }))
   assert.equal(await world.outcome(claim('2Gi', 'iron')), 'fine')
@@ -420,7 +420,7 @@ test('claims cost storage, in all and of their class', async () => {
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2Gi', [gold]: '0' }])
 })
 
-test('a quota whose use is not known allows nothing that it limits', async () => {
+test('a quota with unknown usage allows nothing that it limits', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '5', secrets: '5' }, { used: { secrets: '0' } }),
   )
@@ -430,13 +430,13 @@ test('a quota whose use is not known allows nothing that it limits', async () =>
   )
 })
 
-test('a part of a byte of storage is a whole one', async () => {
+test('a fraction of a byte of storage counts as a whole byte', async () => {
   const world = new ResourceQuotaFixture(quota('q', { 'requests.storage': '5' }))
   assert.equal(await world.outcome(claim('1500m', 'iron')), 'fine')
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2' }])
 })
 
-test('neither events nor what is not stored is counted', async () => {
+test('events and objects that are not stored are not counted', async () => {
   const world = new ResourceQuotaFixture(quota('q', { 'count/events': '0', 'count/bindings': '0' }))
   assert.equal(
     await world.outcome(attributes({ plural: 'events', object: anObject('Event', 'e') })),

@@ -1,6 +1,6 @@
 /**
- * Pods are charged for the requests and limits of their containers. A pod that has ended, or should
- * have, is only counted as an object.
+ * Charges pods for the requests and limits of their containers. A pod that has ended, or should
+ * have ended, is counted only as an object.
  */
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -23,14 +23,14 @@ import { hasDeadline, isPodInScope } from './scopes.ts'
 
 const compute: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
 
-/** Names without a prefix mean requests. */
+/** Resources that a quota can limit for pods. Names without a prefix mean requests. */
 const names: ReadonlySet<string> = new Set([
   'pods',
   'count/pods',
   ...compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ])
 
-/** The amounts that a pod must specify if a quota limits them; others are 0 if absent. */
+/** Amounts that a pod must specify if a quota limits them. Other absent amounts are 0. */
 const required: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 )
@@ -49,17 +49,20 @@ export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): 
     saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames),
 })
 
-/** The resources whose pod-level amounts take precedence. */
+/** Returns which resources have pod-level amounts that take precedence. */
 const ownOf = (gates: Gates): ((name: string) => boolean) =>
   gates.isOn('PodLevelResources') ? isPodLevel : () => false
 
-/** Whether the pod has pod-level amounts: then its containers need not specify any. */
+/** Returns whether the pod has pod-level amounts. Its containers need not specify any then. */
 function saysItself({ spec }: KubeObject, isOwn: (name: string) => boolean): boolean {
   const { requests, limits } = fieldsOf(fieldsOf(spec)['resources'])
   return [requests, limits].some((list) => Object.keys(fieldsOf(list)).some(isOwn))
 }
 
-/** No other update can change the usage; a deadline moves a pod from one scope to another. */
+/**
+ * Returns whether the write is charged. Other updates cannot change the usage. A deadline moves a
+ * pod from one scope to another.
+ */
 function isCharged({ operation, subresource, object, oldObject }: Attributes): boolean {
   if (subresource === 'resize') return operation === 'UPDATE'
   if (subresource !== '') return false
@@ -69,7 +72,10 @@ function isCharged({ operation, subresource, object, oldObject }: Attributes): b
 
 const record: ResourceList = new Map([['count/pods', count(1)]])
 
-/** A pod that still exists when its grace period has passed twice is on a lost node. */
+/**
+ * Returns whether the pod has ended. A pod that still exists when its grace period has passed twice
+ * is on a lost node.
+ */
 function isOver({ metadata, status }: KubeObject, nowMs: number): boolean {
   const { phase } = fieldsOf(status)
   if (phase === 'Failed' || phase === 'Succeeded') return true
@@ -85,7 +91,7 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   const overhead = readResourceList(fields['overhead'])
   const requests = sum([podResources(fields, 'requests', { isOwn, amountsOf }), overhead])
   const own = podResources(fields, 'limits', { isOwn, amountsOf })
-  // As upstream, overhead is added only to limits that are set.
+  // As in kube-apiserver, overhead is added only to limits that are set.
   const limits = sum([
     own,
     new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n)),
@@ -93,7 +99,7 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   return new Map([['pods', count(1)], ...named(requests, limits)])
 }
 
-/** The amounts under the names that quotas use for them. */
+/** Yields the amounts under the names that quotas use for them. */
 function* named(requests: ResourceList, limits: ResourceList): Generator<[string, Quantity]> {
   for (const [name, amount] of requests) {
     if (compute.includes(name) || isHugePages(name)) yield [name, amount]

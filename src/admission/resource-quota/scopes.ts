@@ -1,4 +1,4 @@
-/** The scopes of a quota: which objects it applies to. */
+/** Scopes of a quota, which restrict the objects that it applies to. */
 import {
   type Fields,
   fieldsOf,
@@ -57,7 +57,10 @@ export function isPodInScope(pod: KubeObject, scope: Scope): boolean {
 export const hasDeadline = (pod: KubeObject | undefined): boolean =>
   fieldsOf(pod?.['spec'])['activeDeadlineSeconds'] !== undefined
 
-/** Whether one of the classes of an object is selected. An object without a class matches NotIn. */
+/**
+ * Returns whether one of the classes of an object is selected. An object without a class matches
+ * NotIn.
+ */
 export function isSelected(classes: readonly string[], { operator, values }: Scope): boolean {
   switch (operator) {
     case 'In':
@@ -73,7 +76,7 @@ export function isSelected(classes: readonly string[], { operator, values }: Sco
   }
 }
 
-/** Whether the pod has affinity or anti-affinity terms for pods of other namespaces. */
+/** Returns whether the pod has affinity or anti-affinity terms for pods of other namespaces. */
 function looksAbroad({ affinity }: Fields): boolean {
   const terms = ['podAffinity', 'podAntiAffinity'].flatMap((side) => {
     const {

@@ -1,4 +1,4 @@
-/** Services are charged for node ports and load balancers. */
+/** Charges Services for node ports and load balancers. */
 import { fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'

@@ -55,7 +55,7 @@ test('a pod gets the default account and its token', async () => {
   })
 })
 
-test('what is mounted at its place, or brought along, stays', async () => {
+test('an existing mount at the path and an existing token volume are kept', async () => {
   const own = { containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath }] }] }
   assert.deepEqual(await create({}, own), { ...own, ...named })
   const brought = { containers: [{ name: 'c' }], volumes: [{ name: 'kube-api-access-mine' }] }
@@ -68,7 +68,7 @@ test('what is mounted at its place, or brought along, stays', async () => {
   })
 })
 
-test('neither pod nor account need want the token; the pod has the last word', async () => {
+test('pod and account can opt out of the token, and the pod takes precedence', async () => {
   const spec = { containers: [{ name: 'c' }] }
   assert.deepEqual(await create(quiet, spec), { ...spec, ...named })
   assert.deepEqual(await create({}, { ...spec, ...quiet }), { ...spec, ...quiet, ...named })
@@ -76,12 +76,12 @@ test('neither pod nor account need want the token; the pod has the last word', a
   assert.ok(Object(wanted).volumes)
 })
 
-test('an account must be there', async () => {
+test('a pod that names a missing account is rejected', async () => {
   const why = 'error looking up service account n/nope: serviceaccount "nope" not found'
   assert.equal(await create({}, { serviceAccountName: 'nope' }), refused(why))
 })
 
-test('a default account that comes a moment later is waited for, no other one is', async () => {
+test('a missing default account is looked up again for a while, and other accounts are not', async () => {
   const objects = new MemoryObjects()
   let waits = 0
   const wait = async () => {
@@ -100,7 +100,7 @@ test('a default account that comes a moment later is waited for, no other one is
   assert.equal(waits, 9)
 })
 
-test('containers are not added to a pod without an account', async () => {
+test('an ephemeral container cannot be added to a pod without an account', async () => {
   const plugin = createServiceAccount({ objects: new MemoryObjects(), nameSuffix: () => 'a' })
   const later = { plural: 'pods', subresource: 'ephemeralcontainers', operation: 'UPDATE' } as const
   const answer = await admit(
@@ -110,7 +110,7 @@ test('containers are not added to a pod without an account', async () => {
   assert.equal(answer, refused('no service account specified for pod n/p'))
 })
 
-test('secrets to pull images with come from the account, unless the pod names its own', async () => {
+test('imagePullSecrets come from the account unless the pod names its own', async () => {
   const account = { ...quiet, imagePullSecrets: [{ name: 's' }] }
   assert.deepEqual(await create(account, {}), { ...named, imagePullSecrets: [{ name: 's' }] })
   const own = { imagePullSecrets: [{ name: 't' }] }
@@ -119,7 +119,7 @@ test('secrets to pull images with come from the account, unless the pod names it
 
 const volumes = (secretName: string) => ({ volumes: [{ name: 'v', secret: { secretName } }] })
 
-test('an account may limit secrets to its own, by all that Go reads as true', async () => {
+test('an annotation limits pods to the secrets of the account, with any value that Go parses as true', async () => {
   for (const value of ['1', 't', 'T', 'True', 'TRUE', 'yes', 'tRUE', '']) {
     const limits = { annotations: { 'kubernetes.io/enforce-mountable-secrets': value } }
     const isRefused =
@@ -141,8 +141,8 @@ test('an account may limit secrets to its own, by all that Go reads as true', as
   )
 })
 
-/** CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
-test('no list of containers and no way to refer to a secret is left out', async () => {
+/** Covers CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
+test('the limit covers all lists of containers and all ways to refer to a secret', async () => {
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
   const ways = [
@@ -173,7 +173,7 @@ test('no list of containers and no way to refer to a secret is left out', async 
   }
 })
 
-test('a mirror pod stays as it is, and names neither accounts nor secrets', async () => {
+test('a mirror pod is not changed, and may not name accounts or secrets', async () => {
   const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
   const spec = { containers: [{ name: 'c' }], nodeSelector: { secret: 'x' }, imagePullSecrets: [] }
   assert.deepEqual(await create({}, spec, metadata), spec)

@@ -1,6 +1,6 @@
 /**
- * A new pod runs as a service account of its namespace, which must exist, and gets the account's
- * token mounted in its containers.
+ * Assigns a service account of the namespace to a new pod. The account must exist, and its token is
+ * mounted in the containers of the pod.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unclassified } from '../../api/errors.ts'
@@ -13,22 +13,23 @@ import { withTokenVolume } from './token-volume.ts'
 const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts' } as const
 const defaultName = 'default'
 /**
- * Marks the mirror of a static pod, which a kubelet runs by itself: its spec must stay as it is.
+ * Annotation of the mirror of a static pod, which a kubelet runs by itself, so its spec must not
+ * change.
  */
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 /**
- * A controller creates the default account of a new namespace: the first pods may come a moment
- * earlier. Upstream's.
+ * Number of lookups of the default account, as in kube-apiserver. A controller creates the account
+ * of a new namespace, and the first pods may come a moment earlier.
  */
 const DEFAULT_LOOKUPS = 10
 const LOOKUP_MS = 150
 
 export type ServiceAccountOptions = {
   readonly objects: Pick<Objects, 'get'>
-  /** The random suffix of a volume's name. */
+  /** Returns the random suffix of a volume's name. */
   readonly nameSuffix: () => string
-  /** Fails if the request ends before. */
+  /** Waits between lookups. Fails if the request ends before. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -54,7 +55,10 @@ export function createServiceAccount({
     throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${why}`)
   }
 
-  /** Checks a new pod; also before validation, so that this error is reported first. */
+  /**
+   * Checks a new pod. Also called while mutating, so that its error is reported before those of
+   * validation.
+   */
   const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
     const spec = fieldsOf(pod['spec'])
     const refuse = (fault: string | undefined): void => {
@@ -91,13 +95,13 @@ export function createServiceAccount({
       if (targetOf(attributes) !== 'pods/ephemeralcontainers') return
       const spec = fieldsOf(object['spec'])
       const fault = ephemeralFault(spec, await accountOf(attributes, nameIn(attributes, spec)))
-      // Upstream returns this error without a reason.
+      // kube-apiserver returns this error without a reason.
       if (fault !== undefined) throw unclassified(fault)
     },
   }
 }
 
-/** Fails if the pod names no account. */
+/** Returns the name of the pod's account. Fails if the pod names none. */
 function nameIn(attributes: Attributes, spec: Fields): string {
   const name = textOf(spec['serviceAccountName'])
   if (name !== '') return name
@@ -113,7 +117,7 @@ const isNewPod = (attributes: Attributes): boolean =>
 const isMirror = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[mirrorAnnotation] !== undefined
 
-/** The pod's own field takes precedence. */
+/** Returns whether the token is mounted. The pod's own field takes precedence. */
 const isMounted = (spec: Fields, account: KubeObject): boolean =>
   (spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true) === true
 

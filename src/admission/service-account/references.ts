@@ -1,6 +1,7 @@
 /**
- * Which secrets a pod may reference: none in a mirror pod; else any, unless an annotation of its
- * service account restricts pods to the secrets of the account.
+ * Checks which secrets a pod may reference. A mirror pod may reference none. Other pods may
+ * reference any, unless an annotation of their service account restricts them to the secrets of the
+ * account.
  */
 import {
   type Fields,

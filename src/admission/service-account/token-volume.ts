@@ -1,21 +1,22 @@
 /**
- * The volume with which a container accesses the API: a token, the CA of the server, the name of
- * the namespace.
+ * Adds the volume with which a container accesses the API: a token, the CA of the server, and the
+ * name of the namespace.
  */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
 
 const volumePrefix = 'kube-api-access-'
-/** Where clients expect it. */
+/** Path at which clients expect the volume. */
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /**
- * An hour, and seven seconds by which upstream recognizes tokens that were mounted by this plugin.
+ * Lifetime of the token: an hour, and seven seconds by which kube-apiserver recognizes tokens that
+ * this plugin mounted.
  */
 const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644
 
 /**
- * The spec with the volume, mounted in each container that has nothing at the mount path; the same
- * object if no container needs it.
+ * Returns the spec with the volume mounted in each container that has nothing at the mount path.
+ * Returns the same object if no container needs the volume.
  */
 export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields {
   const volumes = itemsOf(spec['volumes'])

@@ -5,13 +5,13 @@ import { hasTooManyValues } from './answer-size.ts'
 const warnings = (count: number): string =>
   `{"response":{"warnings":[${'"",'.repeat(count - 1)}""]}}`
 
-test('an answer of very many values is found out, whatever its length', async () => {
+test('a response with too many values is detected, whatever its length', async () => {
   assert.equal(await hasTooManyValues(warnings(1_300_000)), true)
   assert.equal(await hasTooManyValues(warnings(110_000)), true)
   assert.equal(await hasTooManyValues(warnings(90_000)), false)
   assert.equal(await hasTooManyValues(`{"response":{"patch":"${'a'.repeat(3 << 20)}"}}`), false)
 })
 
-test('what is not JSON is left to the decoder, which fails there', async () => {
+test('invalid JSON is left to the decoder, which rejects it', async () => {
   assert.equal(await hasTooManyValues(`${' '.repeat(100_000)}{"a":[}`), false)
 })

@@ -1,22 +1,22 @@
 /**
- * Whether an answer, or the patch in it, can be decoded in one turn of the event loop. Its length
- * does not tell: a patch of 2 MB is one value of the answer, while 4 MB of empty warnings are more
- * than a million and take 230 ms.
+ * Checks whether a response, or the patch in it, can be decoded in one tick of the event loop. The
+ * length does not show that: a patch of 2 MB is a single value, while 4 MB of empty warnings are
+ * more than a million values, which take 230 ms.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 
-/** Shorter answers are decoded in some ms, whatever they hold. */
+/** Maximum length that is not checked. It is decoded in a few ms, whatever it contains. */
 const LENGTH_UNCHECKED = 64 << 10
 /**
- * Decoded in some 15 ms. A webhook may send back the whole review, with both objects: few values of
- * an object have less than 20 characters.
+ * Maximum number of values, which are decoded in about 15 ms. A webhook may send back the whole
+ * review with both objects, and few values of an object have less than 20 characters.
  */
 const VALUES_MAX = 100_000
-/** Passed between two looks at the clock. */
+/** Number of values between checks of the clock. */
 const STEP_VALUES = 1_000
 
-/** What is not JSON is left to the decoder. */
+/** Resolves to whether JSON has too many values. Invalid JSON is left to the decoder. */
 export async function hasTooManyValues(json: string): Promise<boolean> {
   if (json.length <= LENGTH_UNCHECKED) return false
   try {

@@ -29,7 +29,7 @@ function writeWith(signal: AbortSignal): Attributes {
   return attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c'), context })
 }
 
-/** What a client learns of a call that failed so. Undefined: the webhook is ignored. */
+/** Returns the client's error after a call that failed, or undefined if the webhook is ignored. */
 const refusal = (
   error: Error,
   failurePolicy: string,
@@ -79,13 +79,13 @@ async function refusalAfter(
 
 const failed = (cause: Error): WebhookError => new WebhookError(cause.message, { cause })
 
-test('a call that failed is ignored or refused, as the policy says', async () => {
+test('failurePolicy decides whether a failed call rejects the request', async () => {
   const error = failed(new Error('connection refused'))
   assert.equal((await refusal(error, 'Fail'))?.code, 500)
   assert.equal(await refusal(error, 'Ignore'), undefined)
 })
 
-test('a call that a limit of this server ended is refused, whatever the policy', async () => {
+test('a call that a limit of this server ended rejects the request, whatever the failurePolicy', async () => {
   for (const policy of ['Fail', 'Ignore']) {
     const busy = await refusal(failed(new BusyError()), policy)
     assert.deepEqual([busy?.code, busy?.details], [429, { retryAfterSeconds: 1 }])
@@ -94,7 +94,7 @@ test('a call that a limit of this server ended is refused, whatever the policy',
   }
 })
 
-test('a request that ended before its call is not carried out, whatever the policy', async () => {
+test('a request that ended before its call gets a 504, whatever the failurePolicy', async () => {
   const ended = AbortSignal.abort()
   assert.equal(await refusal(failed(new Error('reset')), 'Ignore'), undefined)
   for (const policy of ['Fail', 'Ignore']) {
@@ -102,7 +102,7 @@ test('a request that ended before its call is not carried out, whatever the poli
   }
 })
 
-test('a webhook that goes while it is called leaves no series', async () => {
+test('a webhook that is removed during its call leaves no series', async () => {
   const metrics = new Metrics()
   const counts = new WebhookMetrics(metrics)
   const noParts = { getService: () => undefined, received: new ReceivedAnswers() }
@@ -144,7 +144,7 @@ test('a webhook that goes while it is called leaves no series', async () => {
   assert.doesNotMatch(metrics.print(), /name="h"/)
 })
 
-test('a patch of too many values is refused, whatever the policy', async () => {
+test('a patch with too many values rejects the request, whatever the failurePolicy', async () => {
   const patch = `[{"op":"add","path":"/metadata/finalizers","value":[${Array(200_000).fill('""').join()}]}]`
   const response = {
     uid: 'id',

@@ -1,4 +1,4 @@
-/** One call of a webhook, and what its answer means for the request. */
+/** Calls a webhook, and decides what its response means for the request. */
 import {
   ApiError,
   badRequest,
@@ -22,16 +22,16 @@ import type { WebhookOptions } from './webhook-options.ts'
 import { printReview, type ReviewInput } from './review.ts'
 import { type Response, ResponseError, readResponse } from './response.ts'
 
-/** As for other requests that are too many. */
+/** Retry-After when too many calls are in progress, as for other rejected requests. */
 const RETRY_SECONDS = 1
 
 /**
- * The webhook could not be asked: what follows is up to its failurePolicy. The message is
- * upstream's.
+ * Thrown if the webhook could not be called. The failurePolicy decides what happens to the request.
+ * The message is kube-apiserver's.
  */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
-  /** By which the failure is counted. */
+  /** Code under which the failure is counted. */
   readonly code: number
 
   constructor(
@@ -43,12 +43,15 @@ export class WebhookCallError extends Error {
   }
 }
 
-/** `request`: it ended before the time of the call was over. */
+/**
+ * Reason for which this server cut a call short. `request` means that the request ended before the
+ * timeout of the call.
+ */
 type Cut = OwnLimit | 'request'
 
 /**
- * The call was not ended by the webhook: nothing is known about it, so that its failurePolicy must
- * not open what it guards.
+ * Thrown if this server cut a call short. Nothing is known about the webhook then, so its
+ * failurePolicy must not let the request pass.
  */
 class CutCallError extends WebhookCallError {
   readonly by: Cut
@@ -67,14 +70,14 @@ const cutCall = ({ name }: AdmissionWebhook, by: Cut, why: string, cause?: unkno
 
 const codes: Readonly<Record<Cut, number>> = { busy: 429, answer: 500, request: 400 }
 
-/** The error for the client; undefined: the request goes on without the webhook. */
+/** Returns the error for the client, or undefined if the request continues without the webhook. */
 export function refusalOf(
   error: WebhookCallError,
   { failsOpen }: Pick<AdmissionWebhook, 'failsOpen'>,
 ): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
-  // The limit of the request itself passes at the same moment: its answer must not depend on which
-  // timer is first.
+  // The request's own deadline passes at the same moment. The response must not depend on which
+  // timer fires first.
   if (by === 'request') return requestTimedOut()
   if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
   return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined
@@ -86,8 +89,8 @@ export type Calling = {
 }
 
 /**
- * The answer of a webhook that allows the request. Fails with a WebhookCallError, or with an
- * ApiError if it refuses the request.
+ * Returns the response of a webhook that allows the request. Fails with a WebhookCallError if the
+ * call fails, and with an ApiError if the webhook rejects the request.
  */
 export async function callWebhook(
   webhook: AdmissionWebhook,
@@ -131,7 +134,10 @@ export async function callWebhook(
   }
 }
 
-/** Upstream leaves out what is not the name of a webhook and one part of a qualified name. */
+/**
+ * Returns whether a key is the name of a webhook and one part of a qualified name. As in
+ * kube-apiserver, other annotations are dropped.
+ */
 const isAnnotationKey = (key: string): boolean => checkQualifiedName(key).length === 0
 
 async function ask(
@@ -157,7 +163,8 @@ async function ask(
     if (await hasTooManyValues(json))
       throw cutCall(webhook, 'answer', 'the response has too many values')
     const response = readResponse(json, { version, uid, isMutating })
-    // It is base64, one value of the answer. The object that it makes is decoded in one turn, too.
+    // The patch is base64, a single value of the response. The object that it produces is also
+    // decoded in one tick.
     if (await hasTooManyValues(response.patch))
       throw cutCall(webhook, 'answer', 'the patch has too many values')
     return response
@@ -175,7 +182,7 @@ async function ask(
   }
 }
 
-/** Undefined: the request is not traced. */
+/** Returns the span of a call, or undefined if the request is not traced. */
 function spanOf(
   webhook: AdmissionWebhook,
   { attributes, resource }: ReviewInput,
@@ -194,7 +201,7 @@ function spanOf(
   })
 }
 
-/** Ends with its timeout, or with the request. */
+/** Sends the review. The call ends with its timeout, or with the request. */
 async function post(
   webhook: AdmissionWebhook,
   review: string,
@@ -226,7 +233,10 @@ async function post(
   }
 }
 
-/** Upstream reads an answer that does not begin as an object of JSON as YAML. */
+/**
+ * Returns the response as JSON. As in kube-apiserver, a response that does not begin like JSON is
+ * read as YAML.
+ */
 async function asJson(
   text: string,
   { convertYaml }: Pick<WebhookOptions, 'convertYaml'>,

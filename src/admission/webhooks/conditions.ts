@@ -1,4 +1,4 @@
-/** The match conditions of a webhook: it is called only if all of them are true. */
+/** Match conditions of a webhook, which is called only if all of them are true. */
 import { forbidden } from '../../api/errors.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
 import { type CompileResult, compileInTurns } from '../../objects/cel/compile.ts'
@@ -13,7 +13,7 @@ import type { WebhookOptions } from './webhook-options.ts'
 
 type Condition = { readonly text: string; readonly compiled: CompileResult }
 
-/** Compiled with the first request that comes so far. */
+/** Match conditions, which are compiled when the first request needs them. */
 export class Conditions {
   readonly #texts: readonly string[]
   #compiled: Promise<readonly Condition[]> | undefined
@@ -42,7 +42,7 @@ function* compileAll(texts: readonly string[], slice: Slice): Turns<readonly Con
 
 export type ConditionInput = {
   readonly attributes: Attributes
-  /** In the version that the webhook asks for. */
+  /** Resource in the version that the webhook asks for. */
   readonly resource: Resource
   readonly type: WebhookType
 }
@@ -55,8 +55,8 @@ type Conditional = {
 }
 
 /**
- * Whether all conditions are true. If none is false and some fail, the failurePolicy decides:
- * false, or a Forbidden.
+ * Resolves to whether all conditions are true. If none is false and some fail, the failurePolicy
+ * decides: the result is false, or a Forbidden is thrown.
  */
 export async function matchesConditions(
   { name: webhook, conditions, failsOpen, isListed }: Conditional,
@@ -94,7 +94,10 @@ export async function matchesConditions(
   throw forbidden(own, name, result.why)
 }
 
-/** `errors`: how many conditions failed, up to the first that is false. */
+/**
+ * Result of all conditions. `errors` is the number of conditions that failed before the first false
+ * one.
+ */
 type ConditionsResult =
   | { readonly matches: true }
   | { readonly matches: false; readonly errors: number }

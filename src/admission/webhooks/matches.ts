@@ -1,11 +1,16 @@
-/** Whether a webhook whose rules match is to be called: its selectors, then its conditions. */
+/**
+ * Decides whether a webhook whose rules match is called: by its selectors, then by its conditions.
+ */
 import { matchesObjectSelector } from '../match/criteria.ts'
 import { matchesNamespaceSelector } from '../match/namespaces.ts'
 import { type ConditionInput, matchesConditions } from './conditions.ts'
 import type { AdmissionWebhook } from './webhook.ts'
 import type { WebhookOptions } from './webhook-options.ts'
 
-/** A namespace that does not exist fails only what the webhook would see otherwise. */
+/**
+ * Resolves to whether to call the webhook. The object selector comes first, so that a missing
+ * namespace fails only requests that the webhook would otherwise see.
+ */
 export async function isToBeCalled(
   webhook: AdmissionWebhook,
   asked: ConditionInput,

@@ -1,10 +1,13 @@
-/** The metrics of admission webhooks, by the name of the webhook. */
+/** Metrics of admission webhooks, by the name of the webhook. */
 import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import { allOperations } from '../handled-operations.ts'
 
-/** In seconds: upstream's. */
+/** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
-/** Greater codes, which webhooks may answer with, too, are counted as this one, as upstream. */
+/**
+ * Largest code with its own series. As in kube-apiserver, larger codes, which webhooks can also
+ * return, are counted as this one.
+ */
 const CODE_MAX = 600
 const rejections: readonly Rejection[] = [
   'calling_webhook_error',
@@ -14,14 +17,17 @@ const rejections: readonly Rejection[] = [
 
 export type WebhookType = 'admit' | 'validating'
 
-/** Why a request was rejected; undefined: it was not. */
+/** Why a request was rejected. */
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error'
 
 export type WebhookCall = {
   readonly name: string
   readonly type: WebhookType
   readonly operation: string
-  /** 200, or that of the error; 0: an error of the server itself. */
+  /**
+   * Status of the response or of the error: 200 on success, and 0 for an error of the server
+   * itself.
+   */
   readonly code: number
   readonly rejection: Rejection | undefined
   readonly seconds: number
@@ -32,19 +38,19 @@ export class WebhookMetrics {
   readonly #seconds: Histogram
   readonly #rejections: Counter
   readonly #failOpen: Counter
-  /** That there are series of. */
+  /** Codes that have series. */
   readonly #codes = new Set<string>()
 
   constructor(metrics: Metrics) {
     this.#calls = metrics.counter({
       name: 'apiserver_admission_webhook_request_total',
-      help: 'Requests that admission webhooks were asked about.',
+      help: 'Number of requests to admission webhooks.',
       labels: ['code', 'name', 'operation', 'rejected', 'type'],
     })
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_admission_webhook_admission_duration_seconds',
-        help: 'How long admission webhooks took.',
+        help: 'Duration of requests to admission webhooks in seconds.',
         stability: 'STABLE',
         labels: ['name', 'operation', 'rejected', 'type'],
       },
@@ -52,12 +58,12 @@ export class WebhookMetrics {
     )
     this.#rejections = metrics.counter({
       name: 'apiserver_admission_webhook_rejection_count',
-      help: 'Requests that were rejected because of an admission webhook.',
+      help: 'Number of requests that were rejected because of an admission webhook.',
       labels: ['error_type', 'name', 'operation', 'rejection_code', 'type'],
     })
     this.#failOpen = metrics.counter({
       name: 'apiserver_admission_webhook_fail_open_count',
-      help: 'Requests that went on although an admission webhook could not be called.',
+      help: 'Number of requests that continued although an admission webhook could not be called.',
       labels: ['name', 'type'],
     })
   }
@@ -76,7 +82,7 @@ export class WebhookMetrics {
     this.#failOpen.with(name, type).add()
   }
 
-  /** No configuration of this type has such a webhook any more. */
+  /** Removes the series of a webhook that no configuration of this type contains any more. */
   forget(name: string, type: WebhookType): void {
     this.#failOpen.remove(name, type)
     for (const operation of allOperations) {

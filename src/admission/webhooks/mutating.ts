@@ -1,7 +1,7 @@
 /**
- * MutatingAdmissionWebhook: asks the webhooks that match one after the other, each about the object
- * as the one before it left it. After a change, all mutating plugins run once more, and with them
- * the webhooks that ask for it (reinvocationPolicy) and ran before the change.
+ * MutatingAdmissionWebhook: calls the matching webhooks one after another, each with the object as
+ * the previous one left it. After a change, all mutating plugins run once more, and with them the
+ * webhooks that ask for it (reinvocationPolicy) and were called before the change.
  */
 import { internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -47,8 +47,8 @@ export function createMutatingWebhooks(webhooks: WebhookList, options: WebhookOp
 
 type Mutating = {
   /**
-   * The webhooks whose selectors match, in their order: another object may have labels that others
-   * select.
+   * Returns the webhooks whose selectors match, in order. A changed object may have labels that
+   * other webhooks select.
    */
   readonly select: (attributes: Attributes) => readonly Candidate<ListedWebhook>[]
   readonly rounds: Rounds
@@ -61,7 +61,7 @@ async function mutate(
   attributes: Attributes,
   { select, rounds, reinvocations, options }: Mutating,
 ): Promise<KubeObject | undefined> {
-  // Other plugins changed what the webhooks had left.
+  // Other plugins changed the object after the webhooks had run.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
     reinvocations.require()
   let current = attributes
@@ -77,14 +77,14 @@ async function mutate(
     const mutated = await mutateBy(entry, matching, { label, options })
     if (mutated !== undefined) {
       const { object } = mutated
-      // A patch without effect is no change.
+      // A patch without effect is not a change.
       if (mutated.isChanged) {
         reinvocations.require()
         rounds.needsSecond = true
       }
       current = { ...current, object }
       versions = new Versions(current, options.convertByWebhook)
-      // The call may have taken seconds.
+      // The call may have taken seconds, so the namespace is read again.
       const selectedNow = select({ ...current, known: {} })
       // limit: webhooks that administrators have configured
       left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
@@ -101,7 +101,10 @@ type Matching = {
   readonly versions: Versions
 }
 
-/** The object as a webhook patched it, in the version of the request; undefined: it did not. */
+/**
+ * Resolves to the object as a webhook patched it, in the version of the request. Undefined if the
+ * webhook did not patch it.
+ */
 async function mutateBy(
   { hook }: ListedWebhook,
   { attributes, resource, versions }: Matching,

@@ -7,7 +7,7 @@ const shown = (patch: string): string =>
 const around = (patch: string): string =>
   `{"configuration":"x","webhook":"h.example.com","patch":${patch},"patchType":"JSONPatch"}`
 
-test('operations are written without whitespace, their members by name', () => {
+test('operations are written without whitespace, with their members sorted by name', () => {
   const spaced =
     '\n[ { "value" : { "z": 1.50,  "a": "b c" }, "path": "/data", "op": "add" }, {"op":"remove", "path":"/x"} ] '
   const expected =
@@ -15,7 +15,7 @@ test('operations are written without whitespace, their members by name', () => {
   assert.equal(shown(spaced), around(expected))
 })
 
-test('of several members of a name the last one counts, and unknown ones stay', () => {
+test('the last of several members with the same name counts, and unknown members are kept', () => {
   const expected = '[{"note":[],"op":"add","path":"/a","value":2}]'
   assert.equal(shown('[{"op":"add","path":"/a","value":1,"value":2,"note":[]}]'), around(expected))
 })

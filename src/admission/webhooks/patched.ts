@@ -1,4 +1,4 @@
-/** The object after the JSON patch of a mutating webhook. */
+/** Applies the JSON patch of a mutating webhook to an object. */
 import { ApiError, internalError, unclassified } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -16,15 +16,15 @@ import { isSame } from '../../objects/schema/equal.ts'
 export type Patched = {
   readonly object: KubeObject
   /**
-   * Before defaults are set, as upstream sees it: a patch that removes a default changes something,
-   * too.
+   * Whether the object changed. As in kube-apiserver, objects are compared before defaults are set,
+   * so a patch that removes a default is a change.
    */
   readonly isChanged: boolean
 }
 
 /**
- * Undefined: the patch has no operations. Fails with an InternalError, whatever the failurePolicy
- * of the webhook.
+ * Resolves to the patched object, or to undefined if the patch has no operations. Fails with an
+ * InternalError, whatever the failurePolicy of the webhook.
  */
 export async function patched(
   patch: string,
@@ -36,8 +36,8 @@ export async function patched(
   } catch (error) {
     if (error instanceof PatchError || error instanceof JsonSyntaxError)
       throw internalError(error.message, error)
-    // That the patch cannot be read is no fault of the request. That it makes another kind of a
-    // custom object is told as it is.
+    // A patch that cannot be read is not the fault of the request, so its error becomes an internal
+    // one. Invalid and errors of the server are passed on unchanged.
     if (error instanceof ApiError && error.code < 500 && error.reason !== 'Invalid')
       throw internalError(error.message, error)
     throw error
@@ -71,7 +71,10 @@ function* apply(
   }
 }
 
-/** Each text may have megabytes: a turn decodes one of them. */
+/**
+ * Returns whether two texts decode to the same object. Each may have megabytes, so a slice decodes
+ * only one of them.
+ */
 export function* isSameGiven(
   before: string,
   after: string,
@@ -85,12 +88,12 @@ export function* isSameGiven(
 }
 
 /**
- * A kind that exists can be decoded; upstream fails when it converts the object, which it takes for
- * no internal error.
+ * Returns whether the fault is about a conversion to another kind that exists. kube-apiserver
+ * decodes such an object and fails to convert it, which it does not report as an internal error.
  */
 const isOtherKind = (fault: string): boolean => fault.startsWith('converting (')
 
-/** Of a custom object; another kind is refused by the decoder. */
+/** Rejects another version of a custom object. The decoder rejects another kind. */
 function refuseOtherVersion(root: JsonNode, expected: Expected): void {
   const [apiVersion, kind] = ['apiVersion', 'kind'].map((name) => {
     const value = root.members()?.get(name)?.print() ?? ''
@@ -105,8 +108,8 @@ function refuseOtherVersion(root: JsonNode, expected: Expected): void {
 }
 
 /**
- * Upstream takes labels, and annotations, of a custom object for none if the value of one of them
- * is not a text.
+ * Drops the labels or annotations of a custom object if one of their values is not a string.
+ * kube-apiserver treats such labels and annotations as absent.
  */
 function dropWrongLabels(root: JsonNode): void {
   const metadata = root.members()?.get('metadata')?.members()
@@ -117,7 +120,7 @@ function dropWrongLabels(root: JsonNode): void {
   }
 }
 
-/** A built-in kind is known without its kind and apiVersion. */
+/** Sets kind and apiVersion if they are missing, because a built-in kind is known without them. */
 export function fillType(root: JsonNode, { group, version, kind }: Expected, work: Work): void {
   const members = root.members()
   if (members === undefined) return

@@ -1,4 +1,4 @@
-/** Reads the answer of a webhook. Messages are those of upstream's client and decoder. */
+/** Reads the response of a webhook. Messages are those of kube-apiserver's client and decoder. */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { type Fields, fieldsOf, isFields, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,16 +9,16 @@ import type { ReviewVersion } from './webhook.ts'
 
 export type Response = {
   readonly isAllowed: boolean
-  /** A Status; undefined: none. */
+  /** Status object, or undefined if there is none. */
   readonly status: Fields | undefined
-  /** A JSON patch as text; empty: none. */
+  /** Text of the JSON patch. Empty if there is none. */
   readonly patch: string
   readonly patchType: string
   readonly warnings: readonly string[]
   readonly annotations: Fields
 }
 
-/** The answer cannot be used. */
+/** Thrown if the response cannot be used. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError'
 }
@@ -31,7 +31,7 @@ export type Expected = {
   readonly isMutating: boolean
 }
 
-/** Fails with a ResponseError. */
+/** Reads a response. Fails with a ResponseError. */
 export function readResponse(text: string, expected: Expected): Response {
   const { head, response } = decode(text, expected)
   if (!isFields(response)) throw invalid('webhook response was absent')
@@ -91,7 +91,7 @@ type CheckedResponse = {
   readonly patchType: Fields[string]
 }
 
-/** v1beta1 checks none of this. */
+/** Checks fields that only v1 requires. */
 function checkV1({ version, uid, isMutating }: Expected, head: Head, given: CheckedResponse): void {
   const hasPatch = given.patch !== ''
   const hasType = given.patchType !== undefined && given.patchType !== null

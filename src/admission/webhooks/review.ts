@@ -1,4 +1,4 @@
-/** The AdmissionReview that a webhook is sent. */
+/** Builds the AdmissionReview that is sent to a webhook. */
 import { type Fields, present } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { printOrdered, printString } from '../../objects/codec/json.ts'
@@ -11,12 +11,12 @@ import type { VersionedObjects } from './versioned.ts'
 
 export type ReviewInput = {
   readonly attributes: Attributes
-  /** In the version that the webhook asks for. */
+  /** Resource in the version that the webhook asks for. */
   readonly resource: Resource
   readonly versioned: VersionedObjects
 }
 
-/** Both versions have the same fields. */
+/** Prints a review. Both versions have the same fields. */
 export function printReview(
   version: ReviewVersion,
   uid: string,
@@ -32,7 +32,7 @@ export function printReview(
   )
 }
 
-/** What a review has besides its objects and options; match conditions see the same. */
+/** Returns the fields of a review besides its objects and options. */
 export function requestFields(attributes: Attributes, resource: Resource): Fields {
   const { operation, subresource, context } = attributes
   const part = subresource === '' ? undefined : subresource
@@ -50,7 +50,10 @@ export function requestFields(attributes: Attributes, resource: Resource): Field
   })
 }
 
-/** The objects of a deletecollection are reviewed without their names, as upstream does. */
+/**
+ * Returns the name of the object. As in kube-apiserver, the objects of a deletecollection are
+ * reviewed without their names.
+ */
 const nameOf = ({ name, context: { info } }: Attributes): string =>
   info.kind === 'resource' && info.verb === 'deletecollection' ? '' : name
 

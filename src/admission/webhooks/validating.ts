@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: asks all webhooks that match at the same time. The first refusal in
- * time is the one that the client gets.
+ * ValidatingAdmissionWebhook: calls all matching webhooks at the same time. The client gets the
+ * first refusal that arrives.
  */
 import type { Attributes, Plugin } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'

@@ -1,5 +1,5 @@
 /**
- * The objects of a request in the versions that webhooks ask for, each converted and printed once.
+ * Objects of a request in the versions that webhooks ask for. Each is converted and printed once.
  */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -26,7 +26,7 @@ export class VersionedObject {
     this.#shape = shape
   }
 
-  /** JSON. */
+  /** The object as JSON. */
   get text(): string {
     return (this.#text ??= objectText(this.object, this.#shape.struct))
   }
@@ -63,7 +63,8 @@ export class Versions {
 }
 
 /**
- * An object that cannot be converted cannot be reviewed, which upstream calls an internal error.
+ * Turns an error into an internal error, as kube-apiserver does: an object that cannot be converted
+ * cannot be reviewed.
  */
 async function orInternal<T>(convert: () => MaybePromise<T>): Promise<T> {
   try {

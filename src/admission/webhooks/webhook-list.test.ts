@@ -24,7 +24,7 @@ const configuration = {
   webhooks: [{ name: 'h', rules, clientConfig: { url: 'https://localhost/' } }],
 }
 
-test('a configuration that cannot be decoded stays in force as it was, and stops writes if nothing is known of it', () => {
+test('a configuration that cannot be decoded stays in force as it was, and blocks writes if it is unknown', () => {
   const list = new WebhookList(registry, {
     getService: () => undefined,
     received: new ReceivedAnswers(),
@@ -43,13 +43,13 @@ test('a configuration that cannot be decoded stays in force as it was, and stops
     group: 'authorization.k8s.io',
     object: anObject('SubjectAccessReview', ''),
   })
-  assert.deepEqual(list.candidates(review), [], 'who may repair it can still be asked')
-  assert.deepEqual([...list.names()], ['a', 'b'], 'its end is noticed')
+  assert.deepEqual(list.candidates(review), [], 'reviews still pass')
+  assert.deepEqual([...list.names()], ['a', 'b'], 'unreadable configurations are listed')
   list.set('b', undefined)
   assert.equal(list.candidates(write).length, 1)
 })
 
-test('a webhook is gone when no configuration has its name any more', () => {
+test('a webhook is gone when no configuration contains its name any more', () => {
   const gone: string[] = []
   const parts = { getService: () => undefined, received: new ReceivedAnswers() }
   const list = new WebhookList(registry, parts, (name) => gone.push(name))

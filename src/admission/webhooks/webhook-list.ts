@@ -1,6 +1,6 @@
 /**
  * All webhooks of one type, in the order in which they are called: by the name of their
- * configuration, then as they stand in it.
+ * configuration, then by their position in it.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -11,7 +11,9 @@ import { type Candidate, MatchIndex } from '../match/match-index.ts'
 import { UnreadableNames } from '../match/unreadable.ts'
 import { type AdmissionWebhook, readWebhooks } from './webhook.ts'
 
-/** `position`: among all webhooks, as audit annotations number them. */
+/**
+ * A webhook in the list. `position` is its number among all webhooks, as audit annotations show it.
+ */
 export type ListedWebhook = {
   readonly hook: AdmissionWebhook
   readonly position: number
@@ -24,10 +26,13 @@ export class WebhookList {
   readonly #index: MatchIndex<ListedWebhook>
   readonly #options: WebhookClientOptions
   readonly #onGone: (name: string) => void
-  /** Configurations changed since the index was made. */
+  /** Whether configurations changed since the index was built. */
   #isStale = false
 
-  /** `onGone`: called with the name of a webhook that is in no configuration any more. */
+  /**
+   * Creates an empty list. `onGone` is called with the name of a webhook when no configuration
+   * contains it any more.
+   */
   constructor(
     registry: Pick<Registry, 'inGroup' | 'changes'>,
     options: WebhookClientOptions,
@@ -38,7 +43,7 @@ export class WebhookList {
     this.#onGone = onGone
   }
 
-  /** Undefined: the configuration was deleted. */
+  /** Sets a configuration. Undefined deletes it. */
   set(configuration: string, object: Fields | undefined): void {
     this.#unreadable.delete(configuration)
     const before = this.#byConfiguration.get(configuration) ?? []
@@ -57,14 +62,14 @@ export class WebhookList {
     for (const { name } of before) if (!left.has(name)) this.#onGone(name)
   }
 
-  /** Two configurations may have webhooks of the same name. */
+  /** Returns whether any configuration has a webhook of this name. Several configurations may. */
   readonly #has = (name: string): boolean => {
     for (const webhooks of this.#byConfiguration.values())
       if (webhooks.some((webhook) => webhook.name === name)) return true
     return false
   }
 
-  /** The configuration cannot be decoded: its last known state stays in force. */
+  /** Records that a configuration cannot be decoded. Its last known state stays in force. */
   setUnreadable(configuration: string): void {
     if (!this.#byConfiguration.has(configuration)) this.#unreadable.add(configuration)
   }
@@ -74,7 +79,9 @@ export class WebhookList {
     yield* this.#unreadable.names()
   }
 
-  /** The webhooks whose rules match. Fails with a 403 if not all configurations are known. */
+  /**
+   * Returns the webhooks whose rules match. Fails with a 403 if not all configurations are known.
+   */
   candidates(attributes: Attributes): readonly Candidate<ListedWebhook>[] {
     this.#unreadable.refuse(attributes)
     if (this.#isStale) this.#renew()

@@ -5,11 +5,11 @@ import type { ValidatingPoliciesOptions } from '../policies/validating-policies.
 import type { ConditionMetrics } from '../match/condition-metrics.ts'
 import type { WebhookMetrics } from './metrics.ts'
 
-/** What both types of webhooks need. */
+/** Options that both types of webhooks need. */
 export type WebhookOptions = Pick<ValidatingPoliciesOptions, 'authorizerOf' | 'answerPattern'> & {
   readonly objects: Pick<Objects, 'get'>
   readonly convertByWebhook: ConvertByWebhook
-  /** A new unique id. */
+  /** Returns a new unique id. */
   readonly newId: () => string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly metrics: WebhookMetrics

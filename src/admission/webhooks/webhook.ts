@@ -1,43 +1,46 @@
-/** One webhook of a configuration, as requests need it. */
+/** One webhook of a configuration, with the parts that requests need. */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { Webhook, type WebhookClientOptions } from '../../net/outbound/call.ts'
 import { Conditions } from './conditions.ts'
 import { type MatchCriteria, readWebhookCriteria } from '../match/criteria.ts'
 
-/** Upstream's default. */
+/** Default timeout, as in kube-apiserver. */
 const TIMEOUT_SECONDS = 10
 
 /**
- * Limit of one answer, which is decoded in one turn of the event loop. A patch that writes the
- * largest object anew that etcd takes, 1.5 MB, has 2 MB in base64.
+ * Maximum size of a response, which is decoded in one tick of the event loop. A patch that replaces
+ * the largest object that etcd takes, 1.5 MB, has 2 MB in base64.
  */
 const ANSWER_BYTES_MAX = 4 << 20
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
 export type AdmissionWebhook = {
-  /** Unique among all webhooks of its type. */
+  /** Id that is unique among all webhooks of its type. */
   readonly id: string
   readonly configuration: string
   readonly name: string
   readonly criteria: MatchCriteria
   readonly conditions: Conditions
-  /** failurePolicy Ignore: a request goes on where the webhook cannot be called. */
+  /** Whether failurePolicy is Ignore: requests continue if the webhook cannot be called. */
   readonly failsOpen: boolean
   readonly timeoutMs: number
   readonly supportsDryRun: boolean
-  /** The first version of AdmissionReview that both sides know; undefined: none. */
+  /** First version of AdmissionReview that both sides support. Undefined if there is none. */
   readonly reviewVersion: ReviewVersion | undefined
-  /** reinvocationPolicy IfNeeded. */
+  /** Whether reinvocationPolicy is IfNeeded. */
   readonly isReinvoked: boolean
-  /** Created with the first call. Fails if the client configuration cannot be used. */
+  /**
+   * Returns the client, which the first call creates. Fails if the client configuration is
+   * unusable.
+   */
   readonly client: () => Pick<Webhook, 'post'>
   /**
-   * Whether a configuration has a webhook of this name: a call may outlast it, and nobody would
-   * remove the series of what is counted then.
+   * Returns whether a configuration still has a webhook of this name. A call may outlast the
+   * webhook, and series recorded after that would never be removed.
    */
   readonly isListed: () => boolean
-  /** Closes connections that are not in use; calls that are under way go on. */
+  /** Closes idle connections. Calls in progress continue. */
   readonly close: () => void
 }
 

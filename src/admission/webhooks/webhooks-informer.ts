@@ -1,6 +1,6 @@
 /**
- * The configurations of webhooks, kept current by watches of the cache. A write of one is answered
- * only when it is in force (`informedStore`).
+ * Keeps the configurations of webhooks current with watches of the cache. The response to a write
+ * of a configuration is sent only when it is in force (`informedStore`).
  */
 import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
 import type { Informer } from '../../storage/cache/informer.ts'
@@ -22,13 +22,13 @@ export type ConfigurationResource = (typeof configurationResources)[number]
 
 export type WebhooksInformerOptions = {
   readonly registry: Pick<Registry, 'inGroup' | 'changes'>
-  /** Undefined: the resource is not served. */
+  /** Returns access to a resource, or undefined if it is not served. */
   readonly accessOf: (resource: ConfigurationResource) => InformerAccess | undefined
   readonly calls: Omit<WebhookClientOptions, 'credentialsFor'>
-  /** Each plugin has a configuration of its own. Undefined: no webhook gets any. */
+  /** Credentials for mutating webhooks. Each plugin has its own. Undefined if webhooks get none. */
   readonly mutatingCredentials?: CredentialsFor | undefined
   readonly validatingCredentials?: CredentialsFor | undefined
-  /** Called with the name of a webhook that is in no configuration of its type any more. */
+  /** Called with the name of a webhook when no configuration of its type contains it any more. */
   readonly onGone: (name: string, type: WebhookType) => void
   readonly log: Log
 }
@@ -49,8 +49,8 @@ export class WebhooksInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all configurations are known. To be awaited before the first request is accepted:
-   * until then none would be called.
+   * Resolves when all configurations are known. Await it before accepting the first request,
+   * because no webhook would be called until then.
    */
   async start(): Promise<void> {
     this.#follow('mutatingwebhookconfigurations', this.mutating)
@@ -58,7 +58,7 @@ export class WebhooksInformer implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((one) => one.start()))
   }
 
-  /** A store for a resource whose writes return when they are in force. */
+  /** Returns a store for a resource whose writes return when they are in force. */
   informedStore(resource: ConfigurationResource, store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#resources.get(resource))
   }
