@@ -1,5 +1,6 @@
 /**
- * The rules for writes of built-in kinds: those of the strategy, combined with the rules in kinds/.
+ * Rules for writes of built-in kinds: the generic rules of the strategy, combined with the rules in
+ * kinds/.
  */
 import type { Gates } from '../api/gates.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
@@ -25,7 +26,7 @@ import { typeOf } from './types.ts'
 type WriteRulesOptions = {
   readonly cluster: ClusterFacts
   readonly gated: GatedFields
-  /** The struct of the kind. Built on first use. */
+  /** Returns the type of the kind. It is built on first use. */
   readonly struct: () => Struct
 }
 
@@ -83,7 +84,7 @@ export function writeRules(
 export const hasSubresource = ({ subresources }: ResourceRow, name: string): boolean =>
   subresources.some((subresource) => subresource.name === name)
 
-/** The kind as errors name it: `Deployment.apps`. */
+/** Returns the name of a kind as errors show it: `Deployment.apps`. */
 export const kindName = ({
   kind,
   group,
@@ -95,7 +96,9 @@ export const kindName = ({
 type KindTools = {
   readonly row: ResourceRow
   readonly gates: Gates
-  /** The gates for an update of a stored object: it may use what it uses already. */
+  /**
+   * Returns the gates for an update of a stored object, which may keep using what it already uses.
+   */
   readonly gatesFor: (current: KubeObject) => Gates
   /** Drops the fields whose gate is off, unless the stored object has them. */
   readonly dropGated: (object: KubeObject, current: KubeObject | undefined) => KubeObject
@@ -159,7 +162,7 @@ const gatedRules = (
     dropGated(rules.prepareUpdate(object, current, writer), current),
 })
 
-/** A change through a subresource increments the generation like any other. */
+/** Makes a change through a subresource increment the generation like any other change. */
 function countingRules(
   rules: UpdateRules,
   generation: Generation | undefined,
@@ -173,7 +176,9 @@ function countingRules(
   }
 }
 
-/** An update through /status changes the status, and the metadata that the kind allows. */
+/**
+ * Rules for updates through /status, which change the status and the metadata that the kind allows.
+ */
 function statusRules(
   { statusKeeps = [] }: Strategy,
   own: Partial<KindUpdateRules>,
@@ -199,9 +204,7 @@ function statusRules(
   }
 }
 
-/**
- * The fields that identify the object are kept as they were sent, so that they can be validated.
- */
+/** Keeps the identifying fields as they were sent, so that they can be validated. */
 function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion } = given
   return present({ ...current, name, namespace, uid, resourceVersion })

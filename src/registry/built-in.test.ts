@@ -27,14 +27,14 @@ const object = (kind: string, fields: Partial<KubeObject> = {}): KubeObject => (
   ...fields,
 })
 
-test('every kind of the table can be read and written', () => {
+test('an empty object of every built-in kind can be printed', () => {
   for (const { shape, kind } of registry.all()) {
     const empty = { kind, apiVersion: 'v1', metadata: {} }
     assert.ok(printObject(empty, shape).toString().startsWith(`{"kind":"${kind}"`), kind)
   }
 })
 
-test('the table says what a resource is', () => {
+test('a built-in resource has the properties that the catalogue lists', () => {
   const { isNamespaced, isStored, verbs } = pods
   const { shortNames, categories, singular } = pods.discovery
   assert.deepEqual(
@@ -75,7 +75,7 @@ const writer = {
   newId: () => 'id',
 }
 
-test('a status is dropped on create and kept on update', () => {
+test('the status is dropped on create and kept on update', () => {
   const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })
   const created = deployments.rules.prepareCreate(given, writer)
   assert.equal(created['status'], undefined)
@@ -104,7 +104,7 @@ test('a status is dropped on create and kept on update', () => {
 const isFine = (one: Resource, name: string): boolean =>
   one.rules.metadata.checkName(name).length === 0
 
-test('names follow the rule of their kind', () => {
+test('object names are validated by the rule of their kind', () => {
   assert.deepEqual(
     ['a.b', 'a', '1', 'A', 'a:b'].map((name) => [
       isFine(configMaps, name),
@@ -125,7 +125,7 @@ test('names follow the rule of their kind', () => {
 const fields = (faults: readonly { readonly path: string }[]): string[] =>
   faults.map(({ path }) => path)
 
-test('a create is checked by its kind first, an update by all', () => {
+test('a create applies the rules for all objects only if its kind finds no fault, an update always', () => {
   const bad = object('ConfigMap', {
     metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } },
   })
@@ -135,7 +135,7 @@ test('a create is checked by its kind first, an update by all', () => {
   assert.equal(fields(labels).filter((path) => path === 'metadata.labels').length, 4)
 })
 
-test('an event has two faces and one stored form', () => {
+test('both API groups of Event have the same stored form', () => {
   const events = resource('events.k8s.io', 'v1', 'events')
   const event = object('Event', {
     apiVersion: 'events.k8s.io/v1',
@@ -152,7 +152,7 @@ test('an event has two faces and one stored form', () => {
   assert.equal(decodeStored(stored, resource('', 'v1', 'events').shape, 7)['message'], 'text')
 })
 
-test('an autoscaler keeps through v1 what only v2 knows', () => {
+test('an autoscaler keeps its v2-only fields when it is read and written through v1', () => {
   const v1 = resource('autoscaling', 'v1', 'horizontalpodautoscalers').shape
   const v2 = resource('autoscaling', 'v2', 'horizontalpodautoscalers').shape
   const memory = {
@@ -174,7 +174,7 @@ test('an autoscaler keeps through v1 what only v2 knows', () => {
   assert.deepEqual(encodeStored(again, v2), encodeStored(given, v2))
 })
 
-test('what another version of today stored is read', () => {
+test('an object stored in another current version can be read', () => {
   const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
   const stored: readonly (readonly [string, string, string, object])[] = [
     [

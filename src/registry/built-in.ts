@@ -1,4 +1,4 @@
-/** The built-in resources: rows of the catalogue, combined with the rules in kinds/. */
+/** Built-in resources: rows of the catalogue, combined with the rules in kinds/. */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
@@ -38,9 +38,9 @@ type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
   readonly storedAs?: StorageMedia
   readonly gates?: Gates
-  /** Receives differences between declarative and handwritten validation. */
+  /** Receives mismatches and internal errors of declarative validation. */
   readonly declarative?: DeclarativeReport
-  /** Absent: the versions that are served by default. */
+  /** Whether a resource is served. Defaults to the versions that are served by default. */
   readonly isServed?: (resource: Pick<ResourceRow, 'group' | 'version' | 'plural'>) => boolean
 }
 
@@ -48,7 +48,7 @@ type BuiltInOptions = Partial<ClusterFacts> & {
 const isServedByDefault = ({ version }: Pick<ResourceRow, 'version'>): boolean =>
   /^v\d+$/.test(version)
 
-/** In the order in which discovery lists groups and versions. */
+/** Returns the built-in resources in the order in which discovery lists groups and versions. */
 export function builtInResources({
   allowsPrivileged = true,
   storedAs = 'json',
@@ -228,7 +228,10 @@ function schemaOf(
   }
 }
 
-/** Converters by the apiVersions that etcd has been found to contain, of which there are few. */
+/**
+ * Returns a function that finds the converter for a stored apiVersion. Converters are cached by
+ * apiVersion; etcd contains only a few for each kind.
+ */
 function otherForms(
   row: ResourceRow,
   struct: Struct,
@@ -259,8 +262,8 @@ function otherForm(
       fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object),
     }
   }
-  // Versions with the same fields differ only in their names: in the catalogue, one is an alias of
-  // the other.
+  // Versions with the same fields differ only in their apiVersion. The catalogue declares one as an
+  // alias of the other.
   if (old.fields === struct.fields) {
     const served = apiVersionOf(row)
     return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }
@@ -272,7 +275,7 @@ function otherForm(
     }
   const { group, version } = splitApiVersion(apiVersion)
   if (group !== row.group) return undefined
-  // Another version that is served today: converted by way of the storage version.
+  // The object is in another current version: convert it by way of the storage version.
   const toStored = rulesByKind.get(`${kindName(row)} ${version}`)?.convert?.toStored ?? sameFields
   const renew = (object: KubeObject): KubeObject => ({ ...toStored(object), ...current })
   return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
@@ -280,14 +283,17 @@ function otherForm(
 
 const sameFields = (object: KubeObject): KubeObject => object
 
-/** The package of the kind's group, or of a group from which the kind was moved. */
+/** Returns the package of the kind's group, or of a group from which the kind was moved. */
 function packageOf(apiVersion: string, row: ResourceRow): string {
   const { group, version } = splitApiVersion(apiVersion)
   const own = group === row.group ? row.packageName.replace(/\/[^/]*$/, '') : packageOfGroup(group)
   return `${own}/${version}`
 }
 
-/** Versions of a kind with the same fields differ only in their apiVersion. */
+/**
+ * Returns how the kind is stored in `apiVersion`. Without a converter, both versions have the same
+ * fields and differ only in their apiVersion.
+ */
 function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules): StoredForm {
   const served = apiVersionOf(row)
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)

@@ -25,7 +25,7 @@ const withGates = (...on: readonly string[]): Gates => ({
   isOn: (name) => (name.startsWith('Declarative') ? on.includes(name) : defaultGates.isOn(name)),
 })
 
-/** Validates by both, and returns the faults, the log and the two counters. */
+/** Runs both validations, and returns the faults, the log and the two counters. */
 function runBoth(rules: KindRules, { isTakenOver = false, isUpdate = false } = {}) {
   const logged: string[] = []
   const log: Log = (level, message) => logged.push(`${level} ${message}`)
@@ -89,7 +89,7 @@ test('faults of the same field do not match if their reasons differ', () => {
   )
 })
 
-test('with takeover, declarative faults replace the covered ones, and the log says what to do', () => {
+test('with takeover, declarative faults replace the covered ones, and the log recommends disabling the gate', () => {
   const declared: FieldFault[] = [{ ...negative('spec.b'), tag: 'minimum' }]
   const rules: KindRules = {
     validate: () => [{ ...negative('spec.a'), tag: 'minimum' }, required('spec.other')],
@@ -103,7 +103,7 @@ test('with takeover, declarative faults replace the covered ones, and the log sa
   ])
 })
 
-test('declarative validation that throws is logged and counted, and does not refuse the object', () => {
+test('an error in declarative validation is logged and counted, and rejects the object only with takeover', () => {
   const rules: KindRules = {
     validate: () => [],
     declarative: () => {
@@ -124,7 +124,7 @@ test('declarative validation that throws is logged and counted, and does not ref
   assert.equal(harmful.length, 1, 'the internal error is an extra one')
 })
 
-test('only ReplicationController is validated by tags, and only while the gate is on', () => {
+test('only ReplicationController has declarative validation, and only while the gate is on', () => {
   const kinds = [...rulesByKind]
     .filter(([, { declarative }]) => declarative !== undefined)
     .map(([kind]) => kind)

@@ -14,13 +14,16 @@ import type { KindRules } from './kind-rules.ts'
 
 /** The validation tags of a field in `spec`. */
 export type SpecTags = {
-  /** `+k8s:optional` with a default: the field is set before the object is validated. */
+  /**
+   * Whether the field is `+k8s:optional` with a default, so that it is set before the object is
+   * validated.
+   */
   readonly isDefaulted?: true
-  /** `+k8s:minimum` */
+  /** Value of `+k8s:minimum`. */
   readonly minimum: number
 }
 
-/** The validation that the tags of these fields of `spec` describe. */
+/** Returns the validation that the tags of these fields of `spec` describe. */
 export function validateByTags(tags: {
   readonly [field: string]: SpecTags
 }): (object: KubeObject) => FieldFault[] {
@@ -43,14 +46,14 @@ function tagFaults(
   ]
 }
 
-/** Receives what goes wrong with declarative validation. */
+/** Receives mismatches and internal errors of declarative validation. */
 export type DeclarativeReport = {
   readonly mismatch: (detail: string) => void
-  /** `detail` is undefined if the client receives it as a fault. */
+  /** Called after an internal error. `detail` is undefined if the client receives it as a fault. */
   readonly panic: (detail: string | undefined) => void
 }
 
-/** Logs and counts what goes wrong with declarative validation. */
+/** Logs and counts mismatches and internal errors of declarative validation. */
 export class DeclarativeReporter implements DeclarativeReport {
   readonly #mismatches: Count
   readonly #panics: Count
@@ -89,7 +92,7 @@ export class DeclarativeReporter implements DeclarativeReport {
 
 type DeclarativeOptions = { readonly isTakenOver: boolean; readonly reporter: DeclarativeReport }
 
-/** Rules that also run the declarative validation of `rules`, and compare the two. */
+/** Returns rules that also run the declarative validation of `rules`, and compare the results. */
 export function withDeclarative(
   rules: KindRules,
   { isTakenOver, reporter }: DeclarativeOptions,
@@ -136,8 +139,9 @@ const adviceFor = (isTakenOver: boolean): string =>
     : 'This difference should not affect system operation since hand written validation is authoritative.'
 
 /**
- * Handwritten faults match declarative ones by reason, path and tag. The values are not compared.
- * An update is validated twice, so equal faults count once.
+ * Returns the differences between the two validations. Handwritten faults match declarative ones by
+ * reason, path and tag; values are not compared. An update may report a handwritten fault twice, so
+ * equal faults count once.
  */
 function mismatches(handwritten: readonly FieldFault[], declared: readonly FieldFault[]): string[] {
   const covered = new Set(handwritten.filter(({ tag }) => tag !== undefined).map(identify))
@@ -155,6 +159,6 @@ function mismatches(handwritten: readonly FieldFault[], declared: readonly Field
   ]
 }
 
-/** The part of a fault by which the two validations are compared, as it is logged. */
+/** Returns the parts of a fault by which the two validations are compared, as they are logged. */
 const identify = ({ path, reason, tag }: FieldFault): string =>
   `{Type=${quote(reason)}, Field=${quote(path)}, Origin=${quote(tag === 'minimum' ? tag : '')}}`

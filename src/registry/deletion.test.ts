@@ -29,7 +29,7 @@ const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
 
 type Kind = Parameters<typeof decideDeletion>[1]
 
-/** What became of it, in short. */
+/** Decides on a deletion and summarizes the outcome in one line. */
 function outcomeOf(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> = {}): string {
   const decided = decideDeletion(given, kind, { ...plain, ...options }, now)
   if (!('object' in decided)) return decided.step
@@ -47,19 +47,19 @@ const ending = {
 }
 
 const cases: readonly [string, string, () => string][] = [
-  ['nothing holds it', 'remove', () => outcomeOf(object({}), configMap)],
+  ['an object without finalizers is removed', 'remove', () => outcomeOf(object({}), configMap)],
   [
-    'a finalizer',
+    'an object with a finalizer is marked',
     'mark [a/b] 03:04:05Z 0 ',
     () => outcomeOf(object({ finalizers: ['a/b'] }), configMap),
   ],
   [
-    'a generation moves',
+    'marking an object increments its generation',
     'mark [a/b] 03:04:05Z 0 4',
     () => outcomeOf(object({ finalizers: ['a/b'], generation: 3 }), configMap),
   ],
   [
-    'a second delete moves nothing',
+    'a second delete of a marked object changes nothing',
     'mark [a/b] 03:04:01Z 0 4',
     () =>
       outcomeOf(
@@ -73,17 +73,17 @@ const cases: readonly [string, string, () => string][] = [
       ),
   ],
   [
-    'grace of other kinds',
+    'kinds other than Pod ignore a grace period',
     'remove',
     () => outcomeOf(object({}), configMap, { gracePeriodSeconds: 30 }),
   ],
   [
-    'foreground',
+    'foreground propagation adds its finalizer',
     'mark [foregroundDeletion] 03:04:05Z 0 ',
     () => outcomeOf(object({}), configMap, { propagation: 'Foreground' }),
   ],
   [
-    'foreground instead of orphan, last',
+    'foreground propagation replaces the orphan finalizer and comes last',
     'mark [a/b,foregroundDeletion] 03:04:05Z 0 ',
     () =>
       outcomeOf(object({ finalizers: ['orphan', 'a/b'] }), configMap, {
@@ -91,12 +91,12 @@ const cases: readonly [string, string, () => string][] = [
       }),
   ],
   [
-    'orphan by the older option',
+    'orphanDependents adds the orphan finalizer',
     'mark [orphan] 03:04:05Z 0 ',
     () => outcomeOf(object({}), configMap, { orphanDependents: true }),
   ],
   [
-    'background takes both away',
+    'background propagation removes both finalizers of the garbage collector',
     'remove',
     () =>
       outcomeOf(object({ finalizers: ['orphan', 'foregroundDeletion'] }), configMap, {
@@ -104,75 +104,83 @@ const cases: readonly [string, string, () => string][] = [
       }),
   ],
   [
-    'what the object says stays',
+    'an orphan finalizer stays if the delete has no propagation policy',
     'mark [orphan] 03:04:05Z 0 ',
     () => outcomeOf(object({ finalizers: ['orphan'] }), configMap),
   ],
-  ['a Job orphans by itself', 'mark [orphan] 03:04:05Z 0 ', () => outcomeOf(object({}), job)],
   [
-    'unless told otherwise',
+    'a Job orphans its dependents by default',
+    'mark [orphan] 03:04:05Z 0 ',
+    () => outcomeOf(object({}), job),
+  ],
+  [
+    'a Job does not orphan its dependents if the delete requests background propagation',
     'remove',
     () => outcomeOf(object({}), job, { propagation: 'Background' }),
   ],
   [
-    'nobody owns an Event',
+    'an Event ignores the propagation policy',
     'remove',
     () => outcomeOf(object({}), event, { propagation: 'Foreground' }),
   ],
   [
-    'a pod without a node',
+    'a Pod without a node is marked and removed',
     'mark-and-remove [] 03:04:05Z 0 2',
     () => outcomeOf(object({ generation: 1 }), pod),
   ],
   [
-    'a running pod',
+    'a running Pod is marked with its grace period',
     'mark [] 03:04:35Z 30 2',
     () => outcomeOf(object({ generation: 1 }, running), pod),
   ],
   [
-    'a running pod, at once',
+    'a running Pod is marked and removed if the delete has no grace period',
     'mark-and-remove [] 03:04:05Z 0 2',
     () => outcomeOf(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 0 }),
   ],
   [
-    'a negative grace',
+    'a negative grace period counts as one second',
     'mark [] 03:04:06Z 1 2',
     () => outcomeOf(object({ generation: 1 }, running), pod, { gracePeriodSeconds: -5 }),
   ],
   [
-    'a pod that has ended',
+    'a Pod that has failed is marked and removed',
     'mark-and-remove [] 03:04:05Z 0 2',
     () => outcomeOf(object({ generation: 1 }, { ...running, status: { phase: 'Failed' } }), pod),
   ],
-  ['an ending pod, once more', 'keep', () => outcomeOf(object(ending, running), pod)],
   [
-    'an ending pod, longer',
+    'a second delete of a terminating Pod changes nothing',
+    'keep',
+    () => outcomeOf(object(ending, running), pod),
+  ],
+  [
+    'a second delete cannot extend the grace period of a terminating Pod',
     'keep',
     () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 60 }),
   ],
   [
-    'an ending pod, sooner',
+    'a second delete can shorten the grace period of a terminating Pod',
     'mark [] 03:04:10Z 25 2',
     () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 25 }),
   ],
   [
-    'an ending pod, sooner than possible',
+    'a shortened grace period that is already over leaves one second',
     'mark [] 03:04:05Z 1 2',
     () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 5 }),
   ],
   [
-    'an ending pod, now',
+    'a delete without a grace period removes a terminating Pod',
     'mark-and-remove [] 03:04:05Z 0 2',
     () => outcomeOf(object(ending, running), pod, { gracePeriodSeconds: 0 }),
   ],
   [
-    'a grace of 292 years and more wraps around, as in Go',
+    'a grace period of more than 292 years wraps around, as in Go',
     'mark [] 15:13:33Z 260000000000 2',
     () =>
       outcomeOf(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 260_000_000_000 }),
   ],
   [
-    'the largest grace that 64 bits can say is told as it is',
+    'the largest 64-bit grace period is stored unchanged',
     'mark [] 03:04:04Z 9223372036854775807 2',
     () =>
       outcomeOf(object({ generation: 1 }, running), pod, {
@@ -180,13 +188,13 @@ const cases: readonly [string, string, () => string][] = [
       }),
   ],
   [
-    'an ending pod with such a grace, once more',
+    'a second delete of a Pod with a 64-bit grace period changes nothing',
     'keep',
     () =>
       outcomeOf(object({ ...ending, deletionGracePeriodSeconds: 9007199254740993n }, running), pod),
   ],
   [
-    'a marked pod that has a finalizer, in the foreground',
+    'foreground propagation adds its finalizer to a marked Pod',
     'mark [a/b,foregroundDeletion] 03:04:01Z 0 2',
     () =>
       outcomeOf(
@@ -204,7 +212,7 @@ const cases: readonly [string, string, () => string][] = [
       ),
   ],
   [
-    'a pod with a finalizer, now',
+    'a delete without a grace period only marks a Pod that has a finalizer',
     'mark [a/b] 03:04:05Z 0 3',
     () =>
       outcomeOf(object({ finalizers: ['a/b'], generation: 2 }, running), pod, {
@@ -214,7 +222,7 @@ const cases: readonly [string, string, () => string][] = [
 ]
 for (const [what, wanted, run] of cases) test(what, () => assert.equal(run(), wanted))
 
-test('the object that is decided on is never changed', () => {
+test('a decision on a deletion never changes the object', () => {
   const given = object({ finalizers: ['a/b'], generation: 1 }, running)
   const copy = structuredClone(given)
   decideDeletion(given, pod, { ...plain, propagation: 'Orphan' }, now)
@@ -222,7 +230,7 @@ test('the object that is decided on is never changed', () => {
   assert.deepEqual(given, copy)
 })
 
-test('the last finalizer of a marked object lets it go', () => {
+test('a marked object is released when its last finalizer is removed', () => {
   const marked = { deletionTimestamp: now, deletionGracePeriodSeconds: 0, finalizers: ['a/b'] }
   assert.equal(isReleased(object({}), object(marked), configMap), true)
   assert.equal(isReleased(object({ finalizers: ['a/b'] }), object(marked), configMap), false)
@@ -238,7 +246,7 @@ test('the last finalizer of a marked object lets it go', () => {
   assert.equal(isReleased(object({}, { spec: {} }), object(marked), namespace), true)
 })
 
-test('a namespace is marked, and its dependents are waited for if the older option says so', () => {
+test('a delete marks a namespace, and adds foregroundDeletion if orphanDependents is false', () => {
   const marked = namespace.ownDeletion?.mark(
     object({ finalizers: ['a/b'] }),
     { ...plain, orphanDependents: false },

@@ -1,20 +1,23 @@
 /**
- * The outcome of a delete: the object is removed, marked, or left as it is. The order of the rules
- * is upstream's: first the grace period, which only pods have, then finalizers.
+ * Decides the outcome of a delete: the object is removed, marked as being deleted, or left as it
+ * is. The order of the rules is that of kube-apiserver: first the grace period, which only Pods
+ * have, then finalizers.
  */
 import { isNumber, type KubeObject, type ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
-/** An int64: a bigint if a number cannot represent it exactly. */
+/** Seconds as an int64. A bigint if a number cannot represent the value exactly. */
 export type Seconds = number | bigint
 
 export type DeletionOptions = {
-  /** Undefined: the grace period of the object. */
+  /** The requested grace period. Undefined if that of the object applies. */
   readonly gracePeriodSeconds: Seconds | undefined
-  /** The deprecated form of propagationPolicy. */
+  /** Deprecated form of propagationPolicy. */
   readonly orphanDependents: boolean | undefined
-  /** Undefined: the default of the object or its kind. */
+  /**
+   * The requested propagation policy. Undefined if the default of the object or its kind applies.
+   */
   readonly propagation: Propagation | undefined
 }
 
@@ -23,49 +26,61 @@ export type Deletion =
   /** The object stays until its finalizers are removed, or its grace period is over. */
   | { readonly step: 'mark'; readonly object: KubeObject }
   /**
-   * A pod without a grace period is first stored as marked, then removed: watchers see both events.
+   * A Pod without a grace period is first stored as marked, then removed, so that watchers see both
+   * events.
    */
   | { readonly step: 'mark-and-remove'; readonly object: KubeObject }
-  /** The object is being deleted already, and this request changes nothing. */
+  /** The object is already being deleted, and this request changes nothing. */
   | { readonly step: 'keep' }
 
-/** Set on objects whose dependents have to be orphaned, or deleted, first. */
+/**
+ * Finalizers of objects whose dependents the garbage collector must orphan first, or delete first.
+ */
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
-/** For kinds with deletion rules of their own. */
+/**
+ * Deletion rules of kinds whose objects a controller cleans up before they are removed, such as
+ * Namespace.
+ */
 export type OwnDeletion = {
-  /** What the first delete always stores; a controller removes the finalizers when it is done. */
+  /**
+   * Returns the marked object, which the first delete always stores. A controller removes the
+   * finalizers when it is done.
+   */
   readonly mark: (object: KubeObject, options: DeletionOptions, now: string) => KubeObject
-  /** Whether a marked object is kept by more than metadata.finalizers. */
+  /** Whether something other than metadata.finalizers keeps a marked object. */
   readonly isHeld?: (object: KubeObject) => boolean
 }
 
-/** The grace period of an object, if its client requests `wanted`. */
+/** Returns the grace period of an object if the client requests `wanted`. */
 export type GraceOf = (object: KubeObject, wanted: Seconds | undefined) => Seconds
 
 /** The deletion rules of a resource. */
 export type DeletionRules = {
   /**
-   * Whether objects can have owners and dependents: a delete of an Event never waits for anything.
+   * Whether objects can have owners and dependents. If not, as for Event, a delete never waits for
+   * anything.
    */
   readonly isGarbageCollected: boolean
-  /** What happens to dependents if a delete does not say it. */
+  /** Propagation policy if a delete does not specify one. */
   readonly defaultPropagation: 'Background' | 'Orphan'
-  /** Absent: there is no grace period. */
+  /** Returns the grace period. Absent if the kind has no grace periods. */
   readonly graceOf?: GraceOf
   readonly ownDeletion?: OwnDeletion
-  /** Why an object of this name must not be deleted; undefined if it may be. */
+  /** Returns why an object of this name must not be deleted, or undefined if it may be deleted. */
   readonly deleteForbiddenReason: (name: string) => string | undefined
-  /** Whether the response to a delete that removed the object is the object, not a Status. */
+  /**
+   * Whether the response to a delete that removed the object is the object rather than a Status.
+   */
   readonly returnsDeleted: boolean
-  /** A warning for the client of a delete. */
+  /** Returns a warning for the client of a delete. */
   readonly deletionWarning?: (options: DeletionOptions) => string | undefined
 }
 
 type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'returnsDeleted' | 'deletionWarning'>
 
-/** `now` is a timestamp of metadata. The object is not modified. */
+/** Decides the outcome of a delete. `now` is a metadata timestamp. The object is not modified. */
 export function decideDeletion(
   object: KubeObject,
   kind: Kind,
@@ -108,7 +123,7 @@ const ungraceful: Grace = { step: 'ungraceful' }
 
 type DeletionRequest = { readonly wanted: Seconds | undefined; readonly now: string }
 
-/** A negative grace period counts as one second. */
+/** Applies the grace period. A negative one counts as one second. */
 function decideGrace(object: KubeObject, graceOf: GraceOf, asked: DeletionRequest): Grace {
   const { metadata } = object
   const { now } = asked
@@ -139,7 +154,9 @@ type RunningDeletion = {
   readonly now: string
 }
 
-/** The grace period of a pod that is being deleted can be shortened, never extended. */
+/**
+ * Shortens the grace period of a Pod that is being deleted. The grace period can never be extended.
+ */
 function shorten(
   metadata: ObjectMeta,
   { deletionTimestamp, current, wanted, now }: RunningDeletion,
@@ -162,11 +179,11 @@ function shorten(
 const later = (timestamp: string, ms: number): string =>
   `${new Date(Date.parse(timestamp) + ms).toISOString().slice(0, 19)}Z`
 
-/** As Go: 64 bits of nanoseconds, which wrap around after 292 years. */
+/** Converts seconds as Go does: 64 bits of nanoseconds, which wrap around after 292 years. */
 const durationMs = (seconds: Seconds): number =>
   Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
 
-/** For kinds without a grace period: an object with finalizers is marked as of now. */
+/** Marks an object with finalizers as being deleted now, without a grace period. */
 function markNow(metadata: ObjectMeta, now: string): ObjectMeta {
   const { generation = 0, deletionTimestamp, deletionGracePeriodSeconds } = metadata
   const isFirst = deletionGracePeriodSeconds === undefined
@@ -212,7 +229,7 @@ function propagationOf(
   return kind.defaultPropagation
 }
 
-/** The finalizers of the garbage collector are last. */
+/** Returns the finalizers with those of the garbage collector last. */
 export function withGarbageFinalizers(
   before: readonly string[],
   { isOrphaning, isForeground }: { readonly isOrphaning: boolean; readonly isForeground: boolean },

@@ -1,4 +1,7 @@
-/** A list in which every item is wrong makes a limited number of faults, whatever its kind. */
+/**
+ * Checks for every kind that a list in which each item is invalid yields a limited number of
+ * faults.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { itemOf, objectText } from '../../test/chaos/hostile/sweep/bodies.ts'
@@ -10,9 +13,9 @@ import { decodeBody } from '../objects/codec/decode-body.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
-/** More than 30,000 empty items. */
+/** Length of the tested lists. This is enough for more than 30,000 empty items. */
 const BYTES = 110_000
-/** Some lists are checked by several rules, each of which has the limit. */
+/** Maximum number of rules that check the same list. Each of them has the limit. */
 const RULES = 3
 
 function decoded(field: SweptField, resource: Resource): KubeObject | undefined {
@@ -27,7 +30,7 @@ function decoded(field: SweptField, resource: Resource): KubeObject | undefined 
   }
 }
 
-test('the faults of a long list in any field are limited', async () => {
+test('the number of faults of a long list is limited in every field', async () => {
   const targets = await loadTargets()
   const fields = fieldsOf(targets).filter(
     ({ isShared, target }) => !isShared && target.part === undefined,

@@ -31,7 +31,7 @@ const aPod = (spec: Fields, status: Fields = {}): KubeObject => ({
   status,
 })
 
-/** All that a server with every gate on may have stored. */
+/** A Pod with gated fields, as a server with every gate on may have stored it. */
 const gated = aPod(
   {
     resources: { limits: { cpu: '1' } },
@@ -58,7 +58,7 @@ const fields = new GatedFields(defaultGates)
 const drop = (object: KubeObject, current?: KubeObject): KubeObject =>
   fields.drop(object, current, struct)
 
-test('reading keeps what a server with the gates on has stored', () => {
+test('a read keeps the gated fields that a server with the gates on has stored', () => {
   const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
   const spec = fieldsOf(read['spec'])
   const container = fieldsOf(itemsOf(spec['containers'])[0])
@@ -70,7 +70,7 @@ test('reading keeps what a server with the gates on has stored', () => {
   assert.equal(fieldsOf(read['status'])['observedGeneration'], 3)
 })
 
-test('a new object has none of them', () => {
+test('a new object loses its gated fields', () => {
   const spec = fieldsOf(drop(gated)['spec'])
   const [container] = itemsOf(spec['containers'])
   assert.deepEqual(Object.keys(spec).toSorted(), ['containers', 'volumes'])
@@ -78,13 +78,13 @@ test('a new object has none of them', () => {
   assert.deepEqual(spec['volumes'], [{ name: 't', projected: { sources: [{}] } }])
 })
 
-test('a write of an object that uses them keeps them, and may change them', () => {
+test('an update keeps gated fields that the stored object uses, and may change them', () => {
   assert.equal(drop(gated, gated), gated)
   const more = aPod({ ...fieldsOf(gated['spec']), resources: { limits: { cpu: '2' } } })
   assert.deepEqual(fieldsOf(drop(more, gated)['spec'])['resources'], { limits: { cpu: '2' } })
 })
 
-test('a gate that is in use does not let others through', () => {
+test('a gate that is in use does not keep the fields of other gates', () => {
   const used = aPod({ resourceClaims: [{ name: 'r' }] })
   const spec = fieldsOf(drop(gated, used)['spec'])
   const [container] = itemsOf(spec['containers'])
@@ -99,14 +99,14 @@ const lease = (spec: Fields): KubeObject => ({
   spec,
 })
 
-test('of a Lease each field is looked at by itself', () => {
+test('each gated field of a Lease is kept only if that field is stored', () => {
   const leases = resource('leases', 'coordination.k8s.io')
   const both = lease({ strategy: 'OldestEmulationVersion', preferredHolder: 'h' })
   const kept = leases.rules.prepareUpdate(both, lease({ strategy: 'x' }), writer)
   assert.deepEqual(kept['spec'], { strategy: 'OldestEmulationVersion' })
 })
 
-test('what of a status no gate protects goes even if it was there', () => {
+test('fields of a strict gate are dropped from a status even if they are stored', () => {
   const health = aPod(
     {},
     { containerStatuses: [{ name: 'c', allocatedResourcesStatus: [{ name: 'x' }] }] },
@@ -115,7 +115,7 @@ test('what of a status no gate protects goes even if it was there', () => {
   assert.deepEqual(status['containerStatuses'], [{ name: 'c' }])
 })
 
-test('templates of workloads are treated alike', () => {
+test('gated fields in the templates of workloads are treated like those of Pods', () => {
   const deployments = resource('deployments', 'apps')
   const template = { metadata: {}, spec: gated['spec'] ?? null }
   const object = {
@@ -143,7 +143,7 @@ const slice = (endpoints: readonly Fields[]): KubeObject => ({
   endpoints,
 })
 
-test('the topology of an old slice stays until its endpoints change', () => {
+test('the topology of an old EndpointSlice is kept until its endpoints change', () => {
   const slices = resource('endpointslices', 'discovery.k8s.io')
   const old = {
     addresses: ['10.0.0.1'],
@@ -159,7 +159,7 @@ test('the topology of an old slice stays until its endpoints change', () => {
   assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
 })
 
-test('templates of claims are left alone, and an error that said nothing else stays', () => {
+test('volumeClaimTemplates are not searched, and an error that only had a gated field is kept', () => {
   const set = resource('statefulsets', 'apps')
   const claim = { metadata: { name: 'd' }, spec: { volumeAttributesClassName: 'fast' } }
   const object = { kind: 'StatefulSet', apiVersion: 'apps/v1', metadata: { name: 's' } }
@@ -175,7 +175,7 @@ test('templates of claims are left alone, and an error that said nothing else st
   assert.deepEqual(kept['status'], { detachError: {} })
 })
 
-test('an update may keep what a gate that is off relaxed', () => {
+test('an update may keep values that a gate which is now off has allowed', () => {
   const off = { isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name) }
   const podsWithout = new Registry(builtInResources({ gates: off })).find({
     group: '',
@@ -202,7 +202,7 @@ test('an update may keep what a gate that is off relaxed', () => {
   assert.equal(podsWithout.rules.validate(odd).length, 2)
 })
 
-test('an autoscaler that is stored without replicas can be changed', () => {
+test('an autoscaler that is stored with zero minReplicas can be updated', () => {
   const scalers = resource('horizontalpodautoscalers', 'autoscaling', 'v2')
   const metric = {
     type: 'Object',
@@ -224,7 +224,7 @@ test('an autoscaler that is stored without replicas can be changed', () => {
   assert.equal(scalers.rules.validate(stored).length, 1)
 })
 
-test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pods', () => {
+test('only the gated fields of Pods are dropped from the Jobs of a CronJob', () => {
   const off = { isOn: (name: string) => !name.startsWith('Job') && defaultGates.isOn(name) }
   const { shape } = resource('cronjobs', 'batch')
   const spec = {
@@ -241,7 +241,7 @@ test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pod
   assert.deepEqual(kept['template'], { spec: {} })
 })
 
-test('amounts of a whole Pod that are stored without an amount are not in use', () => {
+test('stored Pod-level resources without any amount do not count as in use', () => {
   const wanted = aPod({ resources: { limits: { cpu: '1' } } })
   for (const stored of [{}, { limits: {} }]) {
     assert.equal(
@@ -255,7 +255,7 @@ test('amounts of a whole Pod that are stored without an amount are not in use', 
 const withoutGates = (...names: string[]): GatedFields =>
   new GatedFields({ isOn: (name) => !names.includes(name) && defaultGates.isOn(name) })
 
-test('fields of the status stay where the specification uses the gate, not where they are stored', () => {
+test('gated fields of the status are kept if the spec uses the gate, not if they are stored', () => {
   const status = {
     containerStatuses: [
       { name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } },
@@ -279,11 +279,11 @@ test('fields of the status stay where the specification uses the gate, not where
   ])
 })
 
-/** What is said of costs. */
+/** Returns the paths of the faults about deletion costs. */
 const costs = (faults: readonly FieldFault[]): string[] =>
   faults.flatMap(({ path }) => (path.includes('deletion-cost') ? [path] : []))
 
-test('a deletion cost that is none does not keep a Pod from being updated once it is stored', () => {
+test('an invalid deletion cost that is already stored does not prevent updates of a Pod', () => {
   const key = 'controller.kubernetes.io/pod-deletion-cost'
   const costing = (cost: string): KubeObject => {
     const pod = aPod({ restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' })
@@ -298,7 +298,7 @@ test('a deletion cost that is none does not keep a Pod from being updated once i
   assert.deepEqual(faultsOf('much', 'more'), [])
 })
 
-test('nor does one in a template keep its owner from being updated', () => {
+test('an invalid deletion cost in a stored template does not prevent updates of its owner', () => {
   const annotations = { 'controller.kubernetes.io/pod-deletion-cost': 'much' }
   const metadata = { labels: { a: 'b' }, annotations }
   const templateOf = (image: string, restartPolicy = 'Always'): Fields => ({
@@ -344,7 +344,7 @@ test('nor does one in a template keep its owner from being updated', () => {
   }
 })
 
-test('an update of a Job is looked at by the gates of the server', () => {
+test('an update of a Job is validated with the gates of the server', () => {
   const gates: Gates = { isOn: (name) => name !== 'PodDeletionCost' && defaultGates.isOn(name) }
   const jobs =
     builtInResources({ gates }).find(({ kind }) => kind === 'Job') ?? assert.fail('no Jobs')

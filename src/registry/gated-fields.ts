@@ -1,7 +1,7 @@
 /**
- * Fields whose feature gate is off. Reads keep them: what a server with the gate on has stored must
- * survive a round trip through this one. Writes drop them, unless the stored object uses the gate
- * already. The catalogue says which fields these are (`gate=`).
+ * Handles fields whose feature gate is off. Reads keep them, because whatever a server with the
+ * gate on has stored must survive a round trip through this one. Writes drop them, unless the
+ * stored object already uses the gate. The catalogue declares which fields these are (`gate=`).
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -11,8 +11,8 @@ import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /**
- * Gates that are in use as a whole: an object that uses one of their fields may use the others. For
- * all other gates each field counts by itself.
+ * Gates that count as in use as a whole: an object that uses one of their fields may use the
+ * others. For all other gates, each field counts by itself.
  */
 const wholeGates: ReadonlySet<string> = new Set([
   'DRAAdminAccess',
@@ -37,17 +37,17 @@ const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['ContainerStatus user', 'SupplementalGroupsPolicy supplementalGroupsPolicy'],
   ['PodStatus resourceClaimStatuses', 'DynamicResourceAllocation'],
 ])
-/** Fields that are dropped too if nothing but a gated field was in them. */
+/** Fields that are also dropped if they contained nothing but a gated field. */
 const goneWhenEmpty: ReadonlySet<string> = new Set([
   'lifecycle',
   'postStart',
   'preStop',
   'resources',
 ])
-/** Gates whose fields are not dropped but set to their default. */
+/** Gates whose fields are set to their default instead of being dropped. */
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
 /**
- * Fields whose values are not searched: the gate applies when objects are created from these
+ * Fields whose values are not searched. The gate applies when objects are created from these
  * templates.
  */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
@@ -57,7 +57,7 @@ const parts: ReadonlyMap<string, GatedPart> = new Map([
   ['core/v1 PodSpec', imageVolumes],
 ])
 
-/** The fields of the gates that are off. */
+/** Drops the fields of the gates that are off. */
 export class GatedFields {
   readonly #gates: Gates
   readonly #plans = new WeakMap<Struct, { plan: Plan | undefined }>()
@@ -66,12 +66,12 @@ export class GatedFields {
     this.#gates = gates
   }
 
-  /** Whether objects of this type can have such fields. */
+  /** Whether objects of this type can have gated fields. */
   areIn(struct: Struct): boolean {
     return this.#planOf(struct) !== undefined
   }
 
-  /** `current` is the stored object; undefined for a new one. */
+  /** Drops the gated fields. `current` is the stored object, or undefined for a new one. */
   drop(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
     const plan = this.#planOf(struct)
     if (plan === undefined) return object
@@ -85,13 +85,16 @@ export class GatedFields {
     return { ...object, ...dropped(object, plan, kept) }
   }
 
-  /** Cached: a plan depends only on the types and the gates. */
+  /**
+   * Returns where values of a type have gated fields. Plans are cached: they depend only on the
+   * types and the gates.
+   */
   #planOf(schema: Schema): Plan | undefined {
     if (schema.type === 'list' || schema.type === 'map') return this.#planOf(schema.of)
     if (schema.type !== 'struct') return undefined
     const known = this.#plans.get(schema)
     if (known !== undefined) return known.plan
-    // Ends the recursion of a type that contains itself; no such type has gated fields.
+    // This entry ends the recursion of a type that contains itself. No such type has gated fields.
     const entry: { plan: Plan | undefined } = { plan: undefined }
     this.#plans.set(schema, entry)
     const fields = schema.fields.flatMap((field) => {
@@ -122,8 +125,8 @@ type Plan = {
 }
 
 /**
- * `use`: the entry in the sets of what is in use. `inner`: the gated field is this one, of the
- * field's value.
+ * A gated field. `use` is its entry in the sets of used gates. If `inner` is set, only that field
+ * of the field's value is gated.
  */
 type Gated = {
   readonly use: string
@@ -131,7 +134,7 @@ type Gated = {
   readonly isPointer: boolean
   readonly reset: Json | undefined
   readonly isUnusedWhenEmpty: boolean
-  /** Another field says whether the gate is in use. */
+  /** Whether another field decides if the gate is in use. */
   readonly isUsedElsewhere: boolean
 }
 
@@ -195,7 +198,7 @@ function findUsesInParts(
   for (const use of found) uses.add(use)
 }
 
-/** A value that Go's omitempty would leave out does not count as set. */
+/** Whether a value is set. A value that Go's omitempty would leave out does not count as set. */
 const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
   value !== undefined &&
   value !== null &&

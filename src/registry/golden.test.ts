@@ -1,6 +1,6 @@
 /**
- * Objects that kube-apiserver wrote, and objects with every field set (test/recorded/golden), read
- * and written again.
+ * Reads and writes recorded objects (test/recorded/golden): objects that kube-apiserver stored, and
+ * objects with every field set.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -29,20 +29,21 @@ import { builtInResources } from './built-in.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
-/** The gate that sets a default was off when objects were recorded. */
+/** Gates of the recorded server. MaxUnavailableStatefulSet, which sets a default, was off. */
 const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
-/** Every version, on or off by default. */
+/** Options that enable every version, also those that are off by default. */
 const all = { isServed: () => true, gates: { isOn } } as const
 const resources = builtInResources(all)
 
 /**
- * Upstream itself would write it differently the next time: it sets a default only when it reads.
+ * Objects that kube-apiserver itself would store differently the next time, because it sets a
+ * default only when it reads.
  */
 const rewritten = new Set(['/registry/persistentvolumeclaims/golden/shop'])
 
 type StoredRow = GoldenRow & { readonly resource: Resource }
 
-/** Those of a kind that we serve. */
+/** Yields the recorded objects whose kind this server has. */
 function* storedRows(): Generator<StoredRow> {
   for (const row of readStored()) {
     const { apiVersion, kind } = row.object
@@ -51,7 +52,7 @@ function* storedRows(): Generator<StoredRow> {
   }
 }
 
-test('stored objects are read, and stored again as they were', () => {
+test('a stored object that is read and stored again has the same bytes', () => {
   const check = new PrintedCheck()
   let seen = 0
   let undecoded = 0
@@ -76,14 +77,14 @@ test('stored objects are read, and stored again as they were', () => {
       rowOf(read, resource.table, 'null'),
       `${key} as a row`,
     )
-    // The cache keeps only what clients see, and reads that.
+    // The cache keeps only the bytes that clients see, and decodes those.
     assert.deepEqual(decodeStored(wire, resource.shape, revision), read, key)
   }
   assert.ok(seen >= 64, `${seen} objects`)
   assert.ok(undecoded > 40, `${undecoded} of them are shown without decoding`)
 })
 
-test('every kind that is stored has an object', () => {
+test('every stored kind has a recorded object', () => {
   const kinds = new Set(
     [...storedRows()].map(({ resource }) => `${apiVersionOf(resource)} ${resource.kind}`),
   )
@@ -93,7 +94,7 @@ test('every kind that is stored has an object', () => {
   }
 })
 
-test('objects stored as protobuf are read, and shown in protobuf as kube-apiserver shows them', () => {
+test('objects stored as protobuf can be read, and their protobuf responses equal those of kube-apiserver', () => {
   let seen = 0
   for (const { key, protobuf, object, resource, revision, sha256 } of storedRows()) {
     if (protobuf === undefined) continue
@@ -110,13 +111,13 @@ test('objects stored as protobuf are read, and shown in protobuf as kube-apiserv
   assert.ok(seen >= 62, `${seen} objects`)
 })
 
-/** The packages in which the kinds of a group may be. */
+/** Returns the packages that may contain the kinds of a group. */
 function packagesOf(group: string): readonly string[] {
   if (group === 'core') return ['core', 'meta']
   return [group === 'internal.apiserver.k8s.io' ? 'apiserverinternal' : (group.split('.')[0] ?? '')]
 }
 
-/** Of a kind, as `apps/v1 Deployment`. */
+/** Returns the type of a kind that is given as in `apps/v1 Deployment`. */
 function structOf(id: string): Struct {
   const [apiVersion = '', kind = ''] = id.split(' ')
   const [group = '', version = ''] = apiVersion.includes('/')
@@ -136,7 +137,7 @@ test('an object with every field set is written as it was read', () => {
     const { value, fault, strictFaults } = decodeStruct(text, struct)
     assert.deepEqual([fault, strictFaults], [undefined, []], id)
     assert.equal(printStruct(value, struct), text, id)
-    // An event of a watch has no kind of its own.
+    // A watch event does not have a kind of its own.
     const named = 'kind' in value ? { kind, apiVersion } : { kind: '', apiVersion: '' }
     assert.ok(encodeObject({ ...value, ...named }, struct).equals(protobuf), `${id} as protobuf`)
     assert.equal(
@@ -149,13 +150,13 @@ test('an object with every field set is written as it was read', () => {
 })
 
 /**
- * What has values of any type, lists in maps, or a null in a map is decoded: nobody lists such by
- * the thousand.
+ * Kinds that are decoded, because they have values of any type, lists in maps, or a null in a map.
+ * Clients do not list thousands of such objects.
  */
 const decodedKinds =
   /APIResourceList|CustomResourceDefinition|Review|CertificateSigningRequest|PodDisruptionBudget/
 
-test('JSON becomes protobuf without an object in between', () => {
+test('JSON is converted to protobuf without decoding the object', () => {
   const transcoder = new Transcoder()
   let seen = 0
   for (const { id, json } of filled) {
@@ -178,7 +179,7 @@ test('JSON becomes protobuf without an object in between', () => {
   assert.ok(seen > 150, `${seen} objects`)
 })
 
-test('an object stored in an old version is read', () => {
+test('an object stored in an old version can be read', () => {
   const resource = resources.find((one) => one.kind === 'Role')
   assert.ok(resource !== undefined)
   const read = (version: string): KubeObject => {
@@ -193,10 +194,13 @@ test('an object stored in an old version is read', () => {
 
 const unknownVersion = '{"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v9","metadata":{}}'
 
-/** Upstream tells an empty list of bytes from none, which JSON does not. */
+/**
+ * Objects for which kube-apiserver distinguishes empty bytes from absent ones, which JSON cannot
+ * do.
+ */
 const withEmptyBytes = /webhookconfigurations/
 
-test('what is stored as protobuf is what kube-apiserver stored', () => {
+test('an object stored as protobuf has the bytes that kube-apiserver stored', () => {
   const asProtobuf = builtInResources({ ...all, storedAs: 'protobuf' })
   let seen = 0
   for (const { key, protobuf, resource, revision } of storedRows()) {

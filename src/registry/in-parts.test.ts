@@ -28,7 +28,7 @@ import { readCrd } from './custom/crd.ts'
 import type { Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
-/** Pauses as often as it can. */
+/** Runs the work in parts, and pauses as often as possible. */
 const inManyParts = <T>(work: () => T): T =>
   allSteps(parts(work, { isOver: true, begin: () => undefined }))
 
@@ -49,7 +49,7 @@ function decodedOf(bytes: Buffer, resource: Resource): KubeObject | undefined {
   }
 }
 
-/** Each list of the spec has its items many times, so that there is something to pause in. */
+/** Repeats the items of each list, so that work on the object has many places to pause. */
 function enlarged(value: Json): Json {
   if (Array.isArray(value)) return value.length === 0 ? value : repeated(value)
   if (typeof value !== 'object' || value === null) return value
@@ -61,7 +61,10 @@ function enlarged(value: Json): Json {
 const repeated = (items: readonly Json[]): Json =>
   Array.from({ length: 40 }, (_, at) => items[at % items.length] ?? null)
 
-/** In characters. Of a larger object the copies would be too large for a test. */
+/**
+ * Maximum length in characters of objects that are enlarged. Copies of larger objects would be too
+ * large for a test.
+ */
 const SMALL = 4000
 
 function withLongLists(object: Fields): Json {
@@ -72,7 +75,7 @@ function withLongLists(object: Fields): Json {
 const crds = builtIn('customresourcedefinitions', 'apiextensions.k8s.io')
 const configMaps = builtIn('configmaps')
 
-/** Ends a part after each step. */
+/** Slices that end a part after each step. */
 const everyStep = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
 
 function sameInParts(work: () => unknown): unknown {
@@ -88,7 +91,7 @@ const long = 'x'.repeat(1 << 20)
 const texts = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `"f${at}"`)
 
-test('a value of a wrong type is reported although the work pauses inside of a schema', () => {
+test('a value of a wrong type is reported even if the work pauses inside a schema', () => {
   const inner = '{"enum":[1,2,3],"required":["a","b","c"]}'
   const schema = `{"schema":{"openAPIV3Schema":{"items":${inner},"additionalProperties":${inner}}}}`
   const bytes = Buffer.from(`{"spec":{"versions":[{"served":"wrong"},${schema}]}}`)
@@ -109,7 +112,7 @@ test('an unknown field counts once, however often the work pauses', () => {
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('unknown fields with the same path are reported as at once', () => {
+test('unknown fields with the same path are reported as they are without pauses', () => {
   const tree: Json = {
     'spec.a': 1,
     spec: { a: 1, containers: texts(40).map((name) => ({ name })) },
@@ -117,7 +120,7 @@ test('unknown fields with the same path are reported as at once', () => {
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('a default takes its room once, however often the work pauses', () => {
+test('the size of a default counts once, however often the work pauses', () => {
   const schema = readStructural({
     type: 'object',
     properties: {
@@ -139,7 +142,7 @@ const limits = (entriesMax: number): ReadLimits => ({
   holdFields: () => Infinity,
 })
 
-test('an entry of a map in protobuf counts once, however often its value pauses', () => {
+test('an entry of a map in protobuf counts once, however often decoding its value pauses', () => {
   const { struct } = crds.shape
   const properties = Object.fromEntries(
     texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]),
@@ -154,7 +157,7 @@ test('an entry of a map in protobuf counts once, however often its value pauses'
 const many = (value: string): string =>
   Array.from({ length: 60_000 }, (_, at) => `"k${at}":${value}`).join()
 
-test('fields at the top of a large object are read in parts', async () => {
+test('decoding an object with many top-level fields does not block the event loop', async () => {
   const [open] = customResources(readCrd(openDefinition))
   assert.ok(open)
   const head = '"metadata":{"name":"w"}'
@@ -218,7 +221,7 @@ const longWorks: { readonly [about: string]: () => () => unknown } = {
 }
 
 for (const [about, prepare] of Object.entries(longWorks)) {
-  test(`work on ${about} is done in short turns`, async () => {
+  test(`long work (${about}) does not block the event loop`, async () => {
     const work = prepare()
     const ms = await bestLongestTurnMs(async () => {
       await inParts(work, new Slices(undefined, { isExpensive: true }))

@@ -1,4 +1,4 @@
-/** What a kind may define beyond the catalogue. Each file in kinds/ defines one kind. */
+/** Rules that a kind may define beyond the catalogue. The files in kinds/ define them. */
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
@@ -8,11 +8,11 @@ import type { DeletionRules } from './deletion.ts'
 import type { FieldSelection, MetadataRules, UpdateRules, Writer, WriteRules } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
-/** What some kinds must know of the cluster. `ipFamily`: the primary IP family. */
+/** Facts about the cluster that some kinds depend on. `ipFamily` is the primary IP family. */
 export type ClusterFacts = {
   readonly ipFamily: IpFamily
   readonly gates: Gates
-  /** As a timestamp of metadata. */
+  /** Returns the current time as a metadata timestamp. */
   readonly now: () => string
 }
 
@@ -36,33 +36,35 @@ export type KindRules = Partial<
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /**
-   * A second validation, by the tags of upstream's types. It must find the faults that have a tag.
+   * Second validation, by the tags of the types in k8s.io/api. It must find the same faults as
+   * `validate` finds with a tag.
    */
   readonly declarative?: (object: KubeObject) => FieldFault[]
-  /** For writes through /status, on top of the rules for all kinds. */
+  /** Rules for writes through /status, in addition to the rules for all kinds. */
   readonly status?: Partial<KindUpdateRules>
   readonly subresourceRules?: { readonly [subresource: string]: KindUpdateRules }
-  /** Fields that a selector may name, by path; or how to read them. */
+  /** Fields that a selector may name: either their paths, or functions that read them. */
   readonly selectableFields?: readonly string[] | FieldSelection['fields']
   readonly indexedFields?: readonly string[]
-  /** Defaults, on top of those in the catalogue. */
+  /** Sets defaults in addition to those in the catalogue. */
   readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject
-  /** Adds what older servers did not store. */
+  /** Adds fields that older servers did not store. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
-  /** Whether a stored object may lack defaults, so that reading it sets them once more. */
+  /** Whether a stored object may lack defaults, so that reads set them again. */
   readonly isDefaultedAgain?: boolean
   /**
-   * Why a body cannot be decoded as this kind although each of its fields can; undefined if it can.
+   * Returns why a body cannot be decoded as this kind although each of its fields can be. Returns
+   * undefined if it can be decoded.
    */
   readonly refuse?: NonNullable<ObjectSchema['refuse']>
   /**
-   * For kinds that are stored in another version: the conversions. For others only the apiVersion
+   * Conversions of a kind that is stored in another version. Without them, only the apiVersion
    * changes.
    */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
   /**
-   * The version in which gated fields are searched, if it is not the served one: upstream does it
-   * in its internal version.
+   * Version in which gated fields are searched, if it is not the served version. kube-apiserver
+   * searches in its internal version.
    */
   readonly gatedForm?: {
     readonly version: string

@@ -1,4 +1,4 @@
-/** Rules that look at every item of a list which a client sent let others have their turns. */
+/** Checks that validating and defaulting long lists from clients does not block the event loop. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultGates } from '../api/gates.ts'
@@ -157,7 +157,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
 }
 
 for (const [about, prepare] of Object.entries(cases)) {
-  test(`many ${about} are validated in short turns`, async () => {
+  test(`processing many ${about} does not block the event loop`, async () => {
     const work = prepare()
     const slices = new Slices(systemTime, { isExpensive: true })
     const ms = await bestLongestTurnMs(() => inParts(work, slices).then(() => undefined))

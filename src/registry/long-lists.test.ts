@@ -1,6 +1,6 @@
 /**
- * Lists that clients can send are looked at in a time that grows with their length, not with its
- * square.
+ * Checks that the time to validate lists from clients grows linearly with their length, not
+ * quadratically.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ import { validateClientConfig } from './rules/webhook.ts'
 import { podTable } from './tables/pods.ts'
 import { validateConditions } from './rules/conditions.ts'
 
-/** Of CPU, all threads together; a quadratic loop takes a second and more for as many items. */
+/** Maximum CPU time of all threads. A quadratic loop takes a second or more for this many items. */
 const CPU_MS_MAX = 600
 const ITEMS = 40_000
 
@@ -51,7 +51,7 @@ const objectOf = (fields: Fields): KubeObject => ({
   ...fields,
 })
 
-/** What is to be measured, of an object that was built before. */
+/** Builds an object, and returns a function that validates it. */
 function validating(rules: KindRules, fields: Fields, before?: Fields): () => unknown {
   const object = objectOf(fields)
   if (before === undefined) {
@@ -64,7 +64,7 @@ function validating(rules: KindRules, fields: Fields, before?: Fields): () => un
     rules.validateUpdate?.(object, current, defaultGates)
 }
 
-/** Of a Pod with one container besides what is given. */
+/** Returns a function that validates a Pod with one container and the given fields. */
 function validatingPod(fields: Fields): () => unknown {
   const spec = { containers: [{ name: 'c', image: 'i' }], ...fields }
   return () => validatePodSpec(spec, 'spec', { pod: { name: 'x' }, gates: defaultGates })
@@ -107,17 +107,17 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     validating(validatingWebhookRules, {
       webhooks: [{ admissionReviewVersions: many((at) => `v${at}`) }],
     }),
-  'ports of one number': () =>
+  'ports with the same number': () =>
     warningOfPod({
       containers: [{ ports: many((at) => ({ containerPort: 1, hostPort: at + 1 })) }],
     }),
-  'ports all alike': () =>
+  'equal ports of a container': () =>
     warningOfPod({ containers: [{ ports: many(() => ({ containerPort: 1 })) }] }),
-  'ports alike in each of many containers': () =>
+  'equal ports in each of many containers': () =>
     warningOfPod({
       containers: many(() => ({ ports: many(() => ({ containerPort: 1 }), 100) }), 400),
     }),
-  'files all alike': () => warningOfPod({ volumes: [withItems(() => 'a')] }),
+  'equal files': () => warningOfPod({ volumes: [withItems(() => 'a')] }),
   'files in distinct folders': () => warningOfPod({ volumes: [withItems((at) => `${at}/a`)] }),
   'a file in many folders': () =>
     warningOfPod({ volumes: [withItems((at) => '/'.repeat(at ? 1 : ITEMS * 10))] }),
@@ -135,7 +135,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
         },
       ],
     }),
-  'mounts and devices': () =>
+  'volume mounts and devices': () =>
     validatingPod({
       containers: [
         {
@@ -144,7 +144,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
         },
       ],
     }),
-  'constraints of spreading': () =>
+  'topology spread constraints': () =>
     validatingPod({
       topologySpreadConstraints: many(
         (at) => ({
@@ -173,7 +173,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
         },
       },
     }),
-  'claims that each of many containers uses': () =>
+  'claims of many containers': () =>
     validatingPod({
       resourceClaims: many((at) => ({ name: `c${at}`, resourceClaimName: 'a' }), ITEMS / 10),
       containers: many(
@@ -181,14 +181,14 @@ const cases: { readonly [about: string]: () => () => unknown } = {
         ITEMS / 10,
       ),
     }),
-  'tolerations that are kept': () => {
+  'reordered tolerations': () => {
     const tolerations = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
     const [pod, current] = [tolerations.toReversed(), tolerations].map((list) =>
       objectOf({ spec: { tolerations: list } }),
     )
     return () => pod && current && validatePodChange(pod, current, defaultGates)
   },
-  'node expressions that are kept': () => {
+  'reordered node expressions': () => {
     const matchExpressions = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
     const [pod, current] = [matchExpressions.toReversed(), matchExpressions].map((list) =>
       objectOf({
@@ -200,7 +200,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     )
     return () => pod && current && validatePodChange(pod, current, defaultGates)
   },
-  'statuses of containers that have ended': () => {
+  'statuses of terminated containers': () => {
     const statuses = many(
       (at) => ({ name: `c${at}`, state: { terminated: { exitCode: 1 } } }),
       ITEMS / 2,
@@ -256,7 +256,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const [even, odd] = [everyOther(0), everyOther(1)]
     return () => overlapOf(even, odd)
   },
-  'stored versions of a definition': () => {
+  'stored versions of a CRD': () => {
     const storedVersions = many((at) => `v${at}`, ITEMS / 4)
     const versions = storedVersions.toReversed().map((name) => ({ name, storage: true }))
     return validating(customResourceDefinitionRules, {
@@ -266,7 +266,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   },
   'a column with digits': () => () =>
     readJsonPath(`[${' '.repeat(ITEMS)}${'1'.repeat(ITEMS)}${' '.repeat(ITEMS)}`),
-  'gates of a Pod in a table': () => {
+  'readiness gates of a Pod in a table': () => {
     const types = many((at) => `t${at}`, ITEMS / 2)
     const pod = objectOf({
       spec: { readinessGates: types.map((conditionType) => ({ conditionType })) },
@@ -276,7 +276,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   },
   'scopes of a quota': () =>
     validating(resourceQuotaRules, { spec: { scopes: many((at) => `s${at}`) } }),
-  'scopes of a quota that stay': () =>
+  'reordered scopes of a quota': () =>
     validating(
       resourceQuotaRules,
       { spec: { scopes: many((at) => `s${at}`, ITEMS / 2) } },
@@ -285,15 +285,15 @@ const cases: { readonly [about: string]: () => () => unknown } = {
 }
 
 for (const [about, build] of Object.entries(cases)) {
-  test(`${about}: no square of time`, async () => {
+  test(`the time for ${about} does not grow quadratically`, async () => {
     const run = build()
-    // The collector may have had the garbage of another test to do.
+    // Take the best of two runs, because one may include garbage collection for another test.
     const ms = Math.min(await cpuMsOf(run), await cpuMsOf(run))
     assert.ok(ms < CPU_MS_MAX, `took ${ms} ms of CPU`)
   })
 }
 
-test('rules stop where more is wrong than anybody is told', () => {
+test('rules stop at the maximum number of reported faults', () => {
   const labels = Object.fromEntries(many((at) => [`-${at}`, 'a'], 200_000))
   assert.equal(faultsOf(labelMap, labels, 'labels').length, FAULTS_MAX)
   const ownerReferences = many(() => ({}), 1_000_000)
@@ -301,7 +301,7 @@ test('rules stop where more is wrong than anybody is told', () => {
     validateMetadata({ name: 'x', ownerReferences }, { isNamespaced: false, checkName }),
   )
   assert.equal(faults.length, FAULTS_MAX)
-  // It took five seconds.
+  // Rules that do not stop take several seconds.
   assert.ok(ms < 5 * CPU_MS_MAX, `took ${ms} ms of CPU`)
   const containers = many(() => ({}), 1_000_000)
   assert.ok(
@@ -310,7 +310,7 @@ test('rules stop where more is wrong than anybody is told', () => {
   )
 })
 
-test('… of policies and webhooks as well', async () => {
+test('rules of policies and webhooks stop at the maximum number of reported faults', async () => {
   const [empty, resourceRules] = [
     many(() => ({}), 100_000),
     [{ operations: many(() => 'X', 100_000) }],
@@ -332,7 +332,8 @@ test('… of policies and webhooks as well', async () => {
       (await rules.validateInSlices?.(object, undefined)) ??
       rules.validate?.(object, defaultGates) ??
       []
-    // Operations are looked at twice: those that there are, and those that change something.
+    // Operations are validated twice: by the rules of all policies, and by those of mutating
+    // policies.
     assert.ok(
       faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20,
       `${faults.length}`,
@@ -346,7 +347,7 @@ test('… of policies and webhooks as well', async () => {
   )
 })
 
-test('… and of addresses that can be misread', () => {
+test('the rules for strict addresses stop at the maximum number of reported faults', () => {
   const misread = many(() => '010.0.0.1', 100_000)
   const service = objectOf({ spec: { clusterIPs: misread, externalIPs: misread } })
   assert.equal(strictAddressFaults(service, undefined, 'Service').length, FAULTS_MAX)

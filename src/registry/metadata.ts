@@ -1,7 +1,7 @@
 /**
- * The rules for metadata. All objects must pass them; for most kinds upstream runs them once more
- * with the kind's own rule for names, and clients see that: a fault is reported as often as it was
- * found.
+ * Rules for metadata, which all objects must pass. For most kinds, kube-apiserver runs them again
+ * with the kind's own rule for names. Clients see this, because a fault is reported as often as it
+ * was found.
  */
 import {
   FAULTS_MAX,
@@ -33,21 +33,21 @@ import { quote } from '../api/quote.ts'
 import { addAll } from '../lib/scheduling/long-lists.ts'
 import { eachItem, eachKey } from '../lib/scheduling/parts.ts'
 
-/** The limit for all keys and values of the annotations of one object. */
+/** Maximum size of all keys and values of the annotations of one object. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
-/** The limit for `subresource` in an entry of managedFields. */
+/** Maximum size of `subresource` in an entry of managedFields. */
 const SUBRESOURCE_BYTES_MAX = 256
 
 export type NameRules = {
   readonly isNamespaced: boolean
   readonly checkName: (name: string) => string[]
-  /** The rule for generateName, if it is not the rule for names. */
+  /** Rule for generateName, if it differs from the rule for names. */
   readonly checkPrefix?: (prefix: string) => string[]
 }
 
 /**
- * Runs several times for each write, so absent parts allocate nothing. `lists`: the faults of the
- * lists, if they were validated before.
+ * Validates metadata. This runs several times for each write, so absent parts allocate nothing.
+ * `lists` contains the faults of the lists, if they were validated before.
  */
 export function validateMetadata(
   metadata: ObjectMeta,
@@ -65,7 +65,7 @@ export function validateMetadata(
 
 const none: readonly never[] = []
 
-/** `metadata` compared with the metadata of the stored object. */
+/** Validates changes of `metadata` from the metadata of the stored object. */
 export function validateMetadataUpdate(
   metadata: ObjectMeta,
   current: ObjectMeta,
@@ -79,7 +79,10 @@ export function validateMetadataUpdate(
   ]
 }
 
-/** For most kinds a finalizer needs a domain before its name, unless it is a standard one. */
+/**
+ * Requires that a finalizer has a domain before its name, unless it is a standard one. This applies
+ * to most kinds.
+ */
 export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): FieldFault[] {
   return faultsOfEach(finalizers, (finalizer, at) => {
     if (finalizer.includes('/') || isStandardFinalizer(finalizer)) return []
@@ -89,8 +92,9 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
 }
 
 /**
- * A generated name ends in random characters, so the prefix may end in a dash. Upstream does not
- * validate the character before it either.
+ * Returns a prefix in the form in which it is validated. It may end in a dash, because a generated
+ * name ends in random characters. The dash and the ASCII character before it become an `a`:
+ * kube-apiserver does not validate that character either.
  */
 export const withoutDash = (prefix: string): string => prefix.replace(/\p{ASCII}-$/u, 'a')
 
@@ -120,7 +124,7 @@ function validateGeneration({ generation = 0 }: ObjectMeta): readonly FieldFault
   return [invalidValue('metadata.generation', generation, 'must be greater than or equal to 0')]
 }
 
-/** Labels, annotations and ownerReferences, of which there may be many. */
+/** Validates labels, annotations and ownerReferences, of which there may be many. */
 export function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
   const { labels, annotations, ownerReferences } = metadata
   if (labels === undefined && annotations === undefined && ownerReferences === undefined)
@@ -208,7 +212,7 @@ function controllerFaults(
 
 const ownersPath = 'metadata.ownerReferences'
 
-/** The paths have no index, as upstream. */
+/** Validates an owner reference. As in kube-apiserver, the paths have no index. */
 function validateOwner(owner: Fields): FieldFault[] {
   const apiVersion = textOf(owner['apiVersion'])
   const parts = apiVersion.split('/')
@@ -230,7 +234,7 @@ function validateOwner(owner: Fields): FieldFault[] {
 
 const shortOwner = (owner: Fields): string => `${textOf(owner['kind'])}/${textOf(owner['name'])}`
 
-/** As Go prints it with %#v; the address of a pointer is always the same one. */
+/** Prints an owner reference as Go does with %#v. The address of a pointer is always the same. */
 function goOwner(owner: Fields): string {
   const text = (goName: string, name: string): string => `${goName}:${quote(textOf(owner[name]))}`
   const pointer = (goName: string, name: string): string =>
@@ -281,7 +285,7 @@ function validateManagedFields(entries: Json | undefined): readonly FieldFault[]
   })
 }
 
-/** No finalizers can be added to an object that is being deleted. */
+/** Refuses new finalizers on an object that is being deleted. */
 function validateNewFinalizers(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
   if (current.deletionTimestamp === undefined) return []
   const known = new Set(current.finalizers)

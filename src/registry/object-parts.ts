@@ -1,6 +1,6 @@
 /**
- * Reads a field of an object, or copies the object with a field added, removed or replaced. The
- * given object is not modified.
+ * Functions that read a field of an object, or copy the object with a field added, removed or
+ * replaced. They do not modify the given object.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 
@@ -18,7 +18,7 @@ export const withGeneration = (object: KubeObject, generation: number): KubeObje
   metadata: { ...object.metadata, generation },
 })
 
-/** The value at a path such as `spec.nodeName`. */
+/** Returns the value at a path such as `spec.nodeName`. */
 export function valueAt(object: Fields, path: string): Json | undefined {
   let value: Json | undefined = object
   for (const name of path.split('.'))

@@ -1,4 +1,4 @@
-/** The requests and limits of a Pod as a whole. */
+/** Requests and limits of a Pod as a whole. */
 import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
 import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
 import { eachItem, mapEach } from '../lib/scheduling/parts.ts'
@@ -6,20 +6,20 @@ import { isHugePages } from './rules/resources.ts'
 
 export type Amounts = 'requests' | 'limits'
 
-/** The amounts of a container. */
+/** Returns the amounts of a container. */
 export type AmountsOf = (container: Fields, amounts: Amounts) => ResourceList
 
 export const saidAmounts: AmountsOf = ({ resources }, amounts) =>
   readResourceList(fieldsOf(resources)[amounts])
 
-/** The resources that may have pod-level amounts (gate PodLevelResources). */
+/** Whether a resource may have pod-level amounts (gate PodLevelResources). */
 export const isPodLevel = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || isHugePages(name)
 
 /**
- * Computed from the containers: those that run at the same time are added up, that is the
- * containers and the sidecars; an ordinary init container runs alone, besides the sidecars that
- * were started before it.
+ * Computes the amounts from the containers. Containers and sidecars run at the same time, so their
+ * amounts are added up. An ordinary init container runs alone, except for the sidecars that were
+ * started before it.
  */
 export function aggregateResources(
   spec: Fields,
@@ -49,7 +49,10 @@ const noAmounts = (): { sidecars: ResourceList; alone: ResourceList } => ({
   alone: new Map(),
 })
 
-/** Pod-level amounts take precedence, for the resources that `isOwn` accepts. */
+/**
+ * Returns the amounts of a Pod. Pod-level amounts take precedence for the resources that `isOwn`
+ * accepts.
+ */
 export function podResources(
   spec: Fields,
   amounts: Amounts,

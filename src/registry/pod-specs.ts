@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, type KubeObject } from '../api/object.ts'
 
 const workload: readonly string[] = ['spec', 'template', 'spec']
 
-/** The path of the PodSpec by kind. */
+/** Path of the PodSpec in each kind. */
 const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['Pod', ['spec']],
   ['PodTemplate', ['template', 'spec']],
@@ -15,10 +15,13 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
   ['CronJob.batch', ['spec', 'jobTemplate', ...workload]],
 ])
 
-/** The parts of a Pod or a pod template. */
+/** The parts of a Pod or a Pod template. */
 export type PodTemplateSpec = { readonly metadata: Fields; readonly spec: Fields }
 
-/** Of an object of the kind, with the path of the PodSpec; undefined if the kind has none. */
+/**
+ * Returns the Pod or template in an object, with the path of the PodSpec. Undefined if the kind has
+ * none.
+ */
 export function podSpecOf(
   object: KubeObject,
   kind: string,

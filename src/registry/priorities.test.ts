@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from './priorities.ts'
 
-test('versions: stable, beta, alpha, others; higher numbers first', () => {
+test('versions are sorted by stage, then by descending number', () => {
   const versions = [
     'v1alpha1',
     'v1',

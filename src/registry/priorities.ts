@@ -1,9 +1,9 @@
 /**
- * The order in which discovery lists groups and versions: clients use the first version of a group
- * by default.
+ * The order in which discovery lists groups and versions. By default, clients use the first version
+ * of a group.
  */
 
-/** As upstream; a higher number comes first. */
+/** Priorities of groups, as in kube-apiserver. A group with a higher number comes first. */
 const groupPriorities: { readonly [group: string]: number } = {
   '': 18_000,
   'apiregistration.k8s.io': 18_000,
@@ -29,7 +29,7 @@ const groupPriorities: { readonly [group: string]: number } = {
   'internal.apiserver.k8s.io': 16_000,
   'storagemigration.k8s.io': 15_800,
 }
-/** The priority of groups of custom resources. */
+/** Priority of groups of custom resources. */
 const CUSTOM_PRIORITY = 1000
 
 export const groupPriority = (group: string): number => groupPriorities[group] ?? CUSTOM_PRIORITY
@@ -48,7 +48,7 @@ const versionPriorities: { readonly [groupVersion: string]: number } = {
   'storagemigration.k8s.io/v1alpha1': 9,
 }
 
-/** The versionPriority of an APIService. */
+/** Returns the versionPriority of an APIService. */
 export function versionPriority(group: string, version: string): number {
   const own = versionPriorities[`${group}/${version}`]
   if (own !== undefined) return own
@@ -56,7 +56,10 @@ export function versionPriority(group: string, version: string): number {
   return version.includes('beta') ? 9 : 15
 }
 
-/** Stable before beta before alpha before any other, then the higher number first. */
+/**
+ * Compares versions: stable before beta before alpha before any other, then the higher number
+ * first.
+ */
 export function compareVersions(one: string, other: string): number {
   const a = rankVersion(one)
   const b = rankVersion(other)

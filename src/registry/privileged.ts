@@ -1,10 +1,10 @@
-/** --allow-privileged: whether pods may have privileged containers. */
+/** Validation for --allow-privileged, which decides if Pods may have privileged containers. */
 import { type FieldFault, forbiddenField } from '../api/field-fault.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { containersOf } from './kinds/core/pod/windows.ts'
 import { podSpecOf } from './pod-specs.ts'
 
-/** The faults of an object of the kind if privileged containers are not allowed. */
+/** Returns the faults of an object for a server that does not allow privileged containers. */
 export function validateUnprivileged(object: KubeObject, kind: string): FieldFault[] {
   const found = podSpecOf(object, kind)
   if (found === undefined) return []

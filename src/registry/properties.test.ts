@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import { checkRegistry } from '../../test/chaos/properties/registry.ts'
 import { loadSeeds } from '../../test/chaos/properties/seeds.ts'
 
-/** A second of it; test/chaos/properties/main.ts does more. */
+/**
+ * Number of random objects. They take about a second; test/chaos/properties/main.ts checks more.
+ */
 const RUNS = 2_000
 
-test('rules hold for whatever is sent', async () => {
+test('the properties of all rules hold for random objects', async () => {
   const { decoded, accepted } = checkRegistry(await loadSeeds(), { runs: RUNS, seed: 1 })
   assert.ok(decoded > RUNS / 4 && accepted > RUNS / 20, `${decoded} decoded, ${accepted} accepted`)
 })

@@ -45,7 +45,7 @@ import {
 import { Random } from '../../test/chaos/simulation/random.ts'
 import { apiVersionOf } from './resource.ts'
 
-/** Ends a part after each step, or after some of them. */
+/** Slices that end a part after each step, or randomly after some of them. */
 class ShortSlices extends Slices {
   readonly stepsPerLook = 1
   readonly #random: Random | undefined
@@ -75,7 +75,9 @@ function outcome(work: () => unknown): unknown {
   }
 }
 
-/** One object and another, and how to compare work on them in parts with the same work at once. */
+/**
+ * Random objects of a random kind. Compares work on them in parts with the same work in one piece.
+ */
 class Case {
   readonly #random: Random
   readonly #texts: Texts

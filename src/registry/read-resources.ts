@@ -1,12 +1,15 @@
 /**
- * Parses the table of built-in resources in catalogue/resources.ts.
+ * Parses the table of built-in resources in catalogue/resources.ts:
  *
- *     apps/v1 apps/v1                                           an apiVersion, and the package that has its types
- *       deployments Deployment namespaced std short=deploy in=all /status:GPU /scale:GPU=autoscaling/v1/Scale
+ *     apps/v1 apps/v1
+ *       deployments Deployment namespaced std short=deploy in=all /status:GPU
  *
- * Verbs are letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W
- * watch; `std` is all of them. `in` are categories; `stored` is the apiVersion in which objects are
- * stored, if it is another one.
+ * A line that is not indented has an apiVersion, and the package that contains its types. Each line
+ * below it is a resource with its plural, kind, scope, verbs, options and subresources. Verbs are
+ * letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W watch; `std`
+ * stands for all of them. `in` lists categories. `stored` is the apiVersion in which objects are
+ * stored, if it differs. A subresource such as `/scale:GPU=autoscaling/v1/Scale` has a kind of its
+ * own.
  */
 import type { Subresource, Verb } from './resource.ts'
 
@@ -22,7 +25,7 @@ export type ResourceRow = {
   readonly categories: readonly string[]
   readonly subresources: readonly Subresource[]
   readonly storageVersion: string | undefined
-  /** The package of the catalogue that has the type of the kind. */
+  /** Package of the catalogue that contains the type of the kind. */
   readonly packageName: string
 }
 
@@ -70,7 +73,7 @@ function readRow(words: readonly string[], place: ApiPackage): ResourceRow {
   }
 }
 
-/** `/scale:GPU=autoscaling/v1/Scale`. */
+/** Parses a subresource such as `/scale:GPU=autoscaling/v1/Scale`. */
 function readSubresource(word: string, kind: string, { group, version }: ApiPackage): Subresource {
   const [, name = '', letters = '', type = kind] = /^\/(\w+):(\w+)(?:=(.*))?$/.exec(word) ?? []
   const slash = type.lastIndexOf('/')
@@ -83,7 +86,7 @@ const readVerbs = (letters: string): Verb[] =>
     (letter) => verbsByLetter.get(letter) ?? [],
   )
 
-/** `v1` is the core group, whose name is empty. */
+/** Splits an apiVersion. `v1` belongs to the core group, whose name is empty. */
 export function splitApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf('/')
   return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) }

@@ -30,7 +30,7 @@ const resourcesOf = (plural: string, group = 'example.com', version = 'v1') =>
     }),
   )
 
-test('resources come and go, sorted, and a group is another list each time', () => {
+test('adding and removing resources gives a group a new sorted list each time', () => {
   const registry = new Registry(builtInResources())
   const count = registry.all().length
   const [one, other] = [resourcesOf('widgets'), resourcesOf('gadgets')]
@@ -50,7 +50,7 @@ test('resources come and go, sorted, and a group is another list each time', () 
   assert.equal(registry.all().length, count)
 })
 
-test('a definition in a built-in group serves nothing and removes nothing', () => {
+test('a CRD in a built-in group serves nothing and removes nothing', () => {
   const registry = new Registry(builtInResources())
   const group = 'networking.k8s.io'
   const builtIn = registry.inGroup(group)

@@ -1,6 +1,6 @@
 /**
- * The resources that a control plane serves. Custom resources come and go while it runs; the cost
- * of a change is proportional to its group.
+ * The resources that a control plane serves. Custom resources are added and removed while it runs.
+ * The cost of a change is proportional to the size of its group.
  */
 import type { Resource } from './resource.ts'
 
@@ -9,18 +9,18 @@ type Id = { readonly group: string; readonly version: string; readonly plural: s
 export class Registry {
   readonly #resources = new Map<string, Resource>()
   /**
-   * The versions of each resource, by group and plural: every request looks one up, and joining an
-   * id takes longer than that.
+   * Versions of each resource, by group and plural. Every request looks one up, and two lookups
+   * take less time than joining the parts of a key.
    */
   readonly #versions = new Map<string, Map<string, readonly Resource[]>>()
-  /** The resources of each group, sorted by name. */
+  /** Resources of each group, sorted by name. */
   readonly #groups = new Map<string, readonly Resource[]>()
   readonly #builtInGroups: ReadonlySet<string>
   #sorted: readonly Resource[] | undefined
   #changes = 0
   readonly #listeners = new Set<() => void>()
 
-  /** `resources`: the built-in ones. */
+  /** Creates a registry with the built-in resources. */
   constructor(resources: readonly Resource[]) {
     this.#builtInGroups = new Set(resources.map(({ group }) => group))
     for (const resource of resources) this.#add(resource)
@@ -30,14 +30,14 @@ export class Registry {
   }
 
   /**
-   * The number of changes: anything derived from the whole registry is valid as long as it stays
-   * the same.
+   * Number of changes so far. Values that are derived from the whole registry are valid as long as
+   * it stays the same.
    */
   get changes(): number {
     return this.#changes
   }
 
-  /** Calls back after each change, until it is disposed of. */
+  /** Calls the listener after each change, until the result is disposed of. */
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
@@ -48,8 +48,8 @@ export class Registry {
   }
 
   /**
-   * Sorted by name. The same array until the group changes, so that derived values can be cached by
-   * its identity.
+   * Returns the resources of a group, sorted by name. The array stays the same until the group
+   * changes, so that derived values can be cached by its identity.
    */
   inGroup(group: string): readonly Resource[] {
     return this.#groups.get(group) ?? none
@@ -62,19 +62,19 @@ export class Registry {
     return undefined
   }
 
-  /** Sorted by name, as discovery lists them. */
+  /** Returns the resources of a version, sorted by name as discovery lists them. */
   inGroupVersion(group: string, version: string): readonly Resource[] {
     return this.inGroup(group).filter((resource) => resource.version === version)
   }
 
-  /** Sorted by name. */
+  /** Returns all resources, sorted by name. */
   all(): readonly Resource[] {
     return (this.#sorted ??= [...this.#resources.values()].toSorted(byName))
   }
 
   /**
-   * Replaces resources of one group. A CRD may name a built-in group; as upstream, where the
-   * built-in API serves all paths of its groups, none of its versions is served then.
+   * Replaces resources of one group. A CRD may name a built-in group, but its versions are then not
+   * served. As in kube-apiserver, the built-in API serves all paths of its groups.
    */
   replace(
     group: string,
@@ -96,7 +96,7 @@ export class Registry {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Replaces one of the same id. */
+  /** Adds a resource, or replaces the one with the same ID. */
   #add(resource: Resource): void {
     this.#resources.set(idOf(resource), resource)
     this.#setVersions(resource, [...this.#otherVersions(resource), resource])

@@ -23,25 +23,25 @@ export type Verb =
   | 'deletecollection'
 
 /**
- * A part of an object with a path of its own, `pods/status`, or an operation on it,
+ * A part of an object with a path of its own, such as `pods/status`, or an operation on it, such as
  * `pods/eviction`.
  */
 export type Subresource = {
   readonly name: string
   /**
-   * The kind of the request and response bodies; its group and version are mostly those of the
+   * Kind of the request and response bodies. Its group and version are usually those of the
    * resource.
    */
   readonly kind: string
   readonly group: string
   readonly version: string
-  /** Sorted, as discovery lists them. */
+  /** Verbs, sorted as discovery lists them. */
   readonly verbs: readonly Verb[]
 }
 
 export type Resource = {
   readonly group: string
-  /** The group of the kind in validation errors: that of upstream's internal version. */
+  /** Group of the kind in validation errors, which is that of Kubernetes' internal version. */
   readonly faultGroup: string
   readonly version: string
   readonly kind: string
@@ -49,16 +49,17 @@ export type Resource = {
   readonly plural: string
   readonly isNamespaced: boolean
   readonly isCustom: boolean
-  /** Whether its objects are in etcd: reviews, bindings and component statuses are not. */
+  /** Whether objects are stored. Reviews, bindings and component statuses are not. */
   readonly isStored: boolean
-  /** Sorted, as discovery lists them. */
+  /** Verbs, sorted as discovery lists them. */
   readonly verbs: readonly Verb[]
-  /** Sorted by name. */
+  /** Subresources, sorted by name. */
   readonly subresources: readonly Subresource[]
-  /** How objects are decoded, encoded and stored. Built on first use. */
+  /** Defines how objects are decoded, encoded and stored. Built on first use. */
   readonly shape: ObjectSchema
   /**
-   * Prepares what would block the event loop if it were built in one go. Undefined: it is ready.
+   * Prepares data that would block the event loop if it were built in one piece. Returns undefined
+   * if it is ready.
    */
   readonly load?: () => Promise<void> | undefined
   readonly discovery: ResourceDiscovery
@@ -66,65 +67,58 @@ export type Resource = {
   readonly selection: FieldSelection
   readonly rules: WriteRules
   readonly deletion: DeletionRules
-  /** The columns of its table. */
+  /** Table of the resource. */
   readonly table: TableKind
   /** Subresources with a kind of their own. */
   readonly views: { readonly [subresource: string]: View }
 }
 
-/** What clients learn about the resource besides its identity. */
+/** Properties that clients learn about the resource besides its identity. */
 export type ResourceDiscovery = {
   readonly singular: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
-  /** A warning that is sent with every response. */
+  /** Warning that is sent with every response. */
   readonly deprecation?: string
-  /**
-   * For a custom resource: its schema as OpenAPI publishes it, to which metadata and the like are
-   * added.
-   */
+  /** Schema of a custom resource for OpenAPI, to which metadata and similar fields are added. */
   readonly published?: {
-    /** Undefined if it has no schema that can be published. */
+    /** Returns the schema. Undefined if there is none that can be published. */
     readonly schema: () => Fields | undefined
-    /** Any field is allowed: older clients, which know only OpenAPI v2, get no fields. */
+    /**
+     * Whether any field is allowed. Older clients, which know only OpenAPI v2, then get no fields.
+     */
     readonly isOpen: boolean
-    /** Changes whenever anything that is published does. */
+    /** Value that changes whenever anything that is published changes. */
     readonly mark: string
   }
 }
 
-/** The version in which objects are stored, and conversion between versions. */
+/** Version in which objects are stored, and conversion between versions. */
 export type ResourceVersions = {
-  /**
-   * The apiVersion in which objects are stored, if it is another one: `v1` for events of
-   * events.k8s.io.
-   */
+  /** apiVersion in which objects are stored, if it differs: `v1` for events of events.k8s.io. */
   readonly storageVersion?: string
   /**
-   * If objects are stored in a version that only a webhook can convert: the resource in that
-   * version.
+   * Returns the resource in the storage version. Absent unless objects may be stored in a version
+   * that only a webhook can convert.
    */
   readonly converted?: () => Resource | undefined
-  /**
-   * For a custom resource whose versions only a webhook can convert: the client configuration of
-   * the webhook.
-   */
+  /** Client configuration of the webhook that converts a custom resource between its versions. */
   readonly conversionWebhook?: Fields
-  /** For a custom resource: the same resource in another version, served or not. */
+  /** Returns a custom resource in another version, whether or not that version is served. */
   readonly inVersion?: (version: string) => Resource | undefined
 }
 
 export type FieldSelection = {
   /**
-   * What a field selector may name besides metadata.name and metadata.namespace, and how to read
-   * it.
+   * Fields that a field selector may name besides metadata.name and metadata.namespace, with
+   * functions that read them.
    */
   readonly fields: { readonly [field: string]: (object: KubeObject) => string }
-  /** The fields that have few objects per value and are selected by many clients. */
+  /** Fields that have few objects per value and are selected by many clients. */
   readonly indexed?: readonly string[]
 }
 
-/** How objects are prepared and validated when they are created or updated. */
+/** Rules for preparing and validating objects that are created or updated. */
 export type WriteRules = {
   /** Whether an update may omit the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
@@ -134,34 +128,35 @@ export type WriteRules = {
   /** Sets or resets fields before a new object is validated. */
   readonly prepareCreate: (object: KubeObject, writer: Writer) => KubeObject
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
-  /** Validates all but metadata; validate.ts combines all rules. */
+  /** Validates everything except metadata; validate.ts combines all rules. */
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   /**
-   * Rules that may take long and yield to the event loop; their faults follow those of the above.
+   * Rules that may take long, and therefore yield to the event loop. Their faults follow those of
+   * the rules above.
    */
   readonly validateInSlices?: ValidateInSlices
   readonly namespaceRule?: NamespaceRule
-  /** Warnings for a valid write. `current` is undefined on create. */
+  /** Returns the warnings for a valid write. `current` is undefined on create. */
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /**
-   * The rules for updates through subresources that have the kind of the object itself: `status`,
+   * Rules for updates through subresources that have the kind of the object itself: `status`,
    * `finalize`, `approval`.
    */
   readonly subresources: { readonly [subresource: string]: UpdateRules }
   /**
-   * The paths of fields that a write through a subresource (empty: the object itself) does not
-   * change, so that it does not own them.
+   * Returns the paths of fields that a write through a subresource does not change, and therefore
+   * does not own. An empty `subresource` stands for the object itself.
    */
   readonly resetPaths: (subresource: string) => readonly string[]
 }
 
-/** The error for an object that has no such view: an internal error, or one without a reason. */
+/** Error for an object that has no such view: an internal error, or an error without a reason. */
 export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
 
 /**
- * Another representation of the same stored objects, which can be read and written: `scale`. A
- * write to it is an update of the object.
+ * Another representation of the same stored objects, such as `scale`, which can be read and
+ * written. A write to it updates the object.
  */
 export type View = {
   readonly group: string
@@ -170,27 +165,32 @@ export type View = {
   readonly shape: ObjectSchema
   readonly table: TableKind
   readonly show: (object: KubeObject) => KubeObject
-  /** Why an object has no such view; undefined if it has one. */
+  /** Returns why an object has no such view. Undefined if it has one. */
   readonly whyHidden?: (object: KubeObject) => HiddenView | undefined
-  /** The object after a write of the view, with the view's resourceVersion if there is one. */
+  /**
+   * Returns the object after a write of the view, with the view's resourceVersion if it has one.
+   */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]
-  /** Why server-side apply is refused, which upstream checks last. */
+  /** Error text for server-side apply, if it is refused. kube-apiserver checks this last. */
   readonly refusesApply?: string
   /**
-   * The only field that can be owned through the view; and its path in the object, if it is another
-   * one.
+   * The only field that can be owned through the view. `objectPath` is its path in the object, if
+   * it differs.
    */
   readonly ownedPath: string
   readonly objectPath?: string
 }
 
-/** How the kind itself validates metadata, besides the rules for all objects. */
+/** Rules by which the kind itself validates metadata, in addition to the rules for all objects. */
 export type MetadataRules = {
   readonly checkName: (name: string) => string[]
-  /** Names have a format that allows no random suffix: generateName is used as the whole name. */
+  /**
+   * Whether generateName is used as the whole name, because the format of names allows no random
+   * suffix.
+   */
   readonly usesGenerateNameVerbatim?: boolean
-  /** Whether it validates metadata at all. */
+  /** Whether the kind validates metadata at all. */
   readonly isChecked: boolean
   /** Whether finalizers need a domain. */
   readonly needsDomains: boolean
@@ -198,25 +198,25 @@ export type MetadataRules = {
 }
 
 /**
- * `metadata`: validated as on create. `change`: compared with the stored object's. `rules`: those
- * of the kind.
+ * Part of the validation of an update. `metadata` validates metadata as on create, `change`
+ * compares it with that of the stored object, and `rules` applies the rules of the kind.
  */
 export type UpdateCheck = 'metadata' | 'change' | 'rules'
 
-/** The user and the time of a write, for the few kinds that record it. */
+/** User and time of a write, for the few kinds that record them. */
 export type Writer = {
   readonly user: User
-  /** As a timestamp of metadata. */
+  /** Returns the current time as a metadata timestamp. */
   readonly now: () => string
-  /** Sends the client a warning; the write goes on. */
+  /** Sends the client a warning. The write continues. */
   readonly warn: (text: string) => void
-  /** A new unique id. */
+  /** Returns a new unique ID. */
   readonly newId: () => string
 }
 
 /**
- * What an update through one path may change (the rest is kept from `current`), and how it is
- * validated.
+ * Rules for updates through one path: which fields may change, while the rest is kept from
+ * `current`, and how the update is validated.
  */
 export type UpdateRules = {
   readonly warnings?: (object: KubeObject, current: KubeObject) => string[]
@@ -224,7 +224,7 @@ export type UpdateRules = {
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   readonly validateInSlices?: ValidateInSlices
   readonly namespaceRule?: NamespaceRule
-  /** Absent: the checks of the kind. */
+  /** Parts of the validation. Defaults to those of the kind. */
   readonly updateChecks?: readonly UpdateCheck[]
 }
 
@@ -234,30 +234,30 @@ export type ValidateTools = TurnTools & {
 }
 
 /**
- * Validates the labels of the object's namespace; undefined if they do not matter. These faults
- * precede all others.
+ * Returns a function that validates the labels of the object's namespace, or undefined if they do
+ * not matter. Its faults precede all others.
  */
 export type NamespaceRule = (
   object: KubeObject,
   current: KubeObject | undefined,
 ) => ((labels: Labels) => FieldFault[]) | undefined
 
-/** `current`: the stored object; undefined for a new one. */
+/** Validates an object in slices. `current` is the stored object, or undefined for a new one. */
 export type ValidateInSlices = (
   object: KubeObject,
   current: KubeObject | undefined,
   tools?: ValidateTools,
 ) => Promise<FieldFault[]>
 
-/** The resource of a path, and the subresource; empty: the object itself. */
+/** Resource and subresource of a path. The subresource is empty for the object itself. */
 type ResourcePath = { readonly resource: Resource; readonly subresource: string }
 
-/** The representation of objects at a path; undefined: the objects themselves. */
+/** Returns the representation of objects at a path. Undefined for the objects themselves. */
 export function viewOf({ resource, subresource }: ResourcePath): View | undefined {
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
 }
 
-/** What may be changed through a path. A view has the rules of the object itself. */
+/** Returns the rules for updates through a path. A view has the rules of the object itself. */
 export function rulesOf({ resource, subresource }: ResourcePath): UpdateRules {
   const { subresources } = resource.rules
   const own = Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined
@@ -268,11 +268,11 @@ export function rulesOf({ resource, subresource }: ResourcePath): UpdateRules {
   return own ?? resource.rules
 }
 
-/** The object in the representation of the path. */
+/** Returns the object in the representation of the path. */
 export const shownAt = (path: ResourcePath, object: KubeObject): KubeObject =>
   viewOf(path)?.show(object) ?? object
 
-/** The apiVersion of the resource's objects: `v1`, `apps/v1`. */
+/** Returns the apiVersion of the resource's objects: `v1`, `apps/v1`. */
 export function apiVersionOf({
   group,
   version,

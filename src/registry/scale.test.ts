@@ -11,7 +11,7 @@ const deployment = {
 }
 const view = scaleView()
 
-test('a scale shows the replicas, who is selected, and whose they are', () => {
+test('a Scale has the replicas, the selector and the identity of its object', () => {
   assert.deepEqual(view.show(deployment), {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -26,7 +26,7 @@ test('an older selector is a plain map of labels', () => {
   assert.deepEqual(status, { replicas: 1, selector: 'a=1,b=2' })
 })
 
-test('a written scale changes the replicas, and nothing else', () => {
+test('a written Scale changes only the replicas and the resourceVersion', () => {
   const scale = {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -46,7 +46,7 @@ test('a written scale changes the replicas, and nothing else', () => {
   assert.equal(versioned.metadata.resourceVersion, '3')
 })
 
-test('fewer than none is refused', () => {
+test('a negative replica count is refused', () => {
   const scale = {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

@@ -1,6 +1,6 @@
 /**
- * The subresource `scale`, the same for all kinds that have replicas. It is all that autoscalers
- * know of them.
+ * The subresource `scale`, which is the same for all kinds with replicas. Autoscalers know nothing
+ * else of these kinds.
  */
 import { type FieldFault, invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
@@ -13,7 +13,7 @@ import { typeOf } from './types.ts'
 
 const kind = 'Scale'
 const apiVersion = 'autoscaling/v1'
-/** The metadata that a Scale has. */
+/** Metadata fields that a Scale has. */
 const shownMetadata = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const
 
 export const scaleView = (): View => ({
@@ -71,7 +71,7 @@ export function withVersionOf(metadata: ObjectMeta, { resourceVersion }: ObjectM
   return rest
 }
 
-/** A selector that is a plain map of labels is the older form. */
+/** Prints a selector. In its older form, it is a plain map of labels. */
 function printSelector(selector: Fields): string {
   const isPlain = Object.values(selector).every((value) => typeof value === 'string')
   return printLabelSelector(isPlain ? { matchLabels: selector } : selector)

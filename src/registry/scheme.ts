@@ -1,13 +1,13 @@
 /**
  * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a
- * registered kind, where another is expected, gets another error than one of an unknown kind.
+ * registered kind that is not the expected one gets another error than a body of an unknown kind.
  */
 import type { RegisteredKind, Scheme } from '../objects/schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
 /**
- * The package of a group's types in the catalogue, which is also the package name of Go's internal
+ * Packages of the groups' types in the catalogue, which are also the package names of Go's internal
  * types.
  */
 const packages: ReadonlyMap<string, string> = new Map([
@@ -69,7 +69,7 @@ const movedHubs: ReadonlyMap<string, string> = new Map([
   ['apps.Scale', 'autoscaling.Scale'],
 ])
 
-/** Servers within kube-apiserver whose schemes have only kinds of their own. */
+/** Schemes of servers within kube-apiserver that contain only kinds of their own. */
 const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map(
   [
     [
@@ -88,7 +88,7 @@ const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: 
 
 const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: findKind }
 
-/** The scheme that decodes bodies for resources of a group. */
+/** Returns the scheme that decodes bodies for resources of a group. */
 export function schemeOf(group: string): Scheme {
   const small = smallSchemes.get(group)
   if (small === undefined) return mainScheme

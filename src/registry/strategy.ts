@@ -1,6 +1,6 @@
 /**
- * How a kind differs from most others in names, generation, updates and deletes. An absent field
- * means the usual behaviour.
+ * Properties in which a kind differs from most others: names, generation, updates and deletes. An
+ * absent field means the usual behavior.
  */
 import {
   checkDnsLabel,
@@ -13,51 +13,52 @@ import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 
 export type Strategy = {
-  /** The feature gate without which the kind is not served. */
+  /** Feature gate without which the kind is not served. */
   readonly gate?: string
-  /** The feature gates without which subresources are not served. */
+  /** Feature gates without which subresources are not served. */
   readonly subresourceGates?: { readonly [subresource: string]: string }
-  /** The group in validation errors, if it is not that of the kind. */
+  /** Group in validation errors, if it differs from that of the kind. */
   readonly faultGroup?: string
   /**
-   * Absent: names are DNS subdomains. `path`: any path segment; `any`: the kind's own rules
-   * validate names, or nothing does.
+   * Rule for names. If it is absent, names are DNS subdomains. `path` allows any path segment. With
+   * `any`, only the kind's own rules validate names, if it has such rules.
    */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
-  /** The kind's own validation skips metadata. */
+  /** Whether the kind's own validation skips metadata. */
   readonly ignoresMetadata?: true
   readonly finalizersNeedNoDomain?: true
   /**
-   * What an update validates, in this order, besides the rules for all objects; absent: `change`,
-   * `rules`. The recordings meta-by-kind-* show how often each kind validates metadata.
+   * Parts of the validation of an update, in this order, in addition to the rules for all objects.
+   * Defaults to `change`, `rules`. The recordings meta-by-kind-* show how often each kind validates
+   * metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
-  /** An update must have a resourceVersion. */
+  /** Whether an update must have a resourceVersion. */
   readonly needsResourceVersion?: true
-  /** An update of an object that does not exist creates it. */
+  /** Whether an update of an object that does not exist creates it. */
   readonly createsOnUpdate?: true
-  /** The response to a delete is the object. */
+  /** Whether the response to a delete is the object. */
   readonly returnsDeleted?: true
-  /** By default, a delete orphans dependents. */
+  /** Whether a delete orphans dependents by default. */
   readonly orphansDependents?: true
   /** Whether the status in the body of a create, or also of an update, is kept. */
   readonly takesStatus?: 'create' | 'create and update'
-  /** The metadata that a write through /status does not change: all of it, or these fields. */
+  /** Metadata that a write through /status does not change: all of it, or these fields. */
   readonly statusKeeps?: 'metadata' | readonly string[]
   /**
-   * By subresource (empty: the object itself): the fields that such a write does not change, and so
-   * does not own. Absent: derived from the above.
+   * Fields that a write does not change, and therefore does not own, by subresource. An empty
+   * subresource stands for the object itself. Derived from the fields above if absent.
    */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
-  /** A warning that is sent with every response, or with those of some versions. */
+  /** Warning that is sent with every response, or with those of some versions. */
   readonly deprecation?: string | { readonly [version: string]: string }
   readonly generation?: Generation
 }
 
 /**
- * The generation is incremented when one of these fields changes (`metadata.labels`: the labels).
- * With `kept` the client sets the first one; otherwise it is 1. `equality` is how upstream compares
- * them.
+ * Changes that increment the generation: those of one of `fields` (`metadata.labels`: the labels).
+ * With `kept`, the client sets the first generation; otherwise it is 1. `equality` is how
+ * kube-apiserver compares the fields.
  */
 export type Generation = {
   readonly fields: readonly string[]
@@ -90,8 +91,8 @@ export const deprecationOf = ({ deprecation }: Strategy, version: string): strin
   typeof deprecation === 'object' ? deprecation[version] : deprecation
 
 /**
- * The paths of fields that a write through a subresource (empty: the object itself) does not
- * change.
+ * Returns the paths of fields that a write through a subresource does not change. An empty
+ * subresource stands for the object itself.
  */
 export function resetPathsOf(
   { resetPaths = {}, statusKeeps = [] }: Strategy,

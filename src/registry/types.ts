@@ -1,4 +1,4 @@
-/** The schemas of built-in kinds: parsed from the catalogue, each on first use. */
+/** Types of built-in kinds. Each is parsed from the catalogue on first use. */
 import type { Struct } from '../objects/schema/schema.ts'
 import { typeDefaults } from './kinds/type-defaults.ts'
 import { splitPackages, TypeCatalogue } from '../objects/schema/read-types.ts'
@@ -64,7 +64,7 @@ const builtInTypes = new TypeCatalogue(
   typeDefaults,
 )
 
-/** `typeOf('core/v1', 'Pod')`: by the package of the catalogue. */
+/** Returns a type by its package in the catalogue: `typeOf('core/v1', 'Pod')`. */
 export const typeOf = (packageName: string, typeName: string): Struct =>
   builtInTypes.struct(packageName, typeName)
 

@@ -1,6 +1,6 @@
 /**
- * All validation rules of an object, in kube-apiserver's order: those of its kind, and those of all
- * objects.
+ * Applies all validation rules of an object in kube-apiserver's order: those of its kind, and those
+ * of all objects.
  */
 import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
@@ -15,8 +15,8 @@ import {
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /**
- * The rules for all objects are applied only if those of the kind find nothing. `found`: the faults
- * of rules that yield to the event loop.
+ * Validates a new object. The rules for all objects are applied only if those of the kind find
+ * nothing. `found` contains the faults of rules that yield to the event loop.
  */
 export function validateCreate(
   object: KubeObject,
@@ -38,7 +38,10 @@ export type UpdateContext = {
   readonly found?: readonly FieldFault[]
 }
 
-/** `rules` are those of the written path: of the resource, or of its subresource. */
+/**
+ * Validates an update. `rules` are those of the written path: of the resource, or of its
+ * subresource.
+ */
 export function validateUpdate(
   object: KubeObject,
   current: KubeObject,
@@ -80,6 +83,6 @@ const segment = { checkName: checkPathSegment, checkPrefix: checkPathSegmentPref
 const segmentInNamespace = { ...segment, isNamespaced: true }
 const segmentInCluster = { ...segment, isNamespaced: false }
 
-/** Every name becomes a path segment. */
+/** Returns the rules for names of all objects. Every name becomes a path segment. */
 const anyName = ({ isNamespaced }: Resource): NameRules =>
   isNamespaced ? segmentInNamespace : segmentInCluster

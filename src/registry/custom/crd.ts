@@ -10,25 +10,29 @@ import {
 } from '../../api/object.ts'
 
 export type Crd = {
-  /** `widgets.example.com`. */
+  /** Name of the CRD: plural and group, as in `widgets.example.com`. */
   readonly name: string
   readonly uid: string
   readonly generation: number
   readonly group: string
   readonly names: Names
   readonly isNamespaced: boolean
-  /** The objects are being deleted, and none can be created. */
+  /**
+   * Whether the CRD is terminating: its objects are being deleted, and new ones cannot be created.
+   */
   readonly isTerminating: boolean
   readonly versions: readonly CrdVersion[]
   readonly storageVersion: string
   /** Versions in which objects may be stored. */
   readonly storedVersions: readonly string[]
   /**
-   * preserveUnknownFields, which old CRDs may have: fields that the schema does not mention are
-   * kept.
+   * Whether `preserveUnknownFields` is set, as old CRDs allow. Fields that the schema does not
+   * mention are then kept.
    */
   readonly keepsUnknown: boolean
-  /** The conversion webhook; undefined: versions differ only in their apiVersion. */
+  /**
+   * Configuration of the conversion webhook. Undefined if versions differ only in their apiVersion.
+   */
   readonly webhook: Fields | undefined
 }
 
@@ -44,15 +48,18 @@ export type Names = {
 export type CrdVersion = {
   readonly name: string
   readonly isServed: boolean
-  /** Undefined: not deprecated. Empty: deprecated, with the server's default text. */
+  /**
+   * Text of the deprecation warning. Empty if the server's default text applies. Undefined if the
+   * version is not deprecated.
+   */
   readonly deprecation: string | undefined
   readonly hasStatus: boolean
   readonly scale: ScalePaths | undefined
   readonly selectableFields: readonly string[]
   readonly columns: readonly PrinterColumn[]
   /**
-   * The schema of its objects, parsed anew each time: most definitions are never used, and schemas
-   * are large.
+   * Returns the schema of its objects. The schema is parsed on every call rather than kept, because
+   * most CRDs are never used and schemas are large.
    */
   readonly schema: () => Fields
 }
@@ -73,8 +80,8 @@ export type PrinterColumn = {
 }
 
 /**
- * With the accepted names. `again` returns the object when its schemas are needed, so that it need
- * not be kept in memory.
+ * Reads a stored CRD, with its accepted names. `again` returns the object when a schema is needed,
+ * so that the object need not be kept in memory.
  */
 export function readCrd(object: KubeObject, again: () => KubeObject = () => object): Crd {
   const spec = fieldsOf(object['spec'])
@@ -99,11 +106,14 @@ export function readCrd(object: KubeObject, again: () => KubeObject = () => obje
   }
 }
 
-/** Changes whenever cached objects must be decoded again. */
+/** Returns a key that changes whenever cached objects must be decoded again. */
 export const formOf = ({ uid, generation, names, storedVersions }: Crd): string =>
   JSON.stringify([uid, generation, names, storedVersions])
 
-/** More short names are ignored: each is compared with the names of all other definitions. */
+/**
+ * Maximum number of short names. Further ones are ignored, because each is compared with the names
+ * of all other CRDs.
+ */
 const SHORT_NAMES_MAX = 1_000
 
 export const readNames = (names: Fields): Names => ({

@@ -1,7 +1,7 @@
 /**
- * A custom resource in one version: the same type as a built-in one, but derived from a
- * CustomResourceDefinition instead of the catalogue. What costs time or memory is created on first
- * use; there may be ten thousand of them.
+ * A custom resource in one version. It has the same type as a built-in resource, but is derived
+ * from a CustomResourceDefinition instead of the catalogue. Expensive values are created on first
+ * use, because a server may have ten thousand CRDs.
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
@@ -32,7 +32,7 @@ import type { Crd, CrdVersion } from './crd.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
-/** In the order in which discovery lists them. */
+/** Verbs in the order in which discovery lists them. */
 const verbs: readonly Verb[] = [
   'delete',
   'deletecollection',
@@ -44,13 +44,16 @@ const verbs: readonly Verb[] = [
   'watch',
 ]
 /**
- * The verbs in discovery while the CRD is being deleted; updates are still served, so that
- * finalizers can be removed.
+ * Verbs in discovery while the CRD is being deleted. Updates are still served, so that finalizers
+ * can be removed.
  */
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** One for each version, including those that are not served: objects may be stored in them. */
+/**
+ * Returns one resource for each version, including versions that are not served, because objects
+ * may be stored in them.
+ */
 export function customResources(crd: Crd): readonly CustomResource[] {
   const schemas = new Map(
     crd.versions.map((version) => [version.name, new CustomSchema(crd, version)]),
@@ -186,11 +189,16 @@ const metadataRules: MetadataRules = {
   updateChecks: ['change', 'rules'],
 }
 
-/** Old CRDs may have a schema that is not structural, or none. */
+/**
+ * Returns the schema if it is structural. Old CRDs may have no schema, or one that is not
+ * structural.
+ */
 const structuralOf = (schema: Fields): Fields | undefined =>
   Object.keys(schema).length > 0 && isStructural(schema) ? schema : undefined
 
-/** A response shows a few kilobytes of warnings. */
+/**
+ * Maximum number of finalizers to warn about. A response shows only a few kilobytes of warnings.
+ */
 const WARNED_FINALIZERS_MAX = 1_000
 
 const newSet = (): Set<string> => new Set()
@@ -219,7 +227,7 @@ const mayDiffer = ({ storageVersion, storedVersions }: Crd, { name }: CrdVersion
 
 const noViews: { readonly [subresource: string]: View } = {}
 
-/** In the order of discovery. */
+/** Returns the subresources in the order of discovery. */
 function subresourcesOf({ group, names }: Crd, version: CrdVersion): readonly Subresource[] {
   const { name, hasStatus, scale } = version
   const status: Subresource = {
@@ -240,7 +248,10 @@ const scalePart: Subresource = {
   verbs: partVerbs,
 }
 
-/** The server's own text recommends the best version that is not deprecated. */
+/**
+ * Returns the deprecation warning of a version. The server's default text recommends the best
+ * version that is not deprecated.
+ */
 function deprecationOf({ group, names, versions }: Crd, version: CrdVersion): string | undefined {
   if (version.deprecation === undefined || version.deprecation !== '') return version.deprecation
   const better = versions
@@ -268,7 +279,10 @@ function selectableFields({ selectableFields: paths }: CrdVersion): FieldSelecti
 const selectableText = (value: Json | undefined): string =>
   value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
 
-/** Only the status is updated, whatever else was sent, and managedFields. */
+/**
+ * Rules for updates through /status, which change only the status and managedFields, whatever else
+ * was sent.
+ */
 function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRules {
   return {
     prepareUpdate: (object, current) => {
@@ -281,7 +295,7 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
         resourceVersion,
         managedFields,
       })
-      // A null is no status if there was none before.
+      // A null status is ignored if the object had no status before.
       const isNone = object['status'] === null && current['status'] === undefined
       return withField({ ...current, metadata }, 'status', isNone ? undefined : object['status'])
     },
@@ -294,7 +308,8 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
 }
 
 /**
- * Any change increments the generation, except of metadata and of a status that is a subresource.
+ * Increments the generation after any change, except a change of metadata or of a status that is a
+ * subresource.
  */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
@@ -305,7 +320,7 @@ function counted(object: KubeObject, current: KubeObject, ignored: readonly stri
   return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
 }
 
-/** Here, an empty list differs from an absent one. */
+/** Whether two values are equal, where an empty list differs from an absent one. */
 function isSameExactly(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one) && Array.isArray(other)) {

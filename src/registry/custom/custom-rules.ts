@@ -9,8 +9,8 @@ import { runRules } from '../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 
 /**
- * Faults with which an object does not match the types that rules expect, so that rules are not
- * evaluated.
+ * Faults that keep rules from being evaluated, because the object does not have the types that the
+ * rules expect.
  */
 const blocking: ReadonlySet<FaultReason> = new Set([
   'FieldValueNotSupported',
@@ -26,26 +26,31 @@ const unchecked =
 const isBlocking = ({ reason }: FieldFault): boolean => blocking.has(reason)
 
 export type RuleContext = {
-  /** The compiled rules; undefined if there are none. */
+  /** The compiled rules. Undefined if there are no rules. */
   readonly root: RuleNode | undefined
-  /** The schema that the rules are from. */
+  /** The schema that contains the rules. */
   readonly schema: Structural
   readonly slice: Slice
-  /** The stored object; undefined for a new one. */
+  /** The stored object. Undefined for a new object. */
   readonly current?: KubeObject
-  /** Faults of metadata, which are reported by others, but also prevent the evaluation of rules. */
+  /**
+   * Returns the faults of the metadata. They are reported elsewhere, but also keep rules from being
+   * evaluated.
+   */
   readonly metadataFaults: () => readonly FieldFault[]
-  /** Called with the faults of values that have not changed. */
+  /** Called with a warning for each fault of a value that has not changed. */
   readonly warn?: ((text: string) => void) | undefined
 }
 
-/** Long patterns in rules were checked when the CRD was written. */
+/**
+ * Accepts every long pattern, because the patterns in rules were checked when the CRD was written.
+ */
 const isAccepted = (): Promise<true> => Promise.resolve(true)
 
 export class CustomRules {
   /**
-   * Compiled in slices of its own, not of the first request that needs it: that one may be
-   * cancelled while others still wait.
+   * The compiled rules. Compilation has slices of its own rather than those of the first request
+   * that needs it, because that request may be canceled while others still wait.
    */
   readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
@@ -55,7 +60,7 @@ export class CustomRules {
     this.#compiled = new LazyValue(compile, unusedMs)
   }
 
-  /** To be awaited before `validate`. */
+  /** Returns the compiled rules, which `validate` needs. */
   async compiled(): Promise<RuleNode | undefined> {
     try {
       return await this.#compiled.value
@@ -65,7 +70,7 @@ export class CustomRules {
     }
   }
 
-  /** Returns the faults of the rules after those that were found before. */
+  /** Returns the faults that were found before, followed by those of the rules. */
   *validate(
     object: KubeObject,
     found: readonly FieldFault[],

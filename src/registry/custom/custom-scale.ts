@@ -1,4 +1,4 @@
-/** The scale of a custom kind: the CRD says where its numbers are. */
+/** The scale subresource of a custom kind. The CRD defines the paths of its values. */
 import { unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
@@ -16,7 +16,7 @@ import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './crd.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
-/** An object without a number of replicas has no scale. */
+/** Returns the view of the scale. An object without a replica count has no scale. */
 export function customScaleView(paths: ScalePaths): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
@@ -53,8 +53,8 @@ export function customScaleView(paths: ScalePaths): View {
 }
 
 /**
- * If the schema has no such field, the change still increments the generation, but is pruned for
- * readers.
+ * Returns the object with the replica count of the scale. If the schema has no such field, the
+ * change still increments the generation, but reads prune the field.
  */
 function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
   refuseScalarOnWay(object, path)
@@ -74,7 +74,7 @@ function refuseScalarOnWay(object: KubeObject, path: readonly string[]): void {
   }
 }
 
-/** A value of a wrong type is reported before a missing one. */
+/** Returns why an object has no scale. A value of a wrong type is reported before a missing one. */
 function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefined {
   const [fault] = scaleFaults(object, paths)
   if (fault !== undefined) return { unclassified: fault }
@@ -82,7 +82,7 @@ function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefi
   return { internal: `the spec replicas field "${paths.spec}" does not exist` }
 }
 
-/** The values of an object that do not fit into a scale. */
+/** Returns an error text for each value that does not fit into a scale. */
 const scaleFaults = (
   object: KubeObject,
   { spec, status, selector }: ScalePaths,
@@ -93,14 +93,17 @@ const scaleFaults = (
     ...(selector === '' ? [] : accessFaults(object, selector, 'string')),
   ].map(({ message }) => message.replace(/^Invalid value: (?:0|""): /, ''))
 
-/** On any write, replicas must not be negative, and a selector must be a string. */
+/**
+ * Validates the scale on every write: replica counts must not be negative, and the selector must be
+ * a string.
+ */
 export function validateScale(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
   return paths === undefined
     ? []
     : [...validateReplicas(object, paths.spec), ...validateScaleStatus(object, paths)]
 }
 
-/** The same for the part in the status. */
+/** Like `validateScale`, but checks only the values in the status. */
 export function validateScaleStatus(
   object: KubeObject,
   paths: ScalePaths | undefined,
@@ -110,7 +113,7 @@ export function validateScaleStatus(
   return [...validateReplicas(object, paths.status), ...selectorFaults]
 }
 
-/** The maximum of an int32, the type in a Scale. */
+/** Maximum replica count. In a Scale it is an int32. */
 const REPLICAS_MAX = 2 ** 31 - 1
 
 function validateReplicas(object: KubeObject, path: string): FieldFault[] {
@@ -123,7 +126,10 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
   return []
 }
 
-/** With the texts of Go's accessors. An absent value is valid. */
+/**
+ * Checks the type of the value at a path, with the error texts of Go's accessors. An absent value
+ * is valid.
+ */
 function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
   let value: Json | undefined = object
   const refuse = (found: Json, expected: string, at = path): FieldFault[] => {

@@ -33,7 +33,7 @@ const wheel = (metadata: KubeObject['metadata']): KubeObject => ({
   spec: { size: 1 },
 })
 
-test('rules are not looked at while something that they rely on is missing, in the metadata too', async () => {
+test('rules are not evaluated while required metadata is missing', async () => {
   const rule = { rule: 'self.size > 1', message: 'too small' }
   const { rules } = wheels({
     properties: { size: { type: 'integer' } },
@@ -49,7 +49,7 @@ test('rules are not looked at while something that they rely on is missing, in t
   assert.deepEqual(others, [])
 })
 
-test('what a body is not is told after all else that is wrong with it', () => {
+test('a mismatched kind is reported after all other faults of a body', () => {
   const { group, version, kind, shape } = wheels({ properties: {} })
   const decode = (body: Fields, validation: FieldValidation = 'Warn') =>
     decodeBody(
@@ -87,7 +87,7 @@ const embedded = {
   'x-kubernetes-preserve-unknown-fields': true,
 }
 
-test('an object that is stored with malformed metadata can be read', () => {
+test('an object stored with malformed metadata can be read', () => {
   const { shape } = wheels({ properties: { inner: embedded } })
   const metadata = { annotations: { a: 42, b: 'x' }, labels: { bad: 'x y' }, unknown: 42 }
   const stored = {
@@ -120,7 +120,7 @@ test('embedded metadata that is null becomes empty', () => {
   })
 })
 
-test('defaults of embedded metadata hold only what metadata can hold', () => {
+test('unknown fields are dropped from the defaults of embedded metadata', () => {
   const inner = {
     ...embedded,
     default: { apiVersion: 'v1', kind: 'Hub', metadata: { name: 'h', unknown: 'x' } },
@@ -132,7 +132,7 @@ test('defaults of embedded metadata hold only what metadata can hold', () => {
   })
 })
 
-test('numbers of replicas beyond those of a scale are refused, however long', async () => {
+test('a replica count that does not fit into a Scale is rejected, even a 64-bit one', async () => {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
   const [made] = customResources(
     readCrd({
@@ -160,7 +160,7 @@ test('numbers of replicas beyond those of a scale are refused, however long', as
   }
 })
 
-test('unknown fields below a long key are dropped without a path of that length for each of them', () => {
+test('dropping many unknown fields below a long key does not create a long path for each of them', () => {
   const { group, version, kind, shape } = wheels({ additionalProperties: { type: 'object' } })
   const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`u${at}`, 1]))
   const body = { ...wheel({ name: 'w' }), spec: { ['k'.repeat(100_000)]: unknown } }
@@ -173,7 +173,7 @@ test('unknown fields below a long key are dropped without a path of that length 
   assert.ok(warnings.join('').length < 2 << 20, `${warnings.length} warnings`)
 })
 
-test('a schema of many properties is read in turns before it is used', async () => {
+test('a large schema is parsed over several ticks of the event loop before it is used', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: 'string', maxLength: at }]),
   )

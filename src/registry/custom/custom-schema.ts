@@ -1,5 +1,5 @@
 /**
- * How objects of a custom kind are decoded and validated: metadata by its type, the rest by the
+ * Decodes and validates objects of a custom kind: metadata by its type, everything else by the
  * schema of the CRD.
  */
 import type { Slice } from '../../objects/cel/run.ts'
@@ -27,12 +27,12 @@ import type { Crd, CrdVersion } from './crd.ts'
 import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
 
 /**
- * What is derived from a schema is several times its size, so it expires. The first write after
- * that takes some milliseconds more.
+ * How long unused values that are derived from a schema are kept. They take several times the
+ * memory of the schema. The next write after they expire takes a few milliseconds longer.
  */
 const UNUSED_MS = 5 * 60_000
 
-/** The schema of one version. */
+/** Decoder and validator for one version of a CRD. */
 export class CustomSchema {
   readonly #crd: Crd
   readonly #version: CrdVersion
@@ -56,7 +56,10 @@ export class CustomSchema {
     return this.#structural.value
   }
 
-  /** Parses the schema in slices, for callers that can wait; undefined if it is parsed already. */
+  /**
+   * Parses the schema in slices, for callers that can wait. Returns undefined if it is already
+   * parsed.
+   */
   load(): Promise<void> | undefined {
     if (this.#structural.isCreated) return undefined
     return (this.#loading ??= this.#readInTurns().finally(() => {
@@ -74,7 +77,7 @@ export class CustomSchema {
     return readStructural(schema, { keepsUnknown })
   }
 
-  /** Old CRDs may have no schema at all. */
+  /** Returns the schema from the CRD. Old CRDs may have no schema at all. */
   #given(): { readonly schema: Fields; readonly keepsUnknown: boolean } {
     const schema = this.#version.schema()
     return {
@@ -87,7 +90,10 @@ export class CustomSchema {
     return `${this.#crd.group}/${this.#version.name}`
   }
 
-  /** `all`: the schemas of all versions, by name. */
+  /**
+   * Returns how objects of this version are decoded and stored. `all` contains the schemas of all
+   * versions by name.
+   */
   shape(all: ReadonlyMap<string, CustomSchema>): ObjectSchema {
     const { storageVersion, webhook } = this.#crd
     const isConverted = storageVersion !== this.#version.name && webhook === undefined
@@ -117,7 +123,10 @@ export class CustomSchema {
     }
   }
 
-  /** The version in which the object is stored sets the defaults; this one only prunes. */
+  /**
+   * Converts a stored object to this version. The version in which the object is stored sets the
+   * defaults; this version only prunes.
+   */
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const whole = this.#whole(object, all)
     // Conversion to another version is left to the webhook.
@@ -153,7 +162,8 @@ export class CustomSchema {
   }
 
   /**
-   * Defaults may contain metadata of embedded objects, which is coerced to the type of metadata.
+   * Sets defaults. They may contain metadata of embedded objects, which is coerced to the type of
+   * metadata.
    */
   setDefaults(object: KubeObject, nulls: Nulls = 'removed'): KubeObject {
     const whole = setDefaults(object, this.structural, nulls)
@@ -185,7 +195,7 @@ export class CustomSchema {
     })
   }
 
-  /** Validates only the status: the stored spec is not validated again. */
+  /** Validates only the status. The stored spec is not validated again. */
   validateStatus(
     object: KubeObject,
     current: KubeObject,
@@ -252,10 +262,13 @@ const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): K
   metadata,
 })
 
-/** How errors name the scheme of custom kinds. */
+/** Name of the scheme of custom kinds, as kube-apiserver's errors show it. */
 const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
-/** Custom kinds are serialized with all fields sorted by name, those of metadata too. */
+/**
+ * Returns the type of a custom kind. All its fields are serialized sorted by name, including those
+ * of metadata.
+ */
 export function customStruct(kind: string, open: () => Structural): Struct {
   const fields = headFields()
   return {
@@ -278,7 +291,7 @@ const emptyStruct = {
 
 const known = new Map<string, readonly Field[]>()
 
-/** Created once for all custom kinds. */
+/** Returns the fields that all custom kinds share. They are created once. */
 function headFields(): readonly Field[] {
   const made =
     known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
@@ -289,7 +302,7 @@ function headFields(): readonly Field[] {
 const sortedField = (field: Field): Field => ({
   ...field,
   schema: sortedSchema(field.schema),
-  // Only the pseudo-object of a bookmark event has none.
+  // Only the pseudo-object of a bookmark event has no creationTimestamp.
   ...(field.name === 'creationTimestamp' ? { omit: 'absent' } : {}),
 })
 

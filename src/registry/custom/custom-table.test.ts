@@ -44,7 +44,7 @@ const hostile: { readonly [name: string]: Json } = {
   text: '<'.repeat(1_000_000),
 }
 for (const [name, a] of Object.entries(hostile)) {
-  test(`the cells of an object with many ${name} are short, and made in short turns`, async () => {
+  test(`the cells of an object with many ${name} are short, and printing them does not block the event loop`, async () => {
     const paths = [
       '.spec.a',
       '.spec.a[*]',
@@ -66,7 +66,7 @@ for (const [name, a] of Object.entries(hostile)) {
   })
 }
 
-test('a column whose value is printed in parts is found once', () => {
+test('the path of a column is evaluated once, even if its value is printed in parts', () => {
   const keys = Object.fromEntries(
     Array.from({ length: 1000 }, (_, at) => [`k${(at * 7919) % 1000}`, at]),
   )

@@ -1,4 +1,4 @@
-/** The columns of a custom kind: the name, and the additionalPrinterColumns of the CRD. */
+/** Table columns of a custom kind: the name, and the additionalPrinterColumns of the CRD. */
 import { goPlain } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
@@ -26,7 +26,10 @@ const nameColumn: Column = {
   priority: 0,
 }
 
-/** A path that cannot be parsed removes its column and those after it, as upstream. */
+/**
+ * Returns the table of a custom kind. As in kube-apiserver, a path that cannot be parsed removes
+ * its column and all columns after it.
+ */
 export function customTable(given: readonly PrinterColumn[]): TableKind {
   const asked = given.length === 0 ? defaultColumns : given
   const read = asked.map((column) => ({ column, path: readJsonPath(column.path) }))
@@ -42,7 +45,7 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
         room: { left: ROW_CHARACTERS_MAX },
       }))
       const cells = mapEach('custom columns', shown, ({ column, path }) => {
-        // A path spends the budget once, also if its value is printed in parts.
+        // Each path spends the budget once, even if its value is printed in parts.
         const value = once('value of a column', () => firstOf(path(object, budget)))
         return cellOf(value, column.type, room)
       })
@@ -67,18 +70,18 @@ function columnOf({ name, type, format, description, priority, path }: PrinterCo
   }
 }
 
-/** How many characters the cells of a row may still have. */
+/** Number of characters that the cells of a row may still use. */
 type CellBudget = { left: number }
 
 /**
- * For the cells of all columns of an object together: one that shows a whole list may be a
- * megabyte. The rest is cut off.
+ * Maximum number of characters of all cells of an object. A column that shows a whole list may be a
+ * megabyte; the rest is cut off.
  */
 const ROW_CHARACTERS_MAX = 64 << 10
 
 const firstOf = ([first]: Iterable<Json>): Json | undefined => first
 
-/** `value`: the first one that the path finds. */
+/** Returns the cell for `value`, the first value that the path of the column finds. */
 function cellOf(value: Json | undefined, type: string, room: CellBudget): Cell {
   if (value === undefined) return null
   switch (type) {
@@ -119,14 +122,14 @@ function textOf(value: Json, room: CellBudget): string {
 }
 
 /**
- * As Go's encoding/json: maps sorted by key, with <, > and & escaped. Of a long value only the
- * beginning is printed.
+ * Prints JSON like Go's encoding/json: maps are sorted by key, and <, > and & are escaped. Printing
+ * stops after `charactersMax` characters.
  */
 function sortedJson(value: Json, charactersMax: number): string {
   if (!Array.isArray(value) && !isFields(value)) return printSorted(value)
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   let text = open ?? ''
-  // To sort the keys of a large map takes long.
+  // Return early, because sorting the keys of a large map is slow.
   if (charactersMax <= 0) return text
   for (const [key, item] of entriesOf(value)) {
     if (text.length > charactersMax) return text

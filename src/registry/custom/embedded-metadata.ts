@@ -1,7 +1,7 @@
 /**
  * Embedded resources of custom objects (x-kubernetes-embedded-resource) have metadata like any
- * object: it is decoded by its type, so that unknown fields are dropped and wrong types are
- * refused, whatever the schema of the CRD says.
+ * object. It is decoded by its type: unknown fields are dropped, and wrong types are refused, even
+ * if the schema of the CRD says otherwise.
  */
 import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
@@ -16,19 +16,21 @@ import { typeOf } from '../types.ts'
 
 export type CoercedMetadata = {
   readonly value: Json
-  /** The paths of dropped fields, sorted; some are missing if they are very long together. */
+  /**
+   * Paths of dropped fields, sorted. Incomplete if the paths exceed a limit on their total length.
+   */
   readonly unknown: readonly string[]
-  /** The first reason why it cannot be decoded. */
+  /** The first reason why metadata cannot be decoded. Undefined if there is none. */
   readonly refusal: string | undefined
 }
 
 /**
- * Whether fields of a wrong type are refused or dropped: an object that is stored with them must
- * still be readable.
+ * Whether metadata fields of a wrong type are refused or dropped. Reads drop them, because an
+ * object stored with such fields must remain readable.
  */
 export type MalformedHandling = 'refused' | 'dropped'
 
-/** Coerces all embedded resources of a custom object. */
+/** Coerces the metadata of all embedded resources of a custom object. */
 export function coerceEmbedded(
   object: Fields,
   schema: Structural,
@@ -41,7 +43,10 @@ export function coerceEmbedded(
   return { value, unknown: found.unknown.all.toSorted(), refusal: text }
 }
 
-/** Why a default cannot be decoded; `isObject`: it is itself an embedded resource. */
+/**
+ * Returns why a default cannot be decoded. With `isObject`, the default is itself an embedded
+ * resource.
+ */
 export function embeddedFault(
   value: Json,
   schema: Structural,
@@ -60,8 +65,8 @@ type MetadataCheckResult = {
   readonly malformed: MalformedHandling
 }
 /**
- * `at` is the path in refusals, with keys of maps in brackets; `path` is that of unknown fields,
- * without brackets.
+ * Position in the object. `at` is the path for refusals, with keys of maps in brackets. `path` is
+ * the path for unknown fields, without these brackets.
  */
 type MetadataContext = {
   readonly path: string
@@ -134,7 +139,7 @@ function coerceObject(
   return object
 }
 
-/** Decodes field by field, as upstream, and drops malformed ones. */
+/** Decodes metadata field by field, as kube-apiserver does, and drops malformed fields. */
 function wellFormed(metadata: Fields): Json {
   const kept = new JsonMap()
   const fields = typeOf('meta/v1', 'ObjectMeta').byName
@@ -152,7 +157,7 @@ type StructContext = {
   readonly path: string
 }
 
-/** Decodes one metadata. Null and unknown fields are dropped. */
+/** Decodes the metadata of one object. Null and unknown fields are dropped. */
 class MetadataReader {
   fault: string | undefined
   readonly #unknown: BoundedTexts

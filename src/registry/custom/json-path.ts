@@ -1,34 +1,34 @@
 /**
  * The JSON paths of printer columns: `.spec.ports[0].name`,
- * `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed once into steps; each
- * step maps values to values, when they are asked for: a cell shows the first value, and the rest
- * is not looked for. The number of values that all paths may visit in one object is limited.
+ * `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed once into steps. Each
+ * step lazily maps values to values, because a cell shows only the first value. The number of
+ * values that all paths may visit in one object is limited.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 type Step = (values: Iterable<Json>, budget: PathBudget) => Iterable<Json>
 
 /**
- * `left`: the number of values that may still be visited. `children`: the values of large maps,
- * which several columns of an object ask for.
+ * Limit that all paths of one object share. `left` is the number of values that they may still
+ * visit. `children` caches the values of large maps, which several columns may visit.
  */
 export type PathBudget = { left: number; readonly children: Map<Fields, readonly Json[]> }
 
-/** The values that a path finds. */
+/** Returns the values that a path finds in an object. */
 export type JsonPath = (object: Fields, budget?: PathBudget) => Iterable<Json>
 
-/** Longer than any real path. */
+/** Maximum number of steps in a path, more than any real path has. */
 const STEPS_MAX = 100
 /**
- * The number of values that the columns of one object may visit: some ten milliseconds, and far
- * more than a real object has. A recursive path visits every depth, and a second one visits inner
- * values once for each outer one. Beyond the limit nothing is found.
+ * Maximum number of values that the columns of one object may visit. Visiting them takes some ten
+ * milliseconds, and real objects have far fewer. A recursive path visits every depth, and a second
+ * one visits inner values once for each outer one. Beyond the limit, nothing is found.
  */
 const LOOKED_MAX = 50_000
 
 export const pathBudget = (): PathBudget => ({ left: LOOKED_MAX, children: new Map() })
 
-/** Undefined if the path is invalid. */
+/** Parses a path. Returns undefined if it is invalid. */
 export function readJsonPath(path: string): JsonPath | undefined {
   const steps: Step[] = []
   let at = 0
@@ -76,7 +76,7 @@ function tokenAt(path: string, at: number): Token | undefined {
   const name = match(namePattern)
   if (name !== null) return make(name, field(unescape(name[1] ?? '')))
   const quoted = match(quotedPattern)
-  // Upstream splits the quoted name at its dots, and finds nothing.
+  // kube-apiserver splits the quoted name at its dots, and finds nothing.
   if (quoted !== null) return make(quoted, quotedField(quoted[1] ?? quoted[2] ?? ''))
   const slice = match(slicePattern)
   if (slice !== null && slice[0] !== '[]') return make(slice, items(slice))
@@ -100,7 +100,10 @@ const field = (name: string): Step =>
       if (isFields(value) && Object.hasOwn(value, name)) yield value[name] ?? null
   }
 
-/** To list the values of a larger map again for each column would take long. */
+/**
+ * Size from which the values of a map are cached, because listing them again for each column is
+ * slow.
+ */
 const KEPT_CHILDREN_MIN = 1000
 
 function childrenOf(value: Json, { children }: PathBudget): readonly Json[] {
@@ -113,12 +116,15 @@ function childrenOf(value: Json, { children }: PathBudget): readonly Json[] {
   return made
 }
 
-/** A list may occur many times: once below each of the values that contain it. */
+/**
+ * Yields the children of all values. A list may occur many times, once below each of the values
+ * that contain it.
+ */
 function* childrenOfAll(values: Iterable<Json>, budget: PathBudget): Iterable<Json> {
   for (const value of values) yield* childrenOf(value, budget)
 }
 
-/** Outer values come before inner ones. */
+/** Finds a field at any depth. Outer values come before inner ones. */
 function recurse(name: string): Step {
   const find = field(name)
   return function* (values, budget) {

@@ -33,12 +33,12 @@ const schema = {
   },
 }
 
-test('what a schema does not know is dropped', () => {
+test('fields that the schema does not mention are dropped', () => {
   assert.deepEqual({ ...fieldsOf(pruned({}, { schema })['spec']) }, { a: 'x' })
   assert.equal(pruned({}, { schema })['more'], undefined)
 })
 
-test('not of old definitions that keep all of it, or have no schema', () => {
+test('old CRDs that preserve unknown fields or have no schema keep all fields', () => {
   assert.equal(pruned({ preserveUnknownFields: true }, { schema }), given)
   assert.equal(pruned({}, {}), given)
 })

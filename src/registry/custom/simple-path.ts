@@ -1,4 +1,4 @@
-/** The paths of scales and of selectable fields: `.spec.a.b`, names only. */
+/** Paths of scales and selectable fields, which consist of field names only: `.spec.a.b`. */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 export const readPath = (path: string): readonly string[] => path.replace(/^\./, '').split('.')
@@ -10,7 +10,7 @@ export function valueAtPath(object: Fields, names: readonly string[]): Json | un
   return value
 }
 
-/** A copy with the value at the path, creating the objects on the way. */
+/** Returns a copy with the value at the path, and creates missing objects on the way. */
 export function withValueAt(object: Fields, names: readonly string[], value: Json): Fields {
   const [name, ...rest] = names
   if (name === undefined) return object

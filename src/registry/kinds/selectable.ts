@@ -16,7 +16,7 @@ const count = (part: string, field: string) => (object: KubeObject) => {
   return typeof value === 'number' ? `${value}` : '0'
 }
 
-/** The first of podIPs. */
+/** Returns the first of podIPs, or else podIP. */
 function podIp(pod: KubeObject): string {
   const addresses = at(pod, 'status', 'podIPs')
   const first = Array.isArray(addresses) ? fieldsOf(addresses[0])['ip'] : undefined
@@ -32,7 +32,7 @@ export const podFields: NonNullable<KindRules['selectableFields']> = {
   'spec.hostNetwork': flag('spec', 'hostNetwork'),
   'status.phase': text('status', 'phase'),
   'status.podIP': podIp,
-  // Accepted, but no object ever has a value for it.
+  // The field is accepted, but no object ever has a value for it.
   'status.podIPs': () => '',
   'status.nominatedNodeName': text('status', 'nominatedNodeName'),
 }
@@ -41,7 +41,7 @@ export const nodeFields: NonNullable<KindRules['selectableFields']> = {
   'spec.unschedulable': flag('spec', 'unschedulable'),
 }
 
-/** The field of a Job is `succeeded`, its selector `successful`. */
+/** Selectable fields of a Job. `status.successful` selects by the field `status.succeeded`. */
 export const jobFields: NonNullable<KindRules['selectableFields']> = {
   'status.successful': count('status', 'succeeded'),
 }

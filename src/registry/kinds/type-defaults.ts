@@ -1,6 +1,6 @@
 /**
- * The defaults of all types, collected from the groups. Separate from the rules of kinds, so that
- * rules can look types up without an import cycle.
+ * Defaults of all types, collected from the groups. They are separate from the rules of kinds, so
+ * that rules can look types up without an import cycle.
  */
 import type { TypeDefaults } from '../../objects/schema/schema.ts'
 import { typeDefaults as admissionregistrationTypes } from './admissionregistration/type-defaults.ts'
@@ -18,8 +18,8 @@ import { typeDefaults as schedulingTypes } from './scheduling/type-defaults.ts'
 import { typeDefaults as storageTypes } from './storage/type-defaults.ts'
 
 /**
- * The defaults of types wherever they occur, by package and name. A value is set if the field is
- * absent (or zero, if Go does not distinguish that).
+ * Defaults of types wherever they occur, by package and type name. A value is set if the field is
+ * absent, or zero if Go does not distinguish that.
  */
 export const typeDefaults: ReadonlyMap<string, TypeDefaults> = new Map([
   ...admissionregistrationTypes,

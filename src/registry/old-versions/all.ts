@@ -1,8 +1,7 @@
 /**
- * Versions that are no longer served and may still be stored in a database: how to convert an
- * object of each to the version that is stored now. Versions that differ only in their name are
- * only in the catalogue. Defaults of an old version are set here if they differ from those of the
- * new one.
+ * Conversions of versions that are no longer served but may still be stored in a database, to the
+ * version that is stored now. Versions that differ only in their name are only in the catalogue.
+ * Defaults of an old version are set here if they differ from those of the new version.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { toStored as autoscalerToStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'

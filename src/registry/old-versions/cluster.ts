@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers, EndpointSlices and PriorityLevelConfigurations. */
+/** Conversions of old HorizontalPodAutoscalers, EndpointSlices and PriorityLevelConfigurations. */
 import {
   type Fields,
   fieldsOf,
@@ -17,7 +17,10 @@ const keepsZeroAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrenc
 const zoneLabel = 'topology.kubernetes.io/zone'
 const hostLabel = 'kubernetes.io/hostname'
 
-/** The metrics of autoscaling/v2beta1 have the shape that autoscaling/v1 keeps in annotations. */
+/**
+ * Converts an autoscaler. The metrics of autoscaling/v2beta1 have the form that autoscaling/v1
+ * keeps in annotations.
+ */
 export function autoscaler(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
@@ -39,8 +42,8 @@ export function autoscaler(object: KubeObject): KubeObject {
 }
 
 /**
- * Upstream loses the container of a container metric, and keeps the target value of an object
- * metric.
+ * Converts a metric. As in kube-apiserver, the container of a container metric is lost, and the
+ * target value of an object metric is kept.
  */
 function newTarget(metric: Fields): Fields {
   const converted = toNewMetric(metric, 'target')
@@ -55,8 +58,8 @@ function newTarget(metric: Fields): Fields {
 }
 
 /**
- * `topology` was a map: the zone now has a field, a host name that repeats nodeName is dropped, the
- * rest is deprecatedTopology.
+ * Converts a slice, whose `topology` was a map. The zone now has a field, a host name that repeats
+ * nodeName is dropped, and the rest becomes deprecatedTopology.
  */
 export function endpointSlice(object: KubeObject): KubeObject {
   const { endpoints } = object
@@ -83,7 +86,7 @@ export function oldPriorityLevel(object: KubeObject): KubeObject {
   }))
 }
 
-/** Zero shares meant the default, unless an annotation said otherwise. */
+/** Converts a level. Zero shares meant the default, unless an annotation preserved the zero. */
 export function priorityLevel(object: KubeObject): KubeObject {
   const { annotations } = object.metadata
   if (annotations?.[keepsZeroAnnotation] !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * PodDisruptionBudgets, RBAC, RuntimeClasses, webhook configurations and
+ * Conversions of old PodDisruptionBudgets, RBAC objects, RuntimeClasses, webhook configurations and
  * CertificateSigningRequests.
  */
 import {
@@ -20,7 +20,8 @@ import {
 const rbacGroup = 'rbac.authorization.k8s.io'
 
 /**
- * An empty selector of policy/v1beta1 selected nothing; to select everything took an expression.
+ * Converts a budget. An empty selector of policy/v1beta1 selected nothing. An expression was needed
+ * to select everything.
  */
 export function budget(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
@@ -42,7 +43,7 @@ function newSelector(selector: Fields): Fields {
   return isAll ? {} : withoutOldLabel(selector)
 }
 
-/** Only the order of fields was different. */
+/** Returns the role unchanged, because only the order of fields was different. */
 export const role = (object: KubeObject): KubeObject => object
 
 export function roleBinding(object: KubeObject): KubeObject {
@@ -96,7 +97,10 @@ export function webhooks(object: KubeObject): KubeObject {
   }
 }
 
-/** v1beta1 had defaults for signerName and usages, and for the status of conditions. */
+/**
+ * Converts a request. v1beta1 had defaults for signerName and usages, and for the status of
+ * conditions.
+ */
 export function certificateRequest(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])

@@ -1,6 +1,6 @@
 /**
- * Workloads before apps/v1: their selectors and labels defaulted to the labels of their templates,
- * and other defaults were different.
+ * Conversions of workloads from before apps/v1. Their selectors and labels defaulted to the labels
+ * of their templates, and other defaults were different.
  */
 import {
   type Fields,
@@ -13,7 +13,7 @@ import {
 
 const rollbackAnnotation = 'deprecated.deployment.rollback.to'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
-/** Stands for no limit. */
+/** Value that stands for no limit. */
 const UNLIMITED = 2 ** 31 - 1
 const HISTORY_OF_V1BETA1 = 2
 
@@ -46,7 +46,7 @@ export const statefulSet = (object: KubeObject): KubeObject => withLabels(withMa
 
 export const replicaSet = (object: KubeObject): KubeObject => withLabels(object)
 
-/** Sets defaults for what the spec omits. */
+/** Sets defaults for fields that the spec omits. */
 const withSpec = (object: KubeObject, defaults: Fields): KubeObject => ({
   ...object,
   spec: { ...defaults, ...present(fieldsOf(object['spec'])) },

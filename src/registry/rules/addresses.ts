@@ -1,6 +1,6 @@
 /**
- * IP addresses and CIDRs in fields of objects. Older fields accept any spelling and warn about
- * unusual ones; newer fields accept the canonical form only.
+ * Rules for IP addresses and CIDRs in fields of objects. Older fields accept any format, and warn
+ * about unusual ones. Newer fields accept only the canonical form.
  */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import {
@@ -17,15 +17,15 @@ import { quote } from '../../api/quote.ts'
 const notAnIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 const notACidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-/** Accepts any spelling. */
+/** Checks an address. Any format is accepted. */
 export const checkIp = (text: string): string[] => (parseIp(text) === undefined ? [notAnIp] : [])
 
 export const checkCidr = (text: string): string[] =>
   parseCidr(text) === undefined ? [notACidr] : []
 
 /**
- * Accepts any spelling that all parsers read alike. A text that is not an address is reported by
- * other rules.
+ * Checks an address. Any format that all parsers read alike is accepted. Other rules report text
+ * that is not an address.
  */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)
@@ -39,7 +39,7 @@ export function checkStrictCidr(text: string): string[] {
   return cidr === undefined ? [] : misread(cidr, text)
 }
 
-/** The ambiguities of a CIDR that parsers read differently. */
+/** Returns the ambiguities of a CIDR that parsers read differently. */
 function misread(cidr: Cidr, text: string): string[] {
   if (hasLeadingZeros(text, cidr.address))
     return ['must not have leading 0s in IP or prefix length']
@@ -49,7 +49,7 @@ function misread(cidr: Cidr, text: string): string[] {
     : ['must not have bits set beyond the prefix length']
 }
 
-/** Accepts the canonical form of an address only. */
+/** Checks an address. Only the canonical form is accepted. */
 export function checkCanonicalIp(text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return [notAnIp]
@@ -63,7 +63,7 @@ export function checkCanonicalIp(text: string): string[] {
   ]
 }
 
-/** Accepts the canonical form of a CIDR only. */
+/** Checks a CIDR. Only the canonical form is accepted. */
 export function checkCanonicalCidr(text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return [notACidr]
@@ -73,7 +73,10 @@ export function checkCanonicalCidr(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
-/** An address with a prefix length, of which host bits may be set, in canonical form. */
+/**
+ * Checks an address with a prefix length. Host bits may be set, but only the canonical form is
+ * accepted.
+ */
 export function checkInterfaceAddress(text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined)
@@ -82,7 +85,7 @@ export function checkInterfaceAddress(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
-/** Go's newer parsers refuse leading zeros. */
+/** Whether a text has leading zeros, which Go's newer parsers refuse. */
 const hasLeadingZeros = (text: string, { family, isMapped }: Ip): boolean =>
   /\/0[0-9]/.test(text) || (family === 'IPv4' && !isMapped && /(^|\.)0[0-9]/.test(text))
 
@@ -96,8 +99,8 @@ const reserved: readonly (readonly [Cidr | undefined, string])[] = [
 ].map(([text = '', why = '']) => [parseCidr(text), why])
 
 /**
- * An address that traffic can be sent to. A text that is not an address has been reported before,
- * and is reported again in a shorter text, as upstream.
+ * Validates an address to which traffic can be sent. Text that is not an address has been reported
+ * before. As in kube-apiserver, it is reported again with a shorter text.
  */
 export function validateTarget(path: string, text: string): FieldFault[] {
   const ip = parseIp(text)
@@ -112,7 +115,7 @@ export function validateTarget(path: string, text: string): FieldFault[] {
     : faults
 }
 
-/** The warning about an address that is not in canonical form. */
+/** Warns about an address that is not in canonical form. */
 export function warnOfIp(path: string, text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return []
@@ -124,7 +127,7 @@ export function warnOfIp(path: string, text: string): string[] {
   ]
 }
 
-/** The warning about a CIDR that is not in canonical form, or that is ambiguous. */
+/** Warns about a CIDR that is not in canonical form, or that is ambiguous. */
 export function warnOfCidr(path: string, text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return []

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changesOf } from './changes.ts'
 
-test('each old and each new value of a changed field has a line', () => {
+test('each old and each new value of a changed field has its own line', () => {
   const before = { a: 1, b: { c: ['x'] }, gone: 2n ** 60n, same: true }
   const now = { a: 2, b: { c: ['y'] }, same: true, z: 3 }
   assert.deepEqual(changesOf(before, now).split('\n'), [

@@ -1,9 +1,9 @@
-/** The differences between two structs, for errors about immutable fields. */
+/** Differences between two structs, for errors about immutable fields. */
 import { shownPlain } from '../../api/go-value.ts'
 import { type Fields, type Json } from '../../api/object.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 
-/** One line for each old and each new value of a changed field, as JSON. */
+/** Returns one line for each old and each new value of a changed field, as JSON. */
 export function changesOf(before: Fields, now: Fields): string {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted()
   return names
@@ -15,7 +15,10 @@ export function changesOf(before: Fields, now: Fields): string {
 const line = (sign: string, name: string, value: Json | undefined): string[] =>
   value === undefined ? [] : [`${sign} ${name}: ${shownPlain(jsonOf(value))}`]
 
-/** A replacer takes ten times as long, and few values have large integers. */
+/**
+ * Prints a value as JSON. A replacer is slow, and few values have large integers, so it is used
+ * only if necessary.
+ */
 function jsonOf(value: Json): string {
   try {
     return JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** Conditions of the type that newer kinds share (metav1.Condition). */
+/** Rules for conditions of the type that newer kinds share (metav1.Condition). */
 import {
   checked,
   duplicate,

@@ -1,11 +1,11 @@
-/** Comparisons of values by the types of the catalogue, for rules about immutable fields. */
+/** Comparison of values by the types of the catalogue, for rules about immutable fields. */
 import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from '../../objects/schema/equal.ts'
 import { typeOf } from '../types.ts'
 
 /**
- * `isEqualAs('core/v1 PodSpec', now, stored)`: whether two structs of that type are equal as
- * upstream compares them.
+ * Whether two structs of a type are equal as kube-apiserver compares them: `isEqualAs('core/v1
+ * PodSpec', now, stored)`.
  */
 export function isEqualAs(
   type: `${string} ${string}`,

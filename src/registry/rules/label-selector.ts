@@ -26,7 +26,7 @@ import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { ifPresent, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 
-/** Whether it has no requirements, and so selects everything. */
+/** Whether a selector has no requirements, and therefore selects everything. */
 export const isEmptySelector = (selector: Fields): boolean =>
   listOf(selector['matchExpressions']).length === 0 &&
   once('count of labels', () => Object.keys(fieldsOf(selector['matchLabels'])).length === 0)
@@ -40,7 +40,7 @@ export function validateLabelSelector(selector: Fields, path: string): FieldFaul
   ]
 }
 
-/** The same as rules; an absent selector is valid. */
+/** Rule for a label selector, which may be absent. */
 export const labelSelector: Rule = ifPresent((value, path, { faults }) => {
   addAll(faults, validateLabelSelector(fieldsOf(value), path))
 })
@@ -49,7 +49,7 @@ export const labelMap: Rule = (value, path, { faults }) => {
 }
 export const labelKey: Rule = named(checkQualifiedName)
 
-/** For any map of labels: faults of keys and values have the path of the map. */
+/** Validates a map of labels. Faults of keys and values have the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
   return faultsOfEach(entriesOf(labels), ([key, value]) => [
     ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
@@ -99,7 +99,7 @@ const operators: { readonly [operator: string]: 'in' | 'notin' | 'exists' | 'abs
   DoesNotExist: 'absent',
 }
 
-/** Undefined if the selector is invalid, which validation reports. */
+/** Returns the requirements of a selector. Undefined if it is invalid, which validation reports. */
 export function requirementsOf(selector: Fields): readonly Requirement[] | undefined {
   if (validateLabelSelector(selector, '').length > 0) return undefined
   return [
@@ -123,9 +123,9 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
 }
 
 /**
- * An absent or invalid selector selects nothing, an empty one everything. Most selectors are of
- * other objects, so a selector is validated only if it matches: it may have a hundred thousand
- * values.
+ * Whether a selector selects labels. An absent or invalid selector selects nothing, an empty one
+ * everything. Most selectors are those of other objects, so a selector is validated only if it
+ * matches: it may have a hundred thousand values.
  */
 export function selects(selector: Json | undefined, labels: Fields | undefined): boolean {
   if (selector === undefined || selector === null) return false
@@ -157,7 +157,7 @@ function matches({ matchLabels, matchExpressions }: Fields, labels: Fields): boo
   })
 }
 
-/** As the labelSelector of a list request, sorted by key. */
+/** Prints a selector like the labelSelector of a list request, sorted by key. */
 export function printLabelSelector(selector: Fields): string {
   const terms = [
     ...Object.entries(fieldsOf(selector['matchLabels'])).map(
@@ -181,7 +181,7 @@ function printExpression(expression: Fields): string {
   return operator === 'absent' ? `!${key}` : key
 }
 
-/** As Go prints it with %#v. */
+/** Prints a selector as Go does with %#v. */
 export function goLabelSelector(selector: Fields): string {
   const { matchLabels, matchExpressions } = selector
   const list = '[]v1.LabelSelectorRequirement'
@@ -200,7 +200,7 @@ function goRequirement(one: Fields): string {
   return `v1.LabelSelectorRequirement{Key:${key}, Operator:${operator}, Values:${values}}`
 }
 
-/** `map[string]string{"a":"b"}`, sorted by key. */
+/** Prints labels as Go does, sorted by key: `map[string]string{"a":"b"}`. */
 export function goLabels(labels: Json | undefined): string {
   if (labels === undefined || labels === null) return 'map[string]string(nil)'
   const entries = sortInParts('shown labels', entriesOf(labels), ([one], [other]) =>

@@ -1,4 +1,4 @@
-/** Counts that may be a percentage: `3` or `25%`. */
+/** Rules for counts that may be a percentage: `3` or `25%`. */
 import { invalidShown } from '../../api/field-fault.ts'
 import { goIntOrString } from '../../api/go-value.ts'
 import { type Json, numberOf, textOf } from '../../api/object.ts'
@@ -9,7 +9,7 @@ const percentForm = /^[0-9]+%$/
 const percentFault =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
-/** The number of a text like `25%`; undefined for anything else. */
+/** Returns the number in a text such as `25%`. Undefined for anything else. */
 function percentOf(value: Json | undefined): number | undefined {
   const text = textOf(value)
   return typeof value === 'string' && percentForm.test(text) ? Number(text.slice(0, -1)) : undefined
@@ -27,7 +27,7 @@ export const atMostHundredPercent: Rule = (value, path, { faults }) => {
   faults.push(invalidShown(path, goIntOrString(value), 'must not be greater than 100%'))
 }
 
-/** Whether the value is `0` or `0%`. A text that is not a number counts as zero, too. */
+/** Whether a value is `0` or `0%`. Text that is not a number also counts as zero. */
 export function isNone(value: Json | undefined): boolean {
   const percent = percentOf(value)
   if (percent !== undefined) return percent === 0

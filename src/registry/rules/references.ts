@@ -1,17 +1,17 @@
-/** References to other objects by group, kind and name. */
+/** Rules for references to other objects by group, kind and name. */
 import { checked, type FieldFault, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../api/names.ts'
 import { type Fields, type Json, textOf } from '../../api/object.ts'
 
-/** A part of a reference that becomes a path segment. */
+/** Validates a part of a reference that becomes a path segment. */
 export function validateSegment(path: string, value: Json | undefined, missing = ''): FieldFault[] {
   const text = textOf(value)
   return text === '' ? [required(path, missing)] : checked(path, text, checkPathSegment)
 }
 
 /**
- * A reference to an object of any kind in the same namespace; the group may be absent, but not
- * empty.
+ * Validates a reference to an object of any kind in the same namespace. The group may be absent,
+ * but not empty.
  */
 export function validateTypedReference(
   path: string,

@@ -1,4 +1,4 @@
-/** Resource lists: the names of resources, and the rules for their amounts. */
+/** Rules for resource lists: the names of resources, and their amounts. */
 import {
   type FieldFault,
   forbiddenField,
@@ -33,10 +33,10 @@ const standard: ReadonlySet<string> = new Set([
 const hugePages = 'hugepages-'
 export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
 
-/** Kubernetes' own resources: without a domain, or with kubernetes.io. */
+/** Whether a resource is one of Kubernetes' own: it has no domain, or kubernetes.io. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 
-/** Extended resources: `example.com/gpu`. */
+/** Whether a resource is extended, such as `example.com/gpu`. */
 export const isExtended = (name: string): boolean =>
   !isNative(name) &&
   !name.startsWith('requests.') &&
@@ -50,7 +50,7 @@ const isWholeCount = (name: string): boolean => counts.includes(name) || isExten
 /** Whether the resource can be overcommitted, so that limits may exceed requests. */
 export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
-/** Its faults are printed with the name of the resource unquoted. */
+/** Checks the name of a resource. Faults print this name unquoted. */
 export function checkResourceName(name: string): string[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0 || name.includes('/') || isStandard(name)) return faults
@@ -76,7 +76,7 @@ export function checkAmount(name: string, amount: string, path: string): FieldFa
   return []
 }
 
-/** A resource list, whose names `checkName` validates. */
+/** Returns the rule for a resource list, whose names `checkName` validates. */
 export function resourceList(checkName: (name: string) => string[]): Rule {
   return (value, path, check) => {
     eachIn(entriesOf(value), check, ([name, amount], _, { faults }) => {
@@ -87,7 +87,7 @@ export function resourceList(checkName: (name: string) => string[]): Rule {
   }
 }
 
-/** Requests and limits; `list` validates each of the two resource lists. */
+/** Returns the rule for requests and limits. `list` validates each of the two resource lists. */
 export const requirementsOf =
   (list: Rule): Rule =>
   (value, path, check) => {
@@ -112,7 +112,7 @@ export const requirementsOf =
 const hasHugePages = (list: Fields): boolean =>
   !everyKey('huge pages', list, (name) => !isHugePages(name))
 
-/** For a container. */
+/** Rule for the requests and limits of a container. */
 export const resourceRequirements: Rule = requirementsOf(resourceList(checkContainerResourceName))
 
 function hugePagesFit(list: Fields, path: string, check: Check): void {
@@ -173,8 +173,8 @@ export function fractionWarnings(
 }
 
 /**
- * Upstream converts to thousandths, rounded up. If they overflow an int64, as those of 7Ei, it
- * takes the lowest 64 bits; for 10E the result is 0.
+ * Whether an amount has a fraction. kube-apiserver converts it to thousandths, rounded up. If they
+ * overflow an int64, as those of 7Ei do, it takes the lowest 64 bits; for 10E the result is 0.
  */
 function hasFraction(amount: string): boolean {
   const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n

@@ -1,14 +1,14 @@
 /**
- * Validation rules for parts of objects. A rule validates one value and adds its faults to
+ * Validation rules for parts of objects. A rule validates one value, and adds its faults to
  * `check.faults`. The rules of a struct are a table from fields to rules, in the order in which
- * clients see the faults; a rule that depends on several fields is a function.
+ * clients see the faults. A rule that depends on several fields is a function.
  */
 import { FAULTS_MAX, faultsOfEach, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { isDivided } from '../../lib/scheduling/parts.ts'
 
-/** What a rule may know besides the value. Families of rules extend it. */
+/** Context of a rule besides the value. Families of rules extend it. */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
 
 export type Rule<C extends Check = Check> = (
@@ -17,7 +17,7 @@ export type Rule<C extends Check = Check> = (
   check: C,
 ) => void
 
-/** Rules that depend on gates need `gates`. */
+/** Returns the faults that a rule finds in a value. Rules that depend on gates need `gates`. */
 export function faultsOf(
   rule: Rule,
   value: Json | undefined,
@@ -48,8 +48,8 @@ class ReportedFaults extends Array<FieldFault> {
 }
 
 /**
- * The rule of a struct: each field has a rule. An absent struct counts as an empty one, unless it
- * is wrapped in `ifPresent`.
+ * Returns the rule for a struct, in which each field has a rule. An absent struct counts as an
+ * empty one, unless the rule is wrapped in `ifPresent`.
  */
 export function fields<C extends Check>(rules: { readonly [field: string]: Rule<C> }): Rule<C> {
   const rows = Object.entries(rules).map(([name, rule]) => ({ name, rule, suffix: `.${name}` }))
@@ -59,7 +59,7 @@ export function fields<C extends Check>(rules: { readonly [field: string]: Rule<
   }
 }
 
-/** The rule of a list: each item has the same rule. */
+/** Returns the rule for a list, in which each item has the same rule. */
 export function each<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!Array.isArray(value)) return
@@ -70,9 +70,9 @@ export function each<C extends Check>(rule: Rule<C>): Rule<C> {
 }
 
 /**
- * Visits the items of a list that may be long. A visit adds its faults to the `check` that it gets.
- * It is called again if it was interrupted: it changes state that it shares with other visits only
- * after its own loops, or inside of `once`.
+ * Visits the items of a list that may be long. A visit adds its faults to the `check` that it
+ * receives. A visit that was interrupted is called again. It must therefore change state that it
+ * shares with other visits only after its own loops, or inside `once`.
  */
 export function eachIn<T, C extends Check>(
   items: readonly T[],
@@ -95,21 +95,23 @@ export function all<C extends Check>(...rules: readonly Rule<C>[]): Rule<C> {
   }
 }
 
-/** Skips an absent value. */
+/** Returns a rule that skips an absent value. */
 export function ifPresent<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (value !== undefined && value !== null) rule(value, path, check)
   }
 }
 
-/** Skips a value that is absent, empty or zero, which Go does not distinguish. */
+/**
+ * Returns a rule that skips a value that is absent, empty or zero, which Go does not distinguish.
+ */
 export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!isEmpty(value)) rule(value, path, check)
   }
 }
 
-/** The value must not be empty, and must pass the rule. */
+/** Returns the rule for a value that must not be empty, and must pass `rule`. */
 export function needed<C extends Check>(rule?: Rule<C>, detail = ''): Rule<C> {
   return (value, path, check) => {
     if (isEmpty(value)) check.faults.push(required(path, detail))
@@ -121,7 +123,7 @@ export function neededFields(...names: readonly string[]): Rule {
   return fields(Object.fromEntries(names.map((name) => [name, needed()])))
 }
 
-/** Absent, or the zero value of its type. */
+/** Whether a value is absent, or the zero value of its type. */
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false)
     return true

@@ -13,7 +13,7 @@ import type { Rule } from './rule.ts'
 
 export const INT32_MAX = 2 ** 31 - 1
 
-/** A text that one of the checks in api/names.ts validates. */
+/** Returns the rule for a text that one of the checks in api/names.ts validates. */
 export function named(checkName: (name: string) => string[]): Rule {
   return (value, path, { faults }) => {
     const name = textOf(value)
@@ -22,7 +22,8 @@ export function named(checkName: (name: string) => string[]): Rule {
 }
 
 /**
- * An absent value counts as the empty text, unless the rule is wrapped in `given` or `unlessEmpty`.
+ * Returns the rule for an enumeration. An absent value counts as the empty string, unless the rule
+ * is wrapped in `ifPresent` or `unlessEmpty`.
  */
 export function oneOf(...supported: readonly string[]): Rule {
   return (value, path, { faults }) => {
@@ -49,7 +50,7 @@ export const positive: Rule = (value, path, { faults }) => {
   if (number <= 0) faults.push(invalidValue(path, number, 'must be greater than zero'))
 }
 
-/** The id of a user or a group. */
+/** Rule for the ID of a user or a group. */
 export const accountId: Rule = between(0, INT32_MAX)
 
 const FILE_MODE_MAX = 0o777
@@ -62,7 +63,7 @@ export const fileMode: Rule = (value, path, { faults }) => {
   )
 }
 
-/** An address in any form that was ever accepted, including leading zeros in IPv4. */
+/** Rule for an address in any format that was ever accepted, including leading zeros in IPv4. */
 export const ipAddress: Rule = (value, path, { faults }) => {
   const address = textOf(value)
   if (isIpAddress(address)) return
@@ -85,14 +86,14 @@ export const withoutBacksteps: Rule = (value, path, { faults }) => {
   if (text.split('/').includes('..')) faults.push(invalidValue(path, text, "must not contain '..'"))
 }
 
-/** A path below some directory. */
+/** Rule for a path below some directory. */
 export const relativePath: Rule = (value, path, check) => {
   const text = textOf(value)
   if (text.startsWith('/')) check.faults.push(invalidValue(path, text, 'must be a relative path'))
   withoutBacksteps(value, path, check)
 }
 
-/** A path in a volume in which the kubelet itself creates names that begin with two dots. */
+/** Rule for a path in a volume where the kubelet itself creates names that begin with two dots. */
 export const visiblePath: Rule = (value, path, check) => {
   const text = textOf(value)
   relativePath(value, path, check)
@@ -107,13 +108,13 @@ export function atMostBytes(bytesMax: number): Rule {
   }
 }
 
-/** The field must be absent. */
+/** Returns the rule for a field that must be absent. */
 export function forbidden(detail: string): Rule {
   return (value, path, { faults }) => {
     if (value !== undefined && value !== null) faults.push(forbiddenField(path, detail))
   }
 }
 
-/** As Go prints a []string with %#v. */
+/** Prints strings as Go prints a []string with %#v. */
 export const goTexts = (texts: readonly string[]): string =>
   `[]string{${shownItems(texts, shownValue)}}`

@@ -1,4 +1,4 @@
-/** Names of certificate signers. */
+/** Rules for the names of certificate signers. */
 import {
   type FieldFault,
   invalidShown,
@@ -10,10 +10,13 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 
 const SIGNER_NAME_BYTES_MAX = 571
-/** A name with more parts is too long anyway, and each fault repeats the whole name. */
+/**
+ * Maximum number of parts that are validated. A name with more parts is too long anyway, and each
+ * fault repeats the whole name.
+ */
 const PARTS_MAX = SIGNER_NAME_BYTES_MAX
 
-/** A domain and a path: `example.com/signer-name`. */
+/** Validates a signer: a domain and a path, as in `example.com/signer-name`. */
 export function validateSigner(signer: string, path: string): FieldFault[] {
   if (signer === '') return [required(path)]
   const [domain = '', name = '', ...more] = signer.split('/')

@@ -1,6 +1,6 @@
 /**
- * Gate StrictIPCIDRValidation: fields that accepted any spelling of an address refuse ambiguous
- * ones. Values that are already stored stay valid, except in Pods.
+ * Gate StrictIPCIDRValidation: fields that accepted any format of an address refuse ambiguous ones.
+ * Values that are already stored stay valid, except in Pods.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -8,7 +8,10 @@ import { podSpecOf } from '../pod-specs.ts'
 import { checkStrictCidr, checkStrictIp } from './addresses.ts'
 
 type Check = (text: string) => string[]
-/** `[]` stands for every item. `shown` maps to the path in faults, if it is another one. */
+/**
+ * A field that contains addresses. In `path`, `[]` stands for every item. `shown` maps a path to
+ * the path in faults, if it differs.
+ */
 type AddressField = {
   readonly path: string
   readonly check: Check
@@ -30,7 +33,7 @@ const points = ip('status.loadBalancer.ingress[].ip')
 const withoutField = (path: string): string => path.replace(/\.ip$/, '')
 const peers = ['spec.ingress[].from[].ipBlock', 'spec.egress[].to[].ipBlock']
 
-/** By the kind as errors name it. */
+/** Fields with addresses in each kind, named as in errors. */
 const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ['Endpoints', ['addresses', 'notReadyAddresses'].map((list) => ip(`subsets[].${list}[].ip`))],
   ['EndpointSlice.discovery.k8s.io', [ip('endpoints[].addresses[]')]],
@@ -52,11 +55,13 @@ const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ],
 ])
 
-/** Upstream does not validate the pod template of this kind. */
+/** Kind whose Pod template kube-apiserver does not validate. */
 const unlooked = 'StatefulSet.apps'
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 
-/** `current`: the stored object; undefined for a new one. */
+/**
+ * Validates the addresses in an object. `current` is the stored object, or undefined for a new one.
+ */
 export function strictAddressFaults(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -68,7 +73,7 @@ export function strictAddressFaults(
   return faultsOfEach(own, (place) => faultsAt(object, place, { current, prefix: '' }))
 }
 
-/** For a Pod or a pod template. */
+/** Validates the addresses in a Pod or a Pod template. */
 export function strictPodFaults(
   object: KubeObject,
   current: KubeObject | undefined,

@@ -2,9 +2,9 @@ import { TOLD_MAX } from '../../lib/scheduling/long-lists.ts'
 import { eachItem } from '../../lib/scheduling/parts.ts'
 
 /**
- * The warnings about the items of a list that a client sent, up to TOLD_MAX of them: headers have
- * room for far fewer. Can be divided: what `warningsOf` remembers of the items before is in a set
- * or map that `once` made.
+ * Returns the warnings about the items of a list from a client, up to TOLD_MAX: headers have room
+ * for far fewer. The work can be divided into parts. `warningsOf` must therefore keep what it
+ * remembers of earlier items in a set or map that `once` made.
  */
 export function warningsOfEach<T>(
   items: readonly T[],

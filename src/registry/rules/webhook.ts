@@ -1,4 +1,4 @@
-/** The client configuration of a webhook: a URL, or a Service. */
+/** Rules for the client configuration of a webhook: a URL, or a Service. */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
@@ -51,7 +51,7 @@ function validateUrl(url: string, path: string): FieldFault[] {
   return faults
 }
 
-/** Why Go's net/url cannot parse it. */
+/** Returns why Go's net/url cannot parse a URL. */
 function urlFault(url: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\x00-\x1f\x7f]/.test(url)) return 'net/url: invalid control character in URL'
@@ -67,7 +67,10 @@ function urlFault(url: string): string | undefined {
     : `invalid port ${quote(port)} after host`
 }
 
-/** As upstream, the fault of a missing namespace is reported for the name, and vice versa. */
+/**
+ * Validates a Service. As in kube-apiserver, a missing namespace is reported for the name, and vice
+ * versa.
+ */
 function validateService(
   { name, namespace, path: urlPath, port }: Fields,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * The table of HorizontalPodAutoscalers, the same for both versions: `cpu: 45%/60%` is the current
- * value and the target.
+ * Table of HorizontalPodAutoscalers, which is the same for both versions. `cpu: 45%/60%` shows the
+ * current value and the target.
  */
 import {
   type Fields,
@@ -43,7 +43,10 @@ function targets(object: KubeObject): string {
   return `${shown.join(', ')}${more}`
 }
 
-/** Version 1 does not preserve the position of CPU among the metrics; usually it is the first. */
+/**
+ * Moves CPU to the front of the metrics. Version 1 does not preserve its position, which usually is
+ * the first.
+ */
 function cpuFirst(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const metrics = itemsOf(spec['metrics'])
@@ -73,7 +76,10 @@ function target(metric: Fields, status: Fields): string {
 
 const orUnknown = (text: string): string => (text === '' ? '<unknown>' : text)
 
-/** Metrics of pods are always averages; for objects and external metrics an average is marked. */
+/**
+ * Prints a measured value and its target. Metrics of Pods are always averages. For objects and
+ * external metrics, an average is marked.
+ */
 function measured(
   { averageUtilization, averageValue, value }: Fields,
   now: Fields,

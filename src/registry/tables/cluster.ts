@@ -1,4 +1,4 @@
-/** Tables of nodes, namespaces, configuration and access control. */
+/** Tables of Nodes, Namespaces, configuration and access control. */
 import {
   type Fields,
   fieldsOf,
@@ -56,7 +56,10 @@ function nodeState(node: KubeObject): string {
 
 const rolePrefix = 'node-role.kubernetes.io/'
 
-/** From two kinds of labels: one has the role in its key, the other in its value. */
+/**
+ * Returns the roles of a Node from two kinds of labels: one has the role in its key, the other in
+ * its value.
+ */
 function rolesOf({ metadata }: KubeObject): readonly string[] {
   const labels = Object.entries(metadata.labels ?? {})
   const roles = labels.flatMap(([key, value]) => {
@@ -300,7 +303,7 @@ const policyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
   ]
 })
 
-/** A selector is printed as Go's String() does. */
+/** Prints a reference to parameters. A selector is printed as Go's String() does. */
 function printParamRef({ name, namespace, selector }: Fields): string {
   if (name !== undefined) return `${textOf(namespace) || '*'}/${textOf(name)}`
   if (selector === undefined) return ''
@@ -336,9 +339,7 @@ const flowSchemas: TableKind = {
       ]
     },
   ),
-  /**
-   * The first schema that matches a request applies, so they are listed in the order of precedence.
-   */
+  /** Orders schemas by precedence, because the first schema that matches a request applies. */
   compare: (one, other) => precedenceOf(one) - precedenceOf(other),
 }
 

@@ -1,6 +1,6 @@
 /**
- * Helpers that define tables: a line of columns, and a function that computes the cells of an
- * object.
+ * Functions that define tables. A table has a line of columns, and a function that computes the
+ * cells of an object.
  */
 import {
   entriesOf,
@@ -18,8 +18,9 @@ import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**
- * `Name | Ready:integer | Node*`: names of columns, a type if it is not string, a star for columns
- * of wide output. `cells` returns one cell per column.
+ * Creates a table. `line` lists the columns, as in `Name | Ready:integer | Node*`: names, types if
+ * they are not string, and a star for columns of wide output. `cells` returns one cell for each
+ * column.
  */
 export function table(line: string, cells: (object: KubeObject) => readonly Cell[]): TableKind {
   return { columns: columnsOf(line), cells }
@@ -40,19 +41,19 @@ export function columnsOf(line: string): readonly Column[] {
 
 const types = ['string', 'integer', 'number', 'boolean', 'date'] as const
 
-/** Descriptions for columns that need more than their name. */
+/** Descriptions of columns that need more than their name. */
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['Name', 'The name of the object, unique among its kind in a namespace.'],
   ['Age', 'How long ago the object was created.'],
   ['Created At', 'When the object was created.'],
-  ['Ready', 'How many are ready, of those that should be.'],
-  ['Up-to-date', 'How many run the newest template.'],
-  ['Restarts', 'How often containers were started again, and when that last happened.'],
-  ['Nominated Node', 'Where room is being made for the Pod.'],
-  ['Readiness Gates', 'How many of its own readiness gates the Pod has passed.'],
-  ['Data', 'How many entries there are.'],
-  ['Last Seen', 'How long ago it last happened.'],
-  ['First Seen', 'How long ago it first happened.'],
+  ['Ready', 'The number that is ready, out of the desired number.'],
+  ['Up-to-date', 'The number that runs the newest template.'],
+  ['Restarts', 'How often containers were restarted, and when that last happened.'],
+  ['Nominated Node', 'The node on which room is being made for the Pod.'],
+  ['Readiness Gates', 'How many of its readiness gates the Pod has passed.'],
+  ['Data', 'The number of entries.'],
+  ['Last Seen', 'How long ago the event last happened.'],
+  ['First Seen', 'How long ago the event first happened.'],
 ])
 
 export const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
@@ -71,7 +72,7 @@ export const orUnset = (text: string): string => (text === '' ? '<unset>' : text
 export const hasCondition = (conditions: Json | undefined, type: string): boolean =>
   itemsOf(conditions).some((one) => one['type'] === type && one['status'] === 'True')
 
-/** `a=1,b=2`, sorted. */
+/** Prints labels as `a=1,b=2`, sorted. */
 export function printLabels(labels: Json | undefined): string {
   const entries = mapEach('labels of a row', entriesOf(labels), ([key, value]) => `${key}=${value}`)
   return orNone(sortInParts('sorted labels of a row', entries, compareTexts).join(','))
@@ -83,18 +84,19 @@ const compareTexts = (one: string, other: string): number =>
 export const printSelector = (selector: Json | undefined): string =>
   orNone(printLabelSelector(fieldsOf(selector)))
 
-/** How many items of a list are printed. */
+/** Number of items of a list that are printed. */
 export const SHOWN_MAX = 3
 
 /**
- * The first few items, and how many more there are. `count`: of all items, if not all are given.
+ * Prints the first few items, and how many more there are. `count` is the number of all items, if
+ * not all are given.
  */
 export function shortened(texts: readonly string[], count = texts.length): string {
   const shown = texts.slice(0, SHOWN_MAX).join(',')
   return count > SHOWN_MAX ? `${shown} + ${count - SHOWN_MAX} more...` : shown
 }
 
-/** Names and images of the containers of a pod template. */
+/** Returns the names and the images of the containers of a Pod template. */
 export function containerColumns(template: Json | undefined): readonly [string, string] {
   const containers = itemsOf(fieldsOf(fieldsOf(template)['spec'])['containers'])
   const all = (field: string): string =>

@@ -1,4 +1,7 @@
-/** The table of events, the same for both groups: when, how severe, and about which object. */
+/**
+ * Table of Events, which is the same for both groups. It shows when an event happened, how severe
+ * it is, and which object it is about.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -35,7 +38,7 @@ function printObject({ kind, name }: Fields): string {
   return textOf(name) === '' ? lower : `${lower}/${textOf(name)}`
 }
 
-/** A field that the two groups name differently. */
+/** Returns a field that the two groups name differently. */
 const either = (event: KubeObject, name: string, other: string): Json | undefined =>
   event[name] ?? event[other]
 

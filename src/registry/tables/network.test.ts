@@ -10,7 +10,7 @@ function cellsOf(kind: string, fields: Fields): readonly unknown[] {
   return tables.get(kind)?.cells(object) ?? []
 }
 
-test('the endpoints of each address and port are counted', () => {
+test('each pair of an address and a port counts as an endpoint', () => {
   const addresses = [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]
   const ports = [{ port: 80 }, { port: 443 }]
   const [, one] = cellsOf('Endpoints', { subsets: [{ addresses, ports }] })
@@ -23,7 +23,7 @@ test('the endpoints of each address and port are counted', () => {
   assert.equal(cellsOf('Endpoints', {})[1], '<none>')
 })
 
-test('many endpoints are counted without a list of them', () => {
+test('many endpoints are counted without listing them', () => {
   const addresses = Array.from({ length: 30_000 }, () => ({ ip: '10.0.0.1' }))
   const ports = Array.from({ length: 30_000 }, () => ({ port: 80 }))
   const [, shown] = cellsOf('Endpoints', { subsets: [{ addresses, ports }] })

@@ -59,7 +59,7 @@ function externalAddresses(service: KubeObject): string {
   return all.length === 0 ? '<pending>' : all.join(',')
 }
 
-/** The addresses of a load balancer: sorted, without duplicates. */
+/** Returns the addresses of a load balancer, sorted and without duplicates. */
 function addressesOf({ loadBalancer }: Fields): readonly string[] {
   const all = keysOf(
     itemsOf(fieldsOf(loadBalancer)['ingress']),
@@ -74,7 +74,7 @@ const endpoints = table('Name | Endpoints | Age', (object) => [
   createdAgo(object),
 ])
 
-/** If there are subsets but no ready address, the cell is empty. */
+/** Prints endpoints. If there are subsets but no ready address, the cell is empty. */
 function printEndpoints(subsets: readonly Fields[]): string {
   if (subsets.length === 0) return '<none>'
   const { first, count } = eachItem(
@@ -97,7 +97,10 @@ function printEndpoints(subsets: readonly Fields[]): string {
   return shortened(first, count)
 }
 
-/** Endpoints are counted, not listed: a subset has one for each pair of an address and a port. */
+/**
+ * Creates the state of `printEndpoints`. Endpoints are counted rather than listed, because a subset
+ * has one for each pair of an address and a port.
+ */
 const noEndpoints = (): { readonly first: string[]; count: number } => ({ first: [], count: 0 })
 
 const endpointSlices = table('Name | AddressType | Ports | Endpoints | Age', (object) => {
@@ -130,7 +133,7 @@ const ingresses = table('Name | Class | Hosts | Address | Ports | Age', (object)
   ]
 })
 
-/** Rules for any host are not printed, but are counted in `+ n more`. */
+/** Prints hosts. Rules for any host are not printed, but they are counted in `+ n more`. */
 function printHosts(rules: readonly Fields[]): string {
   const hosts = mapEach('hosts of a row', rules, ({ host }) => textOf(host))
   const named = hosts.filter((host) => host !== '')
@@ -161,7 +164,10 @@ const networkPolicies = table('Name | Pod-Selector | Age', (object) => [
   createdAgo(object),
 ])
 
-/** As upstream, rows have the age as a third cell, for which there is no column. */
+/**
+ * Table of IPAddresses. As in kube-apiserver, rows have the age as a third cell, for which there is
+ * no column.
+ */
 const ipAddresses = table('Name | ParentRef', (object) => {
   const { group, resource, namespace, name } = fieldsOf(specOf(object)['parentRef'])
   const what = (

@@ -1,4 +1,4 @@
-/** The table of Pods: how many containers are ready, and the status in one word. */
+/** Table of Pods, which shows how many containers are ready, and the status in one word. */
 import {
   type Fields,
   fieldsOf,
@@ -64,8 +64,8 @@ type Summary = {
 }
 
 /**
- * While init containers run, only they count; after that, only the sidecars among them, beside the
- * containers.
+ * Summarizes a Pod. While init containers run, only they count. After that, only the sidecars among
+ * them count, in addition to the containers.
  */
 function summary(pod: KubeObject): Summary {
   const spec = specOf(pod)
@@ -98,7 +98,7 @@ type Restarts = { readonly count: number; readonly lastAt: string }
 
 const noRestarts: Restarts = { count: 0, lastAt: '' }
 
-/** Timestamps of the same format can be compared as strings. */
+/** Adds up restarts. Timestamps of the same format can be compared as strings. */
 const sum = (a: Restarts, b: Restarts): Restarts => ({
   count: a.count + b.count,
   lastAt: a.lastAt > b.lastAt ? a.lastAt : b.lastAt,
@@ -117,7 +117,7 @@ function shownRestarts({ count, lastAt }: Restarts): Cell {
 const containerName = (container: Fields): string => textOf(container['name'])
 
 type Initialisation = {
-  /** Undefined: initialization is over. */
+  /** Undefined if initialization is over. */
   readonly word: string | undefined
   readonly ready: number
   readonly restarts: Restarts
@@ -161,7 +161,7 @@ function endWord({ reason, signal, exitCode }: Fields): string {
 
 type Main = { readonly word: string; readonly ready: number; readonly restarts: Restarts }
 
-/** If several containers have a reason, that of the first is printed. */
+/** Summarizes the containers. If several of them have a reason, that of the first is printed. */
 function mainContainers({ containerStatuses, conditions }: Fields, base: string): Main {
   let word = base
   let ready = 0

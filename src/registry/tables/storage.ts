@@ -18,7 +18,7 @@ const modes: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOncePod', 'RWOP'],
 ])
 
-/** In a fixed order, without duplicates. */
+/** Prints access modes in a fixed order, without duplicates. */
 function printModes(given: Json | undefined): string {
   const asked = new Set(textsOf(given))
   return [...modes].flatMap(([mode, short]) => (asked.has(mode) ? [short] : [])).join(',')
@@ -26,7 +26,7 @@ function printModes(given: Json | undefined): string {
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** The annotation is the older form, and takes precedence. */
+/** Returns the storage class. The annotation is the older form, and takes precedence. */
 const classOf = ({ metadata, ...object }: KubeObject): string =>
   metadata.annotations?.[classAnnotation] ?? textOf(fieldsOf(object['spec'])['storageClassName'])
 
@@ -58,7 +58,10 @@ const persistentVolumes = table(
   },
 )
 
-/** Capacity and access modes are printed once the claim names a volume. */
+/**
+ * Table of PersistentVolumeClaims. Capacity and access modes are printed once the claim names a
+ * volume.
+ */
 const persistentVolumeClaims = table(
   'Name | Status | Volume | Capacity | Access Modes | StorageClass | VolumeAttributesClass | Age | VolumeMode*',
   (object) => {

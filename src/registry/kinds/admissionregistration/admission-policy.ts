@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy and its bindings. Whether the writer may read the parameters is checked
- * by `admission/policies/param-access.ts`.
+ * ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding. Whether the writer may read the
+ * parameters is checked by `admission/policies/param-access.ts`.
  */
 import {
   checked,
@@ -52,7 +52,7 @@ export const admissionPolicyRules: KindRules = {
     },
   },
   validate: () => [],
-  // Compiles CEL expressions.
+  // Slices are needed because this compiles CEL expressions.
   validateInSlices: (policy, current, tools) =>
     inTurns((slice) => validatePolicy(policy, current, slice), tools),
   status: { validateUpdate: validateStatus },
@@ -145,7 +145,10 @@ function* validateMessageExpression(
 
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
-/** The key is validated as it will be in the audit log, prefixed by the name of the policy. */
+/**
+ * Validates audit annotations. A key is validated as it appears in the audit log, prefixed by the
+ * name of the policy.
+ */
 function* validateAuditAnnotations(
   annotations: readonly Fields[],
   policy: string,

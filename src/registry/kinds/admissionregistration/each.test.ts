@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { required } from '../../../api/field-fault.ts'
 import { eachOf } from './each.ts'
 
-test('others get a turn before each item where the slice is over, and where an item gives one', () => {
+test('eachOf yields before each item if the slice is over, and whenever an item yields', () => {
   const turns = eachOf(['a', 'b', 'c'], { isOver: () => true }, function* (item, at) {
     yield undefined
     return item === 'b' ? [required(`list[${at}]`)] : []

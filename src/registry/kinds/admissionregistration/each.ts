@@ -1,13 +1,13 @@
 /**
- * Validates long lists (webhooks, match conditions, validations) in slices: each item may have a
- * CEL expression that takes long.
+ * Validates long lists (webhooks, match conditions, validations) in slices, because each item may
+ * have a CEL expression that takes long to compile.
  */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
 
-/** `faultsOfEach`, but it yields between items. */
+/** Like `faultsOfEach`, but yields between items. */
 export function* eachOf<T>(
   items: readonly T[],
   slice: Slice,

@@ -9,16 +9,16 @@ import { Expressions } from './expression.ts'
 import { mutatingPolicyRules } from './mutating-policy.ts'
 import { validatingWebhookRules } from './webhook-configuration.ts'
 
-test('an object may have so many characters of expressions', () => {
+test('the total length of all expressions of an object is limited', () => {
   const expressions = new Expressions({ isOver: () => false })
   const long = `'${'a'.repeat(90_000)}' == ''`
   const check = (path: string) => atOnce(() => expressions.checkCondition(long, path))
   for (const at of [0, 1]) assert.deepEqual(check(`c[${at}]`), [])
   const [fault] = check('c[2]')
-  assert.match(fault?.message ?? '', /may have 262144 characters in all/)
+  assert.match(fault?.message ?? '', /may have at most 262144 characters in total/)
 })
 
-/** How often others get their turns while it is checked, and is found to be good. */
+/** Returns how many times the event loop turns while a valid object is validated. */
 async function turnsOf(rules: KindRules, object: Fields): Promise<number> {
   const whole: KubeObject = {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -40,7 +40,7 @@ const everything = {
   scope: '*',
 }
 
-test('others get their turns while the expressions of a policy are compiled', async () => {
+test('compiling the expressions of a policy does not block the event loop', async () => {
   const spec = {
     failurePolicy: 'Fail',
     matchConstraints: { matchPolicy: 'Equivalent', resourceRules: [everything] },
@@ -49,7 +49,7 @@ test('others get their turns while the expressions of a policy are compiled', as
   assert.ok((await turnsOf(admissionPolicyRules, { spec })) > 5)
 })
 
-test('… and those of a webhook', async () => {
+test('compiling the expressions of a webhook does not block the event loop', async () => {
   const webhook = {
     name: 'a.example.com',
     rules: [everything],
@@ -88,7 +88,7 @@ const apply = (expression: string): Fields => ({
   applyConfiguration: { expression },
 })
 
-test('stored expressions of a mutating policy may use what 1.33 adds, by the text that is stored; variables and JSON patches may not', async () => {
+test('stored apply configurations of a mutating policy may use CEL functions of 1.33 while their text is unchanged, but variables and JSON patches may not', async () => {
   const isNew = "semver('1.0.0').major() == 1"
   const applied = ` Object{metadata: Object.metadata{labels: {'a': string(${isNew})}}} `
   const patched = `[JSONPatch{op: 'test', path: '/a', value: ${isNew}}]`

@@ -1,6 +1,6 @@
 /**
- * The CEL expressions of webhooks and policies: which variables they may use, and which type they
- * must have.
+ * Checks the CEL expressions of webhooks and policies: the variables that they may use, and the
+ * type that they must have.
  */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
@@ -15,25 +15,28 @@ import type { Turns } from '../../../objects/cel/turns.ts'
 import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/types.ts'
 
 /**
- * The limit for all expressions of an object: compiling a hundred thousand characters takes tenths
- * of a second.
+ * Maximum number of characters of all expressions of an object. Compiling 100,000 characters takes
+ * tenths of a second.
  */
 const CHARACTERS_MAX = 256 * 1024
 
 type ExpressionOptions = {
-  /** The types that the expression may evaluate to; any, if absent. */
+  /** Types that the expression may evaluate to. Absent if it may have any type. */
   readonly types?: readonly Type[]
-  /** A messageExpression has no `authorizer`. */
+  /** Whether the expression may use `authorizer`, as all but a messageExpression may. */
   readonly hasAuthorizer?: boolean
-  /** For a mutation, whose expression constructs objects. */
+  /** Whether the expression is a mutation, which constructs objects. */
   readonly hasPatchTypes?: boolean
-  /** What errors show instead of the expression. */
+  /** Text that errors show instead of the expression. */
   readonly shown?: string
-  /** The text by which it is looked up among the stored expressions, if it is another one. */
+  /**
+   * Text by which the expression is looked up among the stored ones, if it differs from the checked
+   * text.
+   */
   readonly given?: string
 }
 
-/** The expressions of one object, which may refer to earlier ones. */
+/** Checks the expressions of one object. They may refer to variables that were declared earlier. */
 export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
@@ -42,8 +45,8 @@ export class Expressions {
   #characters = 0
 
   /**
-   * `stored`: the expressions that the stored object has, which may use the newest version of the
-   * CEL environment.
+   * Creates a checker. `stored` contains the expressions of the stored object, which may use the
+   * newest version of the CEL environment.
    */
   constructor(
     slice: Slice,
@@ -78,7 +81,7 @@ export class Expressions {
     return faultsOf(compiled, path, { types: undefined, shown: text })
   }
 
-  /** A match condition, which is evaluated before there are variables. */
+  /** Checks a match condition, which is evaluated before there are variables. */
   *checkCondition(text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: undefined })
     return faultsOf(compiled, path, { types: [bool], shown: text })
@@ -93,7 +96,7 @@ export class Expressions {
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
       return {
-        fault: `the expressions of an object may have ${CHARACTERS_MAX} characters in all`,
+        fault: `the expressions of an object may have at most ${CHARACTERS_MAX} characters in total`,
         stage: 'compilation',
       }
     }
@@ -129,8 +132,8 @@ function oneOf(types: readonly Type[]): string {
 }
 
 /**
- * The expressions in an object that count as stored: not those of variables, nor those of JSON
- * patches.
+ * Returns the expressions of an object that count as stored. Those of variables and JSON patches do
+ * not count.
  */
 export function expressionsIn(spec: Fields): string[] {
   const texts = (list: string, ...names: readonly string[]): string[] =>

@@ -1,4 +1,7 @@
-/** What webhooks and policies match: rules about requests, selectors, and match conditions. */
+/**
+ * Validates what webhooks and policies match: rules about requests, selectors, and match
+ * conditions.
+ */
 import {
   checked,
   duplicate,
@@ -84,9 +87,9 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
 }
 
 type Names = {
-  /** The Go type of the items. */
+  /** Go type of the items. */
   readonly type?: string
-  /** What messages call the items that must not occur beside `*`. */
+  /** Name of the items that must not occur beside `*`, as messages use it. */
   readonly others: string
   readonly check: (value: string, path: string) => FieldFault[]
 }
@@ -106,8 +109,8 @@ function validateNames(
 }
 
 /**
- * A resource that an earlier wildcard covers, of all subresources or of all resources, must not be
- * repeated.
+ * Validates the resources of a rule. A resource that an earlier wildcard covers, of all
+ * subresources or of all resources, must not be repeated.
  */
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]

@@ -1,6 +1,6 @@
 /**
- * MutatingAdmissionPolicy and its bindings. Whether the writer may read the parameter resources of
- * a policy is not checked yet.
+ * MutatingAdmissionPolicy and MutatingAdmissionPolicyBinding. Whether the writer may read the
+ * parameters is checked by `admission/policies/param-access.ts`.
  */
 import { type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
@@ -15,10 +15,12 @@ import { validateOneOf } from './matching.ts'
 import { validateBindingSpec, validatePolicySpec } from './policy.ts'
 import { reinvocationPolicies } from './webhook-configuration.ts'
 
-/** A delete cannot be mutated. */
+/** Operations that a mutating policy may match. A delete cannot be mutated. */
 const operations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
-/** By patch type: the field that has the expression, and the type that it must evaluate to. */
+/**
+ * Patch types. Each has a field that contains the expression, and a type to which it must evaluate.
+ */
 const patchTypes: ReadonlyMap<string, { readonly field: string; readonly type: Type }> = new Map([
   ['ApplyConfiguration', { field: 'applyConfiguration', type: objectType }],
   ['JSONPatch', { field: 'jsonPatch', type: list(jsonPatchType) }],
@@ -34,7 +36,7 @@ const strategy = {
 export const mutatingPolicyRules: KindRules = {
   strategy,
   validate: () => [],
-  // Compiles CEL expressions.
+  // Slices are needed because this compiles CEL expressions.
   validateInSlices: (policy, current, tools) =>
     inTurns((slice) => validatePolicy(policy, current, slice), tools),
 }

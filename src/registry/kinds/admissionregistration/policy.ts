@@ -1,4 +1,4 @@
-/** What validating and mutating policies, and their bindings, have in common. */
+/** Rules that validating and mutating policies and their bindings have in common. */
 import {
   checked,
   faultsOfEach,
@@ -18,18 +18,20 @@ import { type Expressions, isIdentifier } from './expression.ts'
 import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
 import { failurePolicies } from './webhook-configuration.ts'
 
-/** The error for a missing expression. */
+/** Error text for a missing expression. */
 export const missing = 'expression is not specified'
 
 type Policy = {
-  /** The stored policy; undefined for a new one. */
+  /** The stored policy. Undefined for a new policy. */
   readonly before: Fields | undefined
   readonly expressions: Expressions
-  /** The operations that its rules may name; undefined: all. */
+  /** Operations that the rules of the policy may name. Undefined if all are allowed. */
   readonly operations?: readonly string[]
 }
 
-/** Validations and mutations are validated elsewhere. */
+/**
+ * Validates the parts that all policies have. Validations and mutations are validated elsewhere.
+ */
 export function* validatePolicySpec(
   spec: Fields,
   { before, expressions, operations }: Policy,
@@ -138,7 +140,7 @@ function validateOperations(
   )
 }
 
-/** The fields that the bindings of all policies have. */
+/** Validates the fields that the bindings of all policies have. */
 export function validateBindingSpec(
   { matchResources, paramRef, policyName }: Fields,
   operations?: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * A schema that was accepted stays accepted: if an update does not change it, it is not validated
- * again, so that a later server with stricter limits does not block updates; and stored expressions
- * in a schema that changes may use the newest CEL environment.
+ * Remembers the schemas of the stored CRD. An update does not validate an unchanged schema again,
+ * so that a later server with stricter limits does not block updates. In a changed schema, stored
+ * expressions may use the newest CEL environment.
  */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
@@ -20,14 +20,14 @@ export class AcceptedSchemas {
   #marks: ReadonlySet<string> | undefined
   #expressions: ReadonlySet<string> | undefined
 
-  /** `spec` is undefined for a new CRD. */
+  /** Creates the lookup. `spec` is that of the stored CRD, or undefined for a new CRD. */
   constructor(spec: Fields | undefined) {
     this.#versions = itemsOf(spec?.['versions'])
   }
 
   /**
-   * With the subresource status more is forbidden at the root, so it is part of the key. Digests
-   * are used since there may be many versions.
+   * Whether the stored CRD has this schema. The status subresource forbids more keywords at the
+   * root, so it is part of the key. Digests are compared, because there may be many versions.
    */
   *has(schema: Fields, withStatus: boolean, slice: Slice): Turns<boolean> {
     if (this.#versions.length === 0) return false
@@ -44,7 +44,7 @@ export class AcceptedSchemas {
     return marks
   }
 
-  /** Old CRDs may have versions without a schema, and may keep them. */
+  /** Whether a stored version has no schema. Old CRDs may have such versions, and may keep them. */
   get lacksSome(): boolean {
     return this.#versions.some(({ schema }) => !isFields(schemaOf(schema)))
   }
@@ -58,12 +58,15 @@ export class AcceptedSchemas {
 }
 
 /**
- * How much text is collected before it is hashed: a call for each keyword would cost more than all
- * else.
+ * Number of characters that are collected before they are hashed. Hashing each keyword separately
+ * would be slow.
  */
 const CHUNK_CHARACTERS = 16 << 10
 
-/** Two schemas have the same digest only if they are equal, in any order of their keywords. */
+/**
+ * Returns a digest of a schema. Two schemas have the same digest only if they are equal, whatever
+ * the order of their keywords.
+ */
 function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   const hash = createHash('sha256')
   let text = ''
@@ -77,7 +80,10 @@ function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   return hash.update(text).digest('base64')
 }
 
-/** The texts of lists with more items are made item by item. */
+/**
+ * Length up to which the text of a list is made in one piece. Longer lists are printed item by
+ * item.
+ */
 const ITEMS_AT_ONCE = 100
 
 const isLongList = (value: Json | undefined): value is readonly Json[] =>
@@ -86,7 +92,7 @@ const isLongList = (value: Json | undefined): value is readonly Json[] =>
 function* textsOfParts(value: Json): Generator<string> {
   if (isLongList(value)) {
     yield '['
-    // The generator is not called for the items: a value passes through as many generators as it is
+    // Do not call the generator for the items: a value passes through as many generators as it is
     // deep.
     for (const item of value) yield `${keyOfValue(item)},`
     yield ']'

@@ -1,4 +1,4 @@
-/** How objects are converted between versions: not at all, or by a webhook. */
+/** Validates how objects are converted between versions: not at all, or by a webhook. */
 import { X509Certificate } from 'node:crypto'
 import {
   checked,
@@ -16,14 +16,14 @@ import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 
-/** The stored CRD, for an update. */
+/** The stored CRD of an update. */
 export type StoredCrd = { readonly was: Fields; readonly isEstablished: boolean }
 
 const path = 'spec.conversion'
 const reviewVersions = ['v1', 'v1beta1']
 const onlyWebhooks = 'should not be set when strategy is not set to Webhook'
 
-/** `conversion` is in its stored form. */
+/** Validates `conversion`, which is in its stored form. */
 export function validateConversion(
   conversion: Json | undefined,
   before: StoredCrd | undefined,
@@ -75,8 +75,8 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
 }
 
 /**
- * The bundle of an established CRD is validated, so that its webhook is not broken by mistake; but
- * a bundle that was invalid before may stay.
+ * Whether the CA bundle is validated. It is for an established CRD, so that its webhook is not
+ * broken by mistake. A bundle that was invalid before may stay.
  */
 function isBundleChecked(before: StoredCrd | undefined): boolean {
   if (before?.isEstablished !== true) return false

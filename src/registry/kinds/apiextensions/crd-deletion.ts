@@ -1,8 +1,11 @@
-/** A delete marks a CRD first: its objects are deleted before it is removed. */
+/**
+ * Deletion of a CRD. The first delete marks it, because its objects are deleted before it is
+ * removed.
+ */
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { OwnDeletion } from '../../deletion.ts'
 
-/** The controller that deletes the objects removes it. */
+/** Finalizer that the controller removes when it has deleted the objects. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const crdDeletion: OwnDeletion = {

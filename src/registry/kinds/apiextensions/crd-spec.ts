@@ -1,5 +1,5 @@
 /**
- * The rules for the spec of a CRD. Upstream validates it in its stored form, where parts that all
+ * Rules for the spec of a CRD. kube-apiserver validates the stored form, where parts that all
  * versions share are in the spec itself, and reports the paths of that form.
  */
 import {
@@ -93,7 +93,7 @@ function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldF
   })
 }
 
-/** Defaults cannot be combined with the preservation of unknown fields. */
+/** Refuses preserveUnknownFields if a schema has defaults. */
 function* validatePreserving(
   spec: Fields,
   versions: readonly Fields[],
@@ -141,7 +141,10 @@ type SchemaContext = {
   readonly slice: Slice
 }
 
-/** Parts that may be in a version or, if they are the same in all, in the spec. */
+/**
+ * Validates the parts that may be in a version or, if they are the same in all versions, in the
+ * spec.
+ */
 function* validateParts(parts: Fields, place: SchemaContext): Turns<FieldFault[]> {
   const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
   const schema = schemaOf(parts['validation'])

@@ -27,7 +27,7 @@ const turnsOf = (crd: KubeObject): Promise<number> =>
     assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(crd, undefined), []),
   )
 
-test('others get their turns while a thousand rules are compiled', async () => {
+test('compiling a thousand rules does not block the event loop', async () => {
   const rules = Array.from({ length: 1_000 }, (_, at) => ({
     rule: `self > ${at} || self < ${at} || self == ${at}`,
   }))
@@ -37,7 +37,7 @@ test('others get their turns while a thousand rules are compiled', async () => {
   )
 })
 
-test('… and while the rules on a default run', async () => {
+test('evaluating the rules of a default does not block the event loop', async () => {
   const rule = 'self.all(x, self.all(y, x + y >= 0))'
   const list = {
     type: 'array',
@@ -49,18 +49,18 @@ test('… and while the rules on a default run', async () => {
   assert.ok((await turnsOf(definitionOf(properties))) > 3)
 })
 
-test('… and while a schema of many properties with a default is read', async () => {
+test('reading a large schema with a default does not block the event loop', async () => {
   const names = Array.from({ length: 10_000 }, (_, at) => `p${at}`)
   const properties = Object.fromEntries(
     names.map((name, at) => [name, { type: 'string', maxLength: at + 1 }]),
   )
   const values = Object.fromEntries(names.map((name) => [name, 'x']))
   const schema = { type: 'object', properties, required: names, default: values }
-  // Reading its structure and checking that it is structural take some fifty milliseconds each.
+  // Reading the structure and checking that it is structural take some fifty milliseconds each.
   assert.ok((await turnsOf(definitionOf({ o: schema }))) > 30)
 })
 
-test('a definition of tens of thousands of properties holds up nobody for long', async () => {
+test('validating tens of thousands of properties does not block the event loop for long', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { type: 'string', maxLength: at }]),
   )
@@ -68,7 +68,7 @@ test('a definition of tens of thousands of properties holds up nobody for long',
   const check = async (): Promise<void> => {
     assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(crd, undefined), [])
   }
-  // The collector may have had the garbage of another test to do.
+  // Take the best of several runs, because one may include garbage collection for another test.
   const ms = Math.min(
     await longestTurnMs(check),
     await longestTurnMs(check),

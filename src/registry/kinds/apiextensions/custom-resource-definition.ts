@@ -1,5 +1,5 @@
 /**
- * CustomResourceDefinitions. The rules of their parts are in the files beside this one;
+ * CustomResourceDefinitions. The files beside this one contain the rules of their parts;
  * controllers/ maintains the conditions.
  */
 import {
@@ -45,7 +45,7 @@ export const customResourceDefinitionRules: KindRules = {
   prepareUpdate: (object) => withStorageVersion(object),
   ownDeletion: crdDeletion,
   validate: () => [],
-  // A schema may have thousands of CEL rules and patterns to compile.
+  // Slices are needed because a schema may have thousands of CEL rules and patterns to compile.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) =>
@@ -95,7 +95,10 @@ function withPort(conversion: Fields): Fields {
   }
 }
 
-/** storedVersions contains every version that ever was the storage version. */
+/**
+ * Adds the storage version to storedVersions, which contains every version that ever was the
+ * storage version.
+ */
 function withStorageVersion(object: KubeObject): KubeObject {
   const status = statusOf(object)
   const stored = textsOf(status['storedVersions'])
@@ -172,7 +175,7 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
-  // As upstream, of versions with the same name only the first is found.
+  // As in kube-apiserver, only the first of several versions with the same name is found.
   const missing = versions
     .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
@@ -192,8 +195,8 @@ const approval = 'api-approved.kubernetes.io'
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
 /**
- * Groups of Kubernetes itself need an approval annotation. A CRD that was stored without one may
- * stay so.
+ * Requires an approval annotation for groups of Kubernetes itself. A CRD that was stored without
+ * one may remain without it.
  */
 function validateApproval(object: KubeObject, current?: KubeObject): FieldFault[] {
   const group = textOf(specOf(object)['group'])
@@ -216,7 +219,10 @@ const approvalOf = ({ metadata }: KubeObject): string => metadata.annotations?.[
 
 const isApproval = (text: string): boolean => text.startsWith('unapproved') || URL.canParse(text)
 
-/** Old CRDs may have it; new ones set it in their schemas. */
+/**
+ * Refuses preserveUnknownFields in a new CRD, which must set it in its schemas. Old CRDs may keep
+ * it.
+ */
 function validatePreserving(object: KubeObject, current?: KubeObject): FieldFault[] {
   if (!preserves(object) || (current !== undefined && preserves(current))) return []
   const why =

@@ -1,4 +1,7 @@
-/** The defaults in a schema must be valid by that schema, and have no unknown fields. */
+/**
+ * Validates the defaults in a schema. They must be valid by that schema, and must not have unknown
+ * fields.
+ */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
@@ -23,7 +26,9 @@ export function* validateDefaults(schema: Fields, path: string, slice: Slice): T
   return faults
 }
 
-/** Most schemas have none, and parsing one as structural takes time. */
+/**
+ * Whether a schema contains a default. Most do not, and parsing a schema as structural takes time.
+ */
 export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<boolean> {
   if (!isFields(schema)) return false
   if (schema['default'] !== undefined && schema['default'] !== null) return true
@@ -38,10 +43,10 @@ export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<bool
 type DefaultContext = {
   readonly path: string
   readonly faults: FieldFault[]
-  /** The schema as it was given. */
+  /** The original schema, before it was parsed. */
   readonly schema: Json | undefined
   /**
-   * Creates an object with a value at this position of its metadata; undefined outside of metadata.
+   * Returns an object with a value at this position of its metadata. Undefined outside of metadata.
    */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
@@ -50,7 +55,7 @@ type DefaultContext = {
 
 function* visit(schema: Structural, place: DefaultContext): Turns<void> {
   const { path, faults, slice } = place
-  // As upstream, defaults in additionalProperties are not validated.
+  // As in kube-apiserver, defaults in additionalProperties are not validated.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
   if (slice.isOver()) yield undefined
@@ -115,7 +120,7 @@ function* validateDefault(
   ]
 }
 
-/** By its schema, then by its CEL rules. */
+/** Validates a default by its schema, then by its CEL rules. */
 function* validateOwn(
   value: Json,
   schema: Structural,

@@ -1,6 +1,6 @@
 /**
- * Embedded resources: they have kind, apiVersion and metadata, which must be valid whatever their
- * schema says.
+ * Validates embedded resources. They have kind, apiVersion and metadata, which must be valid
+ * whatever their schema says.
  */
 import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkPathSegment } from '../../../api/names.ts'
@@ -17,7 +17,10 @@ import type { Structural } from '../../../objects/schema/structural/structural.t
 import { validateMetadata } from '../../metadata.ts'
 import { validateKind } from './crd-names.ts'
 
-/** `path`: that of the value. `isObject`: the value itself is an embedded resource. */
+/**
+ * Validates all embedded resources in a value. `path` is the path of the value. With `isObject`,
+ * the value itself is an embedded resource.
+ */
 export function validateEmbedded(
   value: Json,
   schema: Structural,
@@ -80,13 +83,13 @@ function validateObject(object: Fields, prefix: string): FieldFault[] {
   ]
 }
 
-/** An absent and an empty field have different faults. */
+/** Returns the fault of an empty field, which differs from that of an absent one. */
 const emptyFault = (object: Fields, path: string, name: string): FieldFault =>
   object[name] === undefined
     ? required(path, 'must not be empty')
     : invalidValue(path, '', 'must not be empty')
 
-/** An embedded resource need not have a name. */
+/** Validates the metadata of an embedded resource, which need not have a name. */
 function validateObjectMetadata(given: Fields): FieldFault[] {
   const metadata: ObjectMeta = { ...given, name: textOf(given['name']) || 'unnamed' }
   return validateMetadata(metadata, {

@@ -1,5 +1,5 @@
 /**
- * The CEL rules in schemas: they must compile, and their estimated cost is limited for the largest
+ * CEL rules in schemas: they must compile, and their estimated cost is limited for the largest
  * possible object.
  */
 import {
@@ -43,7 +43,7 @@ const reasons = [
   'FieldValueRequired',
 ]
 
-/** The fields beside the expressions. */
+/** Validates the fields of rules besides their expressions. */
 export function validateRuleFields(schema: Fields, path: string): FieldFault[] {
   return faultsOfEach(itemsOf(schema['x-kubernetes-validations']), (rule, at) => {
     const own = `${path}.x-kubernetes-validations[${at}]`
@@ -89,13 +89,14 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
 }
 
 /**
- * The maximum estimated cost of one rule, for all values that an object can have for it; and of all
+ * Maximum estimated cost of one rule, for all values that an object can have for it, and of all
  * rules of a schema.
  */
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000
 /**
- * If a schema is too expensive, its most expensive rules are reported, if their share is relevant.
+ * Maximum number of rules that are reported if a schema is too expensive. Only rules with a
+ * relevant share of the cost are reported.
  */
 const WORST_MAX = 4
 const WORST_COST_MIN = SCHEMA_COST_MAX / 100
@@ -105,38 +106,46 @@ const advice =
 
 type Cost = { readonly path: string; readonly cost: number }
 
-/** The position of a schema within the schema of the object. */
+/** Position of a schema within the schema of the object. */
 export type RulePosition = {
   readonly path: string
   readonly isRoot: boolean
-  /** How many values an object can have for it; undefined: unbounded. */
+  /**
+   * Maximum number of values that an object can have for the schema. Undefined if it is unbounded.
+   */
   readonly count: number | undefined
   /**
-   * The path of the list whose items cannot be correlated, or of the map of unknown type, below
-   * which there is no oldSelf; empty if there is none.
+   * Path of the outermost list or map whose elements cannot be correlated with stored ones, so that
+   * there is no oldSelf below it. Empty if there is none.
    */
   readonly uncorrelated: string
-  /** A schema above it has a rule, so that upstream derives its type from that one. */
+  /**
+   * Whether a schema above this one has a rule. kube-apiserver then derives the type of this schema
+   * from that one.
+   */
   readonly isBelowRule: boolean
-  /** There is a schema of an unknown type between the two: no type can be derived. */
+  /**
+   * Whether a schema of unknown type lies between this schema and the one with the rule, so that no
+   * type can be derived.
+   */
   readonly isBelowUnknown: boolean
   /**
-   * Set if that type differs from its own: the schema whose `items` or `additionalProperties` it
-   * is, although the type of that schema has no such elements.
+   * Set if the derived type differs from the schema's own type: the schema that contains this one
+   * as `items` or `additionalProperties`, although its type has no such elements.
    */
   readonly holder: Fields | undefined
 }
 
 type RuleContext = {
   readonly path: string
-  /** The type of the value that the rule validates. */
+  /** Type of the value that the rule validates. */
   readonly type: Type
   readonly count: number
   readonly uncorrelated: string
   readonly slice: Slice
 }
 
-/** Collects the costs of all rules of a schema. */
+/** Checks the rules of a schema and collects their costs. */
 export class RuleChecks {
   readonly faults: FieldFault[] = []
   readonly #costs: Cost[] = []
@@ -189,9 +198,9 @@ export class RuleChecks {
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
     const once = program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max
-    // Capped, so that among unbounded rules the first ones are reported.
+    // Capped, so that the first of several unbounded rules are reported.
     const cost = Math.min(once * count, UNBOUNDED)
-    // As upstream, the cost of a message counts once, however many values there may be.
+    // As in kube-apiserver, the cost of a message counts once, whatever the number of values.
     const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
       faults.push(
@@ -217,7 +226,7 @@ export class RuleChecks {
     }
   }
 
-  /** The faults of all costs together. */
+  /** Returns the faults of the total cost of all rules. */
   total(path: string): FieldFault[] {
     const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
     if (total <= SCHEMA_COST_MAX) return []
@@ -257,13 +266,16 @@ function goRule(rule: Fields): string {
   })
 }
 
-/** The schema of the elements of a list or a map, by its type alone. Undefined if there is none. */
+/**
+ * Returns the schema of the elements of a list or a map, which its type alone determines. Undefined
+ * if it has no elements.
+ */
 export function elementsOf({ type, items, additionalProperties }: Fields): Fields | undefined {
   const elements = type === 'array' ? items : type === 'object' ? additionalProperties : undefined
   return isFields(elements) ? elements : undefined
 }
 
-/** The maximum number of values below a list or a map. */
+/** Returns the maximum number of values below a list or a map. Undefined if it is unbounded. */
 export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
   count === undefined || limit === undefined || limit === null
     ? undefined

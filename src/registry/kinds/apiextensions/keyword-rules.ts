@@ -1,4 +1,4 @@
-/** The keywords of a schema and their values, whether it is structural or not. */
+/** Validates the keywords of a schema and their values, whether it is structural or not. */
 import {
   FAULTS_MAX,
   faultsOfEach,
@@ -33,7 +33,10 @@ import {
   validateRuleFields,
 } from './expression-rules.ts'
 
-/** `withRules`: the schema is otherwise valid, so that its CEL rules can be compiled. */
+/**
+ * Validates the keywords of a schema. With `withRules`, the schema is otherwise valid, so that its
+ * CEL rules can be compiled.
+ */
 export function* validateKeywords(
   schema: Fields,
   path: string,
@@ -69,9 +72,9 @@ type KeywordPosition = RulePosition & {
   readonly slice: Slice
   readonly faults: FieldFault[]
   readonly rules: RuleChecks | undefined
-  /** Whether it is within the metadata of an object. */
+  /** Whether the schema is within the metadata of an object. */
   readonly isInMeta: boolean
-  /** Why defaults are forbidden; empty if they are allowed. */
+  /** Why defaults are forbidden. Empty if they are allowed. */
   readonly noDefaults: string
 }
 
@@ -109,7 +112,7 @@ function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
     }
     yield* visit(fieldsOf(properties[name]), isKnownMap ? own : uncorrelatedIn(own, path))
   }
-  // Rules inside of not, allOf, oneOf and anyOf are not compiled.
+  // Rules inside not, allOf, oneOf and anyOf are not compiled.
   const unruled = { ...below, rules: undefined }
   if (isFields(not)) yield* visit(not, { ...unruled, path: `${path}.not` })
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
@@ -126,12 +129,15 @@ function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
   }
   addAll(faults, validateOwn(schema, place))
   addAll(faults, yield* validateExtensions(schema, place))
-  // Rules are not compiled if the schema, or one below it, has a fault: their errors would be
+  // Rules are not compiled if the schema or one below it has a fault, because their errors would be
   // misleading.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
-/** Most schemas have neither rules nor keys, so that there is nothing to divide. */
+/**
+ * Validates the extensions of a schema. Most schemas have neither rules nor keys, so there is
+ * nothing to divide into parts.
+ */
 function* validateExtensions(
   schema: Fields,
   { path, slice }: KeywordPosition,
@@ -145,13 +151,16 @@ function* validateExtensions(
   return keys === undefined && rules === undefined ? validate() : yield* inPartsOf(validate, slice)
 }
 
-/** Of nested lists and maps that cannot be correlated, the outermost is reported. */
+/**
+ * Marks a position as uncorrelated. The outermost of nested lists and maps that cannot be
+ * correlated is reported.
+ */
 const uncorrelatedIn = (place: KeywordPosition, path: string): KeywordPosition =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place
 
 const mapTypes = ['atomic', 'granular']
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
-/** Whether it is absent, or one of these types. */
+/** Whether a type is absent or supported. */
 const isKnownType = (type: Json | undefined): boolean =>
   typeof type !== 'string' || type === '' || types.includes(type)
 const unsupported = [
@@ -279,7 +288,7 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
       required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'),
     ]
   }
-  // False: `items` was given as neither a schema nor a list.
+  // `items` is false if it was given as neither a schema nor a list.
   if (items === false || Array.isArray(items)) {
     const shown = goStruct('apiextensions.JSONSchemaPropsOrArray', {
       Schema: goPointer('apiextensions.JSONSchemaProps', false),
@@ -322,11 +331,11 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   return faults
 }
 
-/** The type of a key of x-kubernetes-list-map-keys. */
+/** Validates the type of a property that x-kubernetes-list-map-keys names. */
 function validateKeyType(key: Fields, path: string): FieldFault[] {
   const type = textOf(key['type'])
   if (type !== 'array' && type !== 'object') return []
-  // As upstream, the type of the items is shown.
+  // As in kube-apiserver, the message shows the type of the items.
   return [
     invalidValue(
       `${path}.type`,

@@ -1,6 +1,6 @@
 /**
- * The patterns of a schema must be valid regular expressions. Compiling one takes time, and a
- * schema may have thousands.
+ * Validates the patterns of a schema, which must be valid regular expressions. Compiling one takes
+ * time, and a schema may have thousands.
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../../api/object.ts'
@@ -25,8 +25,8 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
 }
 
 /**
- * Synchronous, so only for patterns that compile quickly. Long ones were validated when they were
- * written.
+ * Returns the faults of patterns that compile quickly, without pausing. Long patterns were
+ * validated when they were written.
  */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
   return [...patternsIn(schema, path)].flatMap((found) => {

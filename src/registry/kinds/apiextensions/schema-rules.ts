@@ -1,4 +1,4 @@
-/** The rules for the schema of a version. Most steps are skipped if an earlier one found faults. */
+/** Rules for the schema of a version. Most steps are skipped if an earlier one found faults. */
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import {
@@ -54,8 +54,9 @@ export function* validateSchema(
 }
 
 /**
- * With the subresource status, status and the rest are validated separately: only keywords that
- * then still apply are allowed at the root.
+ * Go names of the keywords that are allowed at the root of a schema if the status subresource is
+ * enabled. The status and the rest are then validated separately, so that other keywords do not
+ * apply.
  */
 const allowedAtRoot = [
   'Description',
@@ -99,8 +100,8 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
 }
 
 /**
- * Whether the keyword is there, though it be empty: a text or a boolean is absent when it is empty
- * only where Go has no pointer to it.
+ * Whether a keyword is set, even if it is empty. An empty string or false counts as absent only if
+ * the field is not a pointer in Go.
  */
 const isSet = (keyword: string, value: Json | undefined): boolean =>
   value !== undefined &&
@@ -115,7 +116,7 @@ const plain = [
   'x-kubernetes-int-or-string',
 ]
 
-/** `x-kubernetes-validations` is XValidations in Go. */
+/** Returns the name of a keyword in Go. `x-kubernetes-validations` is XValidations. */
 const goName = (keyword: string): string =>
   keyword
     .replace(/^x-kubernetes-/, 'x-')
@@ -135,7 +136,9 @@ const unsupported = [
 
 const keepsUnknown = 'x-kubernetes-preserve-unknown-fields'
 
-/** A keyword that has no structural form. As upstream, its position is not reported. */
+/**
+ * Finds a keyword that has no structural form. As in kube-apiserver, its position is not reported.
+ */
 function* unreadableKeyword(schema: Fields, slice: Slice): Turns<string | undefined> {
   if (slice.isOver()) yield undefined
   for (const [keyword, name] of unsupported) if (!isEmpty(schema[keyword])) return name

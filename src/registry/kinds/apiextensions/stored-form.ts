@@ -1,7 +1,7 @@
 /**
- * CustomResourceDefinitions are stored as v1beta1, which is no longer served. There a schema,
- * subresources, printer columns or selectable fields that all versions share are in the spec
- * itself. Messages of faults have the paths of that form.
+ * CustomResourceDefinitions are stored as v1beta1, which is no longer served. In that form, a
+ * schema, subresources, printer columns or selectable fields that all versions share are in the
+ * spec itself. Field errors have the paths of that form.
  */
 import {
   type Fields,
@@ -15,7 +15,7 @@ import { everyItem, mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { keyOfValue } from '../../../objects/schema/structural/value.ts'
 
-/** The name of a part in a version, and above the versions. */
+/** Name of each part in a version, and in the spec. */
 const shared = [
   ['schema', 'validation'],
   ['subresources', 'subresources'],
@@ -47,7 +47,7 @@ export function toStoredSpec(spec: Fields): Fields {
     ...spec,
     ...above,
     version: versions[0]?.['name'],
-    // Messages of faults show whether the list was given.
+    // Field errors show whether the list was given.
     versions: spec['versions'] === undefined ? undefined : versions,
     conversion: isFields(conversion)
       ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })
@@ -57,8 +57,8 @@ export function toStoredSpec(spec: Fields): Fields {
 }
 
 /**
- * Fields of a schema that are pointers in Go: an empty one differs from an absent one. Defaults and
- * the status subresource are others.
+ * Fields of a schema that are pointers in Go, so that an empty one differs from an absent one.
+ * Defaults and the status subresource are handled separately.
  */
 const pointers: ReadonlySet<string> = new Set([
   'additionalProperties',
@@ -66,7 +66,7 @@ const pointers: ReadonlySet<string> = new Set([
   'items',
   'not',
 ])
-/** Fields of a schema that have schemas by name: each name counts, whatever its schema. */
+/** Fields of a schema that contain schemas by name. Each name counts, whatever its schema. */
 const maps: ReadonlySet<string> = new Set(['definitions', 'patternProperties', 'properties'])
 
 const isSamePart = (one: Json | undefined, other: Json): boolean =>
@@ -97,7 +97,7 @@ export function fromStoredSpec(spec: Fields): Fields {
   const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } =
     spec
   const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
-  // Definitions from before spec.versions have spec.version alone.
+  // CRDs from before spec.versions have only spec.version.
   const given = itemsOf(rest['versions'])
   const all =
     given.length > 0 || version === undefined
@@ -122,7 +122,7 @@ export function fromStoredSpec(spec: Fields): Fields {
     ...rest,
     versions,
     conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
-    // In v1beta1 the default is true.
+    // The default in v1beta1 is true.
     preserveUnknownFields: preserveUnknownFields === false ? undefined : true,
   })
 }

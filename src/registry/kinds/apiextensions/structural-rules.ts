@@ -1,6 +1,6 @@
 /**
- * A schema is structural if it specifies every field, exactly once: keywords inside of allOf,
- * anyOf, oneOf and not only restrict values.
+ * A schema is structural if it specifies every field, exactly once. Keywords inside allOf, anyOf,
+ * oneOf and not only restrict values.
  */
 import {
   FAULTS_MAX,
@@ -36,11 +36,11 @@ export function* validateStructural(
   return sortFaults(faults)
 }
 
-/** Synchronous. */
+/** Whether a schema is structural, determined without pausing. */
 export const isStructural = (schema: Fields): boolean =>
   atOnce((slice) => validateStructural(schema, '', slice)).length === 0
 
-/** Sorted by text, as upstream does for a schema that is not structural. */
+/** Sorts faults by text, as kube-apiserver does for a schema that is not structural. */
 export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
   faults
     .map((fault) => ({ fault, text: `${fault.path}: ${fault.message}` }))
@@ -156,7 +156,10 @@ function validateExtensions(schema: Fields, path: string): FieldFault[] {
   return faults
 }
 
-/** kind, apiVersion and metadata need no schema, and only few keywords are allowed for them. */
+/**
+ * Validates kind, apiVersion and metadata. They need no schema, and only a few keywords are allowed
+ * for them.
+ */
 function validateMeta(schema: Fields, level: Level, path: string): FieldFault[] {
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
   const { kind, apiVersion, metadata } = fieldsOf(schema['properties'])
@@ -196,8 +199,8 @@ function isPlainMetadata(schema: Fields): boolean {
 type Part = { readonly part: Fields; readonly at: string; readonly isTyped: boolean }
 
 /**
- * An int-or-string may have types inside of anyOf, in exactly one form: nothing else inside of
- * these keywords may have types.
+ * Yields the schemas inside allOf, anyOf, oneOf and not. They must not have types, except that an
+ * int-or-string may have types inside anyOf in exactly one form.
  */
 function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   for (const name of ['allOf', 'anyOf', 'oneOf']) {
@@ -210,7 +213,7 @@ function* junctorsOf(schema: Fields, path: string): Generator<Part> {
 }
 
 /**
- * The schemas directly inside of a schema, except for those of its properties. The lists may be
+ * Yields the schemas directly inside a schema, except those of its properties. The lists may be
  * long.
  */
 export function* subschemasOf(schema: Fields): Generator<Json | undefined> {
@@ -289,7 +292,7 @@ function* refuseInside(
   }
 }
 
-/** Fields that are restricted inside must also be specified outside. */
+/** Requires that fields that are restricted inside are also specified outside. */
 function* requireOutside(
   part: Fields,
   schema: Json | undefined,

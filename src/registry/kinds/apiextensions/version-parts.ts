@@ -1,6 +1,6 @@
 /**
- * The parts of a version besides its schema: subresources, columns, selectable fields, the
- * deprecation warning.
+ * Validates the parts of a version besides its schema: subresources, columns, selectable fields,
+ * and the deprecation warning.
  */
 import {
   duplicate,
@@ -99,7 +99,7 @@ const oneOf = (allowed: readonly string[]): string => `must be one of ${allowed.
 const validateOneOf = (value: string, allowed: readonly string[], path: string): FieldFault[] =>
   allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
 
-/** `given`: what contains the schema at the same level. */
+/** Validates selectable fields. `given` contains the schema at the same level. */
 export function validateSelectable(
   fields: readonly Fields[],
   path: string,
@@ -151,7 +151,7 @@ const selectableTypes = ['string', 'boolean', 'integer']
 const notSelectable =
   'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
 
-/** The schema of the field, or why there is none. */
+/** Returns the schema of a field, or the reason why the path is invalid. */
 function selected(path: string, schema: Fields): Fields | string {
   if (!path.startsWith('.') && !path.startsWith('['))
     return `expected [ or . but got: ${path.split('.')[0]}`
@@ -165,7 +165,7 @@ function selected(path: string, schema: Fields): Fields | string {
   return found
 }
 
-/** The schema of a property, or of the values of a map, which may have any key. */
+/** Returns the schema of a property, or that of the values of a map, which may have any key. */
 function schemaBelow(
   { properties, additionalProperties }: Fields,
   name: string,

@@ -36,7 +36,10 @@ export const apiServiceRules: KindRules = {
   status: { validateUpdate: validateStatus },
 }
 
-/** An APIService without a service is served by this server itself, and so is always available. */
+/**
+ * Sets the status. An APIService without a service is served by this server itself, so it is always
+ * available.
+ */
 function prepareCreate(object: KubeObject): KubeObject {
   const { service } = fieldsOf(object['spec'])
   if (service !== undefined && service !== null) return object
@@ -75,7 +78,10 @@ function validateName(name: string, path: string, wanted: string): FieldFault[] 
   return [invalidValue(path, name, `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`)]
 }
 
-/** A local APIService has no connection, and so no TLS configuration. */
+/**
+ * Validates an APIService without a service. It has no connection, and therefore no TLS
+ * configuration.
+ */
 function validateLocal({ caBundle, insecureSkipTLSVerify }: Fields): FieldFault[] {
   const bytes = Buffer.byteLength(textOf(caBundle), 'base64')
   const shown = `${bytes} bytes`

@@ -8,15 +8,15 @@ import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 
 /**
- * How many characters or bytes are processed between two checks of the clock: a fraction of a
- * slice.
+ * Number of characters or bytes that are processed between two checks of the clock. They take a
+ * fraction of a slice.
  */
 const STEP = 4096
 
 export const controllerRevisionRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   validate: ({ revision }) => faultsOf(nonNegative, revision, 'revision'),
-  // The data may be as large as a body.
+  // The data may be as large as a request body.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) =>
@@ -34,7 +34,10 @@ function* validateSame(
   return [invalidShown('data', yield* goRaw(data, slice), 'field is immutable')]
 }
 
-/** The data was decoded from JSON, so its first character tells whether it is an object. */
+/**
+ * Validates the data. It was decoded from JSON, so its first character shows whether it is an
+ * object.
+ */
 function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
   const data = textOf(object['data'])
   if (data === '' || data === 'null') return [required('data', 'data is mandatory')]
@@ -47,13 +50,13 @@ function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
 }
 
 const isNumberStart = (code: number): boolean => (code >= ZERO && code <= NINE) || code === MINUS
-/** A character within a number: also `+`, `.`, `E` and `e`. */
+/** Whether a character can be within a number, which includes `+`, `.`, `E` and `e`. */
 const isNumberPart = (code: number): boolean =>
   isNumberStart(code) || code === 0x2b || code === 0x2e || code === 0x45 || code === 0x65
-/** Shorter numbers are always in float64's range. */
+/** Length from which a number may be out of float64's range. */
 const HUGE_LENGTH_MIN = '1e309'.length
 
-/** The first number out of float64's range. Linear in the length of the text. */
+/** Returns the first number out of float64's range. Takes time linear in the length of the text. */
 function* hugeNumberIn(json: string, slice: Slice): Turns<string | undefined> {
   let isText = false
   let start: number | undefined

@@ -18,12 +18,10 @@ import {
 } from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
-/**
- * Counts the changes of the template. It was a field in older versions; v1 has it as an annotation.
- */
+/** Annotation that counts the changes of the template. Older API versions had a field for it. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
-/** Exactly one of the two must be greater than zero. */
+/** Requires that exactly one of maxUnavailable and maxSurge is greater than zero. */
 const oneOfBoth: Rule = (value, path, { faults }) => {
   const { maxUnavailable, maxSurge } = fieldsOf(value)
   if (isNone(maxUnavailable) && isNone(maxSurge)) {
@@ -51,7 +49,7 @@ const updateStrategy: Rule = (value, path, check) => {
   else rollingUpdate(rolling, `${path}.rollingUpdate`, check)
 }
 
-/** Labels are not compared with a selector that is invalid. */
+/** Like `matchingLabels`, but does not compare labels with an invalid selector. */
 const understoodLabels: Rule = (value, path, check) => {
   const { selector } = fieldsOf(value)
   if (requirementsOf(fieldsOf(selector)) !== undefined) matchingLabels(value, path, check)
@@ -84,7 +82,7 @@ export const daemonSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As upstream, an update is validated twice.
+    // As in kube-apiserver, an update is validated twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)
@@ -111,7 +109,7 @@ export const daemonSetRules: KindRules = {
 
 const templateOf = (object: KubeObject) => fieldsOf(object['spec'])['template']
 
-/** A text that is not a number counts as 0. */
+/** Returns the template generation. Text that is not a number counts as 0. */
 const generationOf = ({ metadata: { annotations = {} } }: KubeObject): number =>
   Number(numberForm.exec(annotations[templateGeneration] ?? '')?.[0] ?? 0)
 

@@ -89,7 +89,10 @@ const rollout = all(
   longerThanReady,
 )
 
-/** The Pods of a Deployment belong to a ReplicaSet, which some messages name. */
+/**
+ * Returns the rule for a spec. Some messages name the ReplicaSet to which the Pods of a Deployment
+ * belong.
+ */
 const specRule = (currentTemplate?: Json): Rule =>
   all(
     fields({ replicas: nonNegative, selector: neededSelector('deployment') }),

@@ -33,7 +33,7 @@ export const replicaSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As upstream, an update is validated twice.
+    // As in kube-apiserver, an update is validated twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)

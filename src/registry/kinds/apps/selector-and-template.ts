@@ -1,6 +1,4 @@
-/**
- * The common rules of workloads: a label selector, and a pod template whose labels it must match.
- */
+/** Common rules of workloads: a label selector, and a Pod template whose labels it must match. */
 import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
@@ -22,8 +20,8 @@ import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/templa
 import { isSpecChanged, nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
 /**
- * An absent selector is valid here. `emptyFor`: the workload, as messages name it, whose selector
- * must not be empty.
+ * Returns the rule for a selector, which may be absent but not empty. `emptyFor` names the workload
+ * in messages.
  */
 export function usefulSelector(emptyFor: string): Rule {
   return (value, path, { faults }) => {
@@ -44,7 +42,10 @@ export const neededSelector =
     else usefulSelector(emptyFor)(value, path, check)
   }
 
-/** For a spec: if the selector is invalid, this is reported, and the template is not validated. */
+/**
+ * Returns the rule for a selector and its template in a spec. If the selector is invalid, this is
+ * reported and the template is not validated.
+ */
 export function selectedTemplate({
   why,
   template,
@@ -64,7 +65,7 @@ export function selectedTemplate({
   }
 }
 
-/** For a spec: the selector must match the labels of the template. */
+/** Rule for a spec: the selector must match the labels of the template. */
 export const matchingLabels: Rule = (value, path, { faults }) => {
   const { selector, template } = fieldsOf(value)
   const { labels } = fieldsOf(fieldsOf(template)['metadata'])
@@ -77,8 +78,8 @@ export const labelsOf = (labels: Json | undefined): Labels =>
   Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]))
 
 /**
- * For a template; `current` is the stored one, for an update: an unchanged one is not validated
- * again.
+ * Returns the rule for a template. `current` is the stored template of an update. An unchanged
+ * template is not validated again.
  */
 export function podTemplate(current?: Json): Rule {
   return (value, path, { faults, gates }) => {
@@ -86,7 +87,7 @@ export function podTemplate(current?: Json): Rule {
   }
 }
 
-/** For a template whose PodSpec is not validated. */
+/** Rule for a template whose PodSpec is not validated. */
 export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   const template = fieldsOf(value)
   const { labels, annotations } = fieldsOf(template['metadata'])
@@ -96,8 +97,8 @@ export const templateMetadata: Rule = (value, path, { faults, gates }) => {
 }
 
 /**
- * For the template of a workload that keeps its Pods running. `owner`: the workload, as messages
- * name it.
+ * Returns the rule for the template of a workload that keeps its Pods running. `owner` names the
+ * workload in messages.
  */
 export function runningForever(owner: string): Rule {
   return (value, path, { faults }) => {
@@ -105,7 +106,7 @@ export function runningForever(owner: string): Rule {
   }
 }
 
-/** For a workload whose name becomes part of the names of its Pods. */
+/** Returns the warnings for a workload whose name becomes part of the names of its Pods. */
 export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (
   object,
   current,
@@ -122,7 +123,7 @@ export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, cur
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 
-/** Compared with the stored selector. */
+/** Returns the rule for a selector that must not change. `before` is the stored selector. */
 export function fixedSelector(before: Json | undefined): Rule {
   return (value, path, { faults }) => {
     if (isSame(value, before)) return

@@ -37,7 +37,7 @@ const podManagementPolicy: Rule = (value, path, { faults }) => {
   )
 }
 
-/** Must not be zero (gate MaxUnavailableStatefulSet). */
+/** Rule for maxUnavailable, which must not be zero (gate MaxUnavailableStatefulSet). */
 const someUnavailable: Rule = (value, path, check) => {
   countOrPercent(value, path, check)
   if (isNone(value)) check.faults.push(invalidShown(path, goIntOrString(value), 'cannot be 0'))
@@ -90,7 +90,7 @@ const goRollingUpdate = ({ partition, maxUnavailable }: Fields): string =>
 
 const retention = oneOf('Retain', 'Delete')
 
-/** The PodSpec of the template and the claim templates are not validated. */
+/** Rule for a spec. The PodSpec of the template and the claim templates are not validated. */
 const spec = all(
   fields({
     podManagementPolicy,
@@ -121,7 +121,7 @@ export const statefulSetRules: KindRules = {
   setDefaults,
   strategy: { names: 'label', generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
-  // The serviceName is immutable, so on an update the stored one is validated.
+  // The serviceName is immutable, so an update validates the stored one.
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])
@@ -135,7 +135,7 @@ export const statefulSetRules: KindRules = {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
     const reported = [
       ...workloadWarnings(object, current, gates),
-      // As upstream, the path differs between create and update.
+      // As in kube-apiserver, the path differs between create and update.
       ...warningsOfEach(itemsOf(volumeClaimTemplates), (claim, at) =>
         claimSpecWarnings(
           fieldsOf(claim['spec']),
@@ -192,7 +192,9 @@ function onlyChangeable(before: Fields): Rule {
   }
 }
 
-/** The default of maxUnavailable, if the gate is on; all others are defaults of the type. */
+/**
+ * Sets the default of maxUnavailable if the gate is on. All other defaults are those of the type.
+ */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   if (!gates.isOn('MaxUnavailableStatefulSet')) return object
   const own = fieldsOf(object['spec'])

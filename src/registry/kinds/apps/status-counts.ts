@@ -1,6 +1,6 @@
 /**
- * The counters in the status of workloads: none may be negative or exceed the whole that it is a
- * part of.
+ * Counters in the status of workloads. They must not be negative, or exceed the total of which they
+ * are a part.
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, numberOf } from '../../../api/object.ts'
@@ -10,7 +10,7 @@ import { nonNegative } from '../../rules/scalars.ts'
 type Part = {
   readonly names: readonly string[]
   readonly of: string
-  /** The whole, as messages name it. */
+  /** Name of the total in messages. */
   readonly shown: string
 }
 
@@ -20,7 +20,7 @@ export const partOf = (of: string, names: readonly string[], shown = `status.${o
   shown,
 })
 
-/** `counters` are in the order in which faults are reported. */
+/** Returns the validation of counters. `counters` has the order in which faults are reported. */
 export function countersRule(
   counters: readonly string[],
   parts: readonly Part[] = [],
@@ -43,7 +43,7 @@ export function countersRule(
   }
 }
 
-/** collisionCount makes names unique, so it must not decrease. */
+/** Validates collisionCount, which must not decrease because it makes names unique. */
 function validateCollisions(object: KubeObject, current: KubeObject): FieldFault[] {
   const count = numberOf(fieldsOf(object['status'])['collisionCount'])
   const before = fieldsOf(current['status'])['collisionCount']

@@ -1,10 +1,12 @@
-/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
+/**
+ * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
 import { mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** By package and name. `set` runs after the fixed values are set. */
+/** Defaults by package and type name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   [
     'apps/v1 DeploymentSpec',
@@ -53,7 +55,7 @@ function withStatefulParts(spec: Fields): Fields {
   return withStatefulStrategy(withClaimKinds(spec))
 }
 
-/** Claims in the list also get kind and apiVersion. */
+/** Sets kind and apiVersion of the claims in the list. */
 function withClaimKinds(spec: Fields): Fields {
   const { volumeClaimTemplates: templates } = spec
   if (!Array.isArray(templates)) return spec
@@ -65,7 +67,7 @@ function withClaimKinds(spec: Fields): Fields {
   return changed(spec, 'volumeClaimTemplates', claims)
 }
 
-/** The partition is only set if the type was absent or rollingUpdate is given. */
+/** Sets the partition, but only if the type was absent or rollingUpdate is given. */
 function withStatefulStrategy(spec: Fields): Fields {
   const strategy = fieldsOf(spec['updateStrategy'])
   const { type = 'RollingUpdate', rollingUpdate } = strategy

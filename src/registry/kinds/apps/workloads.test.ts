@@ -19,7 +19,7 @@ function resourceOf(kind: string): Resource {
   return resource
 }
 
-/** As a create stores it. */
+/** Returns an object as a create stores it. */
 function made(kind: string, spec: Fields = {}, metadata: KubeObject['metadata'] = {}): KubeObject {
   const pod = { containers: [{ name: 'c', image: 'i' }] }
   const template = { metadata: { labels: { app: 'a' } }, spec: pod }
@@ -47,7 +47,7 @@ function faultsOfChange(before: KubeObject, change: Fields): string[] {
 const generation = (object: KubeObject): string | undefined =>
   object.metadata.annotations?.['deprecated.daemonset.template.generation']
 
-test('what a create gives is valid, and stays so', () => {
+test('a created workload is valid, and so is an update without changes', () => {
   for (const kind of ['Deployment', 'ReplicaSet', 'DaemonSet', 'StatefulSet']) {
     const object = made(kind)
     assert.deepEqual(faultsOf(object), [], kind)
@@ -55,7 +55,7 @@ test('what a create gives is valid, and stays so', () => {
   }
 })
 
-test('Pods must have the labels that they are found by', () => {
+test('the labels of a template must match the selector', () => {
   const why =
     'Invalid value: map[string]string{"app":"a"}: `selector` does not match template `labels`'
   const other = { selector: { matchLabels: { app: 'b' } } }
@@ -64,7 +64,7 @@ test('Pods must have the labels that they are found by', () => {
   }
 })
 
-test('a rolling update must be able to go on', () => {
+test('a rolling update must be able to make progress', () => {
   const none = { maxUnavailable: 0, maxSurge: '0%' }
   const stuck = made('Deployment', { strategy: { type: 'RollingUpdate', rollingUpdate: none } })
   assert.deepEqual(faultsOf(stuck), [
@@ -78,7 +78,7 @@ test('a rolling update must be able to go on', () => {
   ])
 })
 
-test('of a StatefulSet only some fields may change', () => {
+test('only some fields of a StatefulSet may change', () => {
   const before = made('StatefulSet', { serviceName: 's' })
   const spec = fieldsOf(before['spec'])
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('of a StatefulSet only some fields may change', () => {
   assert.deepEqual(others, [])
 })
 
-test('a DaemonSet counts the changes of its template, whatever clients say', () => {
+test('a DaemonSet counts the changes of its template, and ignores the count that a client sends', () => {
   const resource = resourceOf('DaemonSet')
   const before = made(
     'DaemonSet',
@@ -109,7 +109,7 @@ test('a DaemonSet counts the changes of its template, whatever clients say', () 
   assert.equal(generation(resource.rules.prepareUpdate(changed, before, writer)), '2')
 })
 
-test('a Job selects its own Pods', () => {
+test('a Job gets a selector for its own Pods', () => {
   const job = made('Job', {
     selector: undefined,
     template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },

@@ -38,11 +38,11 @@ const autoscaler = (
     status,
   })
 
-/** What clients of v2 see of what was written as v1. */
+/** Returns the object that clients of v2 see after it was written as v1. */
 const seenInV2 = (object: KubeObject): KubeObject =>
   decodeStored(encodeStored(object, v1.shape), v2.shape, 1)
 
-/** Written as v1, and read as v2. */
+/** Creates an autoscaler as v1, and returns its spec in v2. */
 function created(annotations: { readonly [name: string]: string }): Fields {
   const object = v1.rules.prepareCreate(autoscaler(annotations), writer)
   assert.deepEqual(v1.rules.validate(object), [])
@@ -65,7 +65,7 @@ const cpu = {
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
 }
 
-test('a behavior in an annotation of v1 is read by its type', () => {
+test('the behavior annotation of v1 is decoded by its type', () => {
   const text = JSON.stringify({
     ScaleUp: { StabilizationWindowSeconds: 7, Policies: policies },
     ScaleDown: null,
@@ -78,7 +78,7 @@ test('a behavior in an annotation of v1 is read by its type', () => {
   })
 })
 
-test('a behavior with a fault, or with nothing in it, is passed over as a whole', () => {
+test('an invalid or empty behavior annotation is ignored as a whole', () => {
   const faulty: Json[] = [
     { Tolerance: 'abc' },
     { Tolerance: {} },
@@ -86,7 +86,7 @@ test('a behavior with a fault, or with nothing in it, is passed over as a whole'
     { SelectPolicy: 7 },
     { Policies: {} },
     { Policies: [{ Type: 'Pods', Value: 'x', PeriodSeconds: 5 }] },
-    // Beyond 32 bits.
+    // The value does not fit into 32 bits.
     { Policies: [{ Type: 'Pods', Value: 2 ** 31, PeriodSeconds: 1 }] },
   ]
   for (const rules of faulty) {
@@ -113,7 +113,7 @@ test('a behavior with a fault, or with nothing in it, is passed over as a whole'
   }
 })
 
-test('metrics with a fault in an annotation of v1 are passed over as a whole', () => {
+test('an invalid metrics annotation is ignored as a whole', () => {
   const good = { type: 'Pods', pods: { metricName: 'x', targetAverageValue: '1' } }
   for (const value of ['abc', {}]) {
     const bad = { type: 'Pods', pods: { metricName: 'x', targetAverageValue: value } }
@@ -123,7 +123,7 @@ test('metrics with a fault in an annotation of v1 are passed over as a whole', (
     assert.deepEqual(created({ metrics })['metrics'], [cpu])
 })
 
-test('a status with a fault in an annotation of v1 is passed over', () => {
+test('an invalid status annotation is ignored', () => {
   const condition = { type: 'A', status: 'True' }
   const conditions = JSON.stringify([{ ...condition, lastTransitionTime: 'abc' }])
   assert.equal(statusWritten({ conditions })['conditions'], undefined)

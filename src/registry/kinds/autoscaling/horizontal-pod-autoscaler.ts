@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscalers are stored as v2. Version v1 has a target for CPU only: all else is in
- * its annotations as JSON, and is read back from there.
+ * HorizontalPodAutoscalers are stored as v2. Version v1 only has a target for CPU. Everything else
+ * is kept as JSON in its annotations, and is read back from there.
  */
 import type { Gates } from '../../../api/gates.ts'
 import {
@@ -21,7 +21,7 @@ import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
 const CPU_TARGET_PERCENT = 80
 const MIN_REPLICAS = 1
 
-/** Both versions have the rules of the stored one. */
+/** Rules of v2, the stored version. Those of v1 apply the same rules to the stored form. */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
   validate: (object, gates) => faultsOf(autoscalerSpec, object['spec'], 'spec', gates),
@@ -31,11 +31,11 @@ export const autoscalerV2Rules: KindRules = {
 }
 
 export const autoscalerV1Rules: KindRules = {
-  // Defaults can only be determined in the stored form, which has more fields.
+  // Defaults can be determined only in the stored form, which has more fields.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
-  // The annotations are metadata, but contain parts of spec and status: only the stored form
+  // The annotations are metadata, but contain parts of spec and status. Only the stored form
   // separates them.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) =>
@@ -52,7 +52,7 @@ export const autoscalerV1Rules: KindRules = {
 const specOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['spec'])
 const statusOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['status'])
 
-/** An object that is stored with zero minReplicas may keep it. */
+/** Returns the gates for an update. An object that is stored with zero minReplicas may keep it. */
 const gatesFor = (gates: Gates, current: KubeObject): Gates =>
   fieldsOf(current['spec'])['minReplicas'] === 0
     ? { isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
@@ -113,7 +113,7 @@ export function toStored(object: KubeObject): KubeObject {
     currentCPUUtilizationPercentage === undefined
       ? []
       : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // The annotation, if there is one, contains more.
+  // The annotation, if present, contains more than the field.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
@@ -150,7 +150,7 @@ function fromStored(object: KubeObject): KubeObject {
   }
 }
 
-/** In the annotation a condition has a lastTransitionTime even if it is absent. */
+/** Returns a condition as in the annotation, where an absent lastTransitionTime is null. */
 function withTime({
   type = '',
   status = '',
@@ -169,7 +169,10 @@ const isCpu = (metric: Fields, side: Side): boolean =>
 const utilizationOf = (metric: Fields | undefined, side: Side): Json | undefined =>
   fieldsOf(fieldsOf(metric?.['resource'])[side])['averageUtilization']
 
-/** The annotation has the names of Go's fields, and null for absent ones. */
+/**
+ * Returns the behavior as in the annotation, which has the names of Go's fields, and null for
+ * absent ones.
+ */
 function capitalized(behavior: Fields): Fields {
   return {
     ScaleUp: capitalizedRules(behavior['scaleUp']),

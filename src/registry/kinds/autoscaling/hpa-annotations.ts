@@ -1,6 +1,6 @@
 /**
- * What autoscaling/v1 keeps as JSON in annotations, decoded into the fields of v2. Each annotation
- * has a type: a text that does not match it is ignored as a whole, since a client may write
+ * Decodes what autoscaling/v1 keeps as JSON in annotations, into the fields of v2. Each annotation
+ * has a type. Text that does not match the type is ignored as a whole, because a client may write
  * anything into an annotation.
  */
 import { JsonSyntaxError } from '../../../api/json-scanner.ts'
@@ -42,7 +42,7 @@ export function readAnnotations(annotations: ObjectMeta['annotations']): HpaAnno
   }
   const behavior = annotations[`${prefix}behavior`]
   return {
-    // Metrics of v1 have the fields of v2beta1.
+    // Metrics in annotations of v1 have the fields of v2beta1.
     metrics: listOf('metrics', 'autoscaling/v2beta1', 'MetricSpec')?.map((metric) =>
       toNewMetric(metric, 'target'),
     ),
@@ -60,7 +60,7 @@ function readList(text: string, of: Struct): readonly Fields[] | undefined {
   return value === undefined ? undefined : itemsOf(value)
 }
 
-/** A behavior without content is dropped. */
+/** Reads the behavior. It is dropped if it has no content. */
 function readBehavior(text: string): Fields | undefined {
   const { scaleUp, scaleDown } = fieldsOf(
     read(text, withGoNames(typeOf('autoscaling/v2', 'HorizontalPodAutoscalerBehavior'))),
@@ -69,13 +69,13 @@ function readBehavior(text: string): Fields | undefined {
   return present({ scaleUp: withPolicies(scaleUp), scaleDown: withPolicies(scaleDown) })
 }
 
-/** An empty list of policies must not be replaced by the default ones. */
+/** Adds an empty list of policies if there is none, so that defaults do not add policies. */
 const withPolicies = (rules: Json | undefined): Fields | undefined =>
   isFields(rules) ? { policies: [], ...rules } : undefined
 
 /**
- * The annotation is the JSON of upstream's internal type: its fields have the names of v2,
- * capitalized.
+ * Returns the schema of the annotation, which is the JSON of Kubernetes' internal type. Its fields
+ * have the names of v2, capitalized.
  */
 function withGoNames(schema: Schema): Schema {
   if (schema.type === 'list') return { ...schema, of: withGoNames(schema.of) }
@@ -90,7 +90,7 @@ function withGoNames(schema: Schema): Schema {
   return { ...schema, byName: new Map(byName) }
 }
 
-/** Undefined if the text does not match the type. */
+/** Decodes JSON. Returns undefined if the text does not match the type. */
 function read(text: string, schema: Schema): Json | undefined {
   try {
     const { value, fault } = decodeValue(text, schema)

@@ -1,11 +1,11 @@
 /**
  * Metrics of autoscalers in two forms: that of autoscaling/v2, and the older one that
- * autoscaling/v1 keeps as JSON in annotations. The order of fields is that in which kube-apiserver
+ * autoscaling/v1 keeps as JSON in annotations. Fields have the order in which kube-apiserver
  * serializes them.
  */
 import { type Fields, fieldsOf, isFields, isNumber, present } from '../../../api/object.ts'
 
-/** A target (`target`) or a measured metric (`current`). */
+/** Side of a metric: its target (`target`) or its measured value (`current`). */
 export type Side = 'target' | 'current'
 
 export function toOldMetric(metric: Fields, side: Side): Fields {
@@ -67,7 +67,7 @@ function newSource(name: Source, source: Fields, side: Side): Fields {
   const own = source[`${side}AverageValue`]
   const measured = name === 'object' ? source['averageValue'] : own
   const given = source[`${side}Value`]
-  // The older form has zero for absent amounts: a zero counts as absent if another amount is set.
+  // The older form has zero for absent amounts. A zero counts as absent if another amount is set.
   const isUsed = isNumber(averageUtilization) && averageUtilization > 0
   const averageValue = side === 'current' && measured === '0' && isUsed ? undefined : measured
   const hasBoth =

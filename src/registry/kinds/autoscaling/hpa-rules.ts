@@ -1,5 +1,5 @@
 /**
- * The rules of autoscalers. Faults have the paths of autoscaling/v2, whichever version was written.
+ * Rules for autoscalers. Faults have the paths of autoscaling/v2, whichever version was written.
  */
 import {
   forbiddenField,
@@ -47,7 +47,7 @@ const target = fields({
   averageUtilization: positivePercent,
 })
 
-/** One of two fields of the target is required; both are allowed if `why.both` is absent. */
+/** Requires one of two fields of the target. Both are allowed if `why.both` is absent. */
 function eitherTarget(
   [one, other]: readonly [string, string],
   why: { readonly none: string; readonly both?: string },
@@ -84,7 +84,7 @@ const containerResource: Rule = (value, path, { faults }) => {
 
 const resourceName = 'must specify a resource name'
 
-/** By field, in the order in which they are validated. */
+/** Rules for metric sources by field, in the order in which they are validated. */
 const sources: { readonly [source: string]: Rule } = {
   object: all(
     fields({ describedObject: reference, metric: metricName, target }),
@@ -113,7 +113,10 @@ const sources: { readonly [source: string]: Rule } = {
 
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 
-/** The first source that is set is validated; any other than that of the type is one too many. */
+/**
+ * Rule for a metric. Only the first source that is set is validated. Any source other than that of
+ * the type is refused.
+ */
 const metric: Rule = (value, path, check) => {
   const { faults } = check
   const source = fieldsOf(value)
@@ -138,7 +141,7 @@ const metric: Rule = (value, path, check) => {
   }
 }
 
-/** Zero is allowed only with the gate. */
+/** Rule for minReplicas and maxReplicas. Zero is allowed only with the gate. */
 const replicas: Rule = (value, path, { faults, gates }) => {
   const { minReplicas, maxReplicas } = fieldsOf(value)
   const [min, max] = [numberOf(minReplicas), numberOf(maxReplicas)]
@@ -156,7 +159,7 @@ const replicas: Rule = (value, path, { faults, gates }) => {
   }
 }
 
-/** Without pods there are no metrics of pods to scale up from. */
+/** Rule for scaling to zero. Without Pods, there are no metrics of Pods from which to scale up. */
 const scalesFromZero: Rule = (value, path, { faults }) => {
   const { minReplicas, metrics } = fieldsOf(value)
   const isOutside = itemsOf(metrics).some(({ type }) => type === 'Object' || type === 'External')

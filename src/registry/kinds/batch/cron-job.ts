@@ -15,12 +15,18 @@ import { scheduleFault } from './cron-schedule.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
 
-/** The names of its Jobs have eleven characters more, and must be DNS labels. */
+/**
+ * Maximum length of the name. The names of its Jobs are eleven characters longer, and must be DNS
+ * labels.
+ */
 const NAME_CHARACTERS_MAX = 52
 
 const hasZone = (schedule: string): boolean => schedule.includes('TZ')
 
-/** A stored schedule with a time zone in it stays valid. */
+/**
+ * Returns the rule for the schedule. `before` is the stored schedule: one that contains a time zone
+ * stays valid.
+ */
 const scheduleRule =
   (before: string): Rule =>
   (value, path, { faults }) => {
@@ -68,7 +74,7 @@ const timeZone: Rule = (value, path, { faults }) => {
   if (!isTimeZone(zone)) push(`unknown time zone ${zone}`)
 }
 
-/** The selector of each Job is generated. */
+/** Rule for the job template: the selector of each Job is generated. */
 const generatedSelector: Rule = (value, path, { faults }) => {
   const { selector, manualSelector } = fieldsOf(value)
   if (selector !== undefined) {

@@ -28,7 +28,7 @@ const descriptors = [
 ]
 const every = '@every '
 
-/** Why the schedule is invalid; undefined if it is valid. */
+/** Returns why a schedule is invalid. Undefined if it is valid. */
 export function scheduleFault(schedule: string): string | undefined {
   const [, zone, rest = schedule] = /^(?:CRON_)?TZ=([^ ]*) *(.*)$/s.exec(schedule) ?? []
   if (zone !== undefined && !isTimeZone(zone))
@@ -64,7 +64,7 @@ const fieldFault = (field: string, bounds: Bounds): string | undefined =>
       .map((range) => () => rangeFault(range, bounds)),
   )
 
-/** `*`, `3`, `1-5`, each with a step or not: `1-5/2`. */
+/** Returns the fault of a range: `*`, `3` or `1-5`, each with an optional step, as in `1-5/2`. */
 function rangeFault(range: string, { min, max, names = [] }: Bounds): string | undefined {
   const [span = '', stepText, ...slashes] = range.split('/')
   const [low = '', high, ...hyphens] = span.split('-')
@@ -91,7 +91,7 @@ function rangeFault(range: string, { min, max, names = [] }: Bounds): string | u
   return step === 0 ? `step of range should be a positive number: ${range}` : undefined
 }
 
-/** Returns a string if the number is invalid: the error. */
+/** Parses a number or a name. Returns the error as a string if it is invalid. */
 function readNumber(
   text: string,
   { min, names }: { readonly min: number; readonly names: readonly string[] },

@@ -1,4 +1,4 @@
-/** Sets of indexes of an indexed Job, as texts: `0,2-4`, ascending. */
+/** Sets of indexes of an indexed Job, written as ascending ranges: `0,2-4`. */
 import { quote } from '../../../api/quote.ts'
 
 export type Indexes = {
@@ -6,7 +6,7 @@ export type Indexes = {
   readonly count: number
 }
 
-/** `completions`: all indexes must be less. */
+/** Parses a set of indexes. All must be less than `completions`. */
 export function parseIndexes(
   text: string,
   completions: number,
@@ -32,7 +32,7 @@ export function parseIndexes(
   return { ranges, count }
 }
 
-/** Returns a string if the index is invalid: the error. */
+/** Parses an index. Returns the error as a string if it is invalid. */
 function readIndex(
   text: string,
   { above, below }: { readonly above: number; readonly below: number },
@@ -43,11 +43,12 @@ function readIndex(
   return index <= above ? `non-increasing order, previous: ${above}, current: ${index}` : index
 }
 
-/** The first index that is in both sets. */
+/** Returns the first index that is in both sets. */
 export function overlapOf(one: Indexes, other: Indexes): number | undefined {
   let at = 0
   for (const [first, last] of one.ranges) {
-    // Both are ascending: a range that ends before this one ends before all that follow.
+    // Both sets are ascending, so a range that ends before this one also ends before all that
+    // follow.
     while (at < other.ranges.length && (other.ranges[at]?.[1] ?? 0) < first) at++
     const from = other.ranges[at]?.[0]
     if (from !== undefined && from <= last) return Math.max(first, from)

@@ -1,6 +1,6 @@
 /**
- * podFailurePolicy and successPolicy: when a Job fails or succeeds before all of its Pods have
- * ended.
+ * Rules for podFailurePolicy and successPolicy, which define when a Job fails or succeeds before
+ * all of its Pods have ended.
  */
 import {
   duplicate,
@@ -41,7 +41,7 @@ function atMost(max: number): Rule {
   }
 }
 
-/** Empty and unknown values have different errors. */
+/** Returns the rule for one of the given words. Empty and unknown values have different errors. */
 function knownWord(...words: readonly string[]): Rule {
   return (value, path, { faults }) => {
     const word = textOf(value)
@@ -93,7 +93,7 @@ const conditions = each(
 )
 const actions = knownWord('Count', 'FailIndex', 'FailJob', 'Ignore')
 
-/** For a whole spec: rules name its containers. */
+/** Rule for a whole spec, because the rules of the policy name its containers. */
 export const podFailurePolicy: Rule = (value, path, check) => {
   const { podFailurePolicy: policy, backoffLimitPerIndex, template } = fieldsOf(value)
   if (policy === undefined) return
@@ -124,7 +124,7 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   })
 }
 
-/** As Go prints it with %#v, abbreviated if it contains pointers. */
+/** Prints a policy as Go does with %#v. It is abbreviated if it contains pointers. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
   if (rules.some(({ onExitCodes }) => onExitCodes !== undefined))
@@ -133,7 +133,9 @@ export function goFailurePolicy(policy: Json | undefined): string {
   return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule${list}}`
 }
 
-/** With rules Go prints addresses, so they are abbreviated. */
+/**
+ * Prints a policy as Go does with %#v. Rules are abbreviated, because Go prints their addresses.
+ */
 export const goSuccessPolicy = (policy: Json | undefined): string =>
   fieldsOf(policy)['rules'] === undefined
     ? 'batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule(nil)}'
@@ -154,7 +156,7 @@ function goConditions(list: Json | undefined): string {
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
-/** For an indexed Job with this many completions. */
+/** Returns the rule for an indexed Job with this many completions. */
 export function successPolicy(completions: number): Rule {
   return ifPresent((value, path, check) => {
     const { rules } = fieldsOf(value)

@@ -1,6 +1,6 @@
 /**
- * The status of a Job: its rules, and what it must not revert. Most rules apply only to what has
- * changed.
+ * Rules for the status of a Job, and for changes that it must not revert. Most rules apply only to
+ * fields that have changed.
  */
 import {
   duplicate,
@@ -27,7 +27,7 @@ import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { overlapOf, parseIndexes } from './indexes.ts'
 
-/** A status and what follows from it. */
+/** A status, and what follows from it. */
 type State = {
   readonly status: Fields
   readonly spec: Fields
@@ -113,7 +113,7 @@ function exclusive({ isTrue }: State, one: string, other: string): FieldFault[] 
   return [wrongConditions(`cannot set ${one}=True and ${other}=true conditions`)]
 }
 
-/** A condition that requires an earlier one. */
+/** Refuses a condition without the earlier condition that it requires. */
 function announced({ isTrue }: State, condition: string, earlier: string): FieldFault[] {
   if (!isTrue(condition) || isTrue(earlier)) return []
   return [
@@ -147,7 +147,10 @@ function nothingLeft({ status, isFinished }: State, name: 'active' | 'terminatin
   return [invalidValue(`status.${name}`, count, `${name}>0 is invalid for finished job`)]
 }
 
-/** A suspended Job without completions ends without having started. */
+/**
+ * Requires the startTime of a finished Job. A suspended Job without completions may finish without
+ * having started.
+ */
 function validateStarted({ status, spec, isFinished }: State): FieldFault[] {
   const isNothing = spec['suspend'] === true && spec['completions'] === 0
   if (!isFinished || isNothing || status['startTime'] !== undefined) return []
@@ -204,7 +207,7 @@ function validateReady({ status }: State): FieldFault[] {
   return [invalidValue('status.ready', ready, 'cannot set more ready pods than active')]
 }
 
-/** What must not be reverted. */
+/** Refuses to revert final conditions, counters and times. */
 function validateMove(now: State, before: State): FieldFault[] {
   const faults = ['Failed', 'Complete', 'FailureTarget']
     .filter((condition) => before.isTrue(condition) && !now.isTrue(condition))
@@ -221,7 +224,9 @@ function validateMove(now: State, before: State): FieldFault[] {
   return [...faults, ...validateTimes(now, before)]
 }
 
-/** If an indexed Job is scaled down, the results of its last indexes are dropped. */
+/**
+ * Whether the Job can be scaled. If it is scaled down, the results of its last indexes are dropped.
+ */
 const isElastic = ({ spec }: State): boolean =>
   spec['completionMode'] === 'Indexed' && spec['completions'] === spec['parallelism']
 

@@ -74,7 +74,7 @@ export const jobRules: KindRules = {
   status: { validateUpdate: validateJobStatus },
 }
 
-/** These defaults apply to Jobs, but not to the job template of a CronJob. */
+/** Sets the defaults that apply to Jobs but not to the job template of a CronJob. */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   const given = fieldsOf(object['spec'])
   const { parallelism, completions, backoffLimitPerIndex, podFailurePolicy } = given
@@ -119,8 +119,8 @@ function withStatuses(policy: Json): Json {
 }
 
 /**
- * A Job without labels gets those of its template: the same object, so that generated labels are
- * added to both.
+ * Gives a Job without labels those of its template. Both share one object, so that generated labels
+ * are added to both.
  */
 function withLabels(object: KubeObject): KubeObject {
   const { labels } = templateMetadata(object)
@@ -136,7 +136,9 @@ const isLabels = (value: Json | undefined): value is Labels =>
 const templateMetadata = (object: KubeObject): Fields =>
   fieldsOf(fieldsOf(fieldsOf(object['spec'])['template'])['metadata'])
 
-/** The generated selector matches the Job's uid, which no other Job's Pods have. */
+/**
+ * Generates the selector, which matches the Job's uid, so that it matches no Pods of other Jobs.
+ */
 function withSelector(object: KubeObject): KubeObject {
   const given = fieldsOf(object['spec'])
   if (given['manualSelector'] === true) return object
@@ -172,7 +174,7 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   ]
 }
 
-/** The generated labels and selector must be unchanged. */
+/** Validates that the generated labels and selector are unchanged. */
 function validateGenerated(object: KubeObject): FieldFault[] {
   const { manualSelector, selector: given } = fieldsOf(object['spec'])
   if (manualSelector === true || given === undefined) return []
@@ -198,7 +200,10 @@ function validateGenerated(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** The Pods of an indexed Job have its index in their names, which become host names. */
+/**
+ * Validates host names. The Pods of an indexed Job have its index in their names, which become host
+ * names.
+ */
 function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject): FieldFault[] {
   const { completionMode, completions } = fieldsOf(given)
   if (completionMode !== 'Indexed' || numberOf(completions) <= 0) return []
@@ -216,7 +221,10 @@ function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject)
 const quoted = (value: Json): string => quote(textOf(value))
 const number = (value: Json): string => `${numberOf(value)}`
 
-/** By default the Pods of a deleted Job are orphaned, which surprises many. */
+/**
+ * Warns about a delete without a propagation policy. It orphans the Pods of the Job, which
+ * surprises many users.
+ */
 function deletionWarning({ orphanDependents, propagation }: DeletionOptions): string | undefined {
   if (orphanDependents !== undefined || propagation !== undefined) return undefined
   return 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
@@ -251,7 +259,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   ]
 }
 
-/** An indexed Job can be scaled as a whole. */
+/** Validates completions. An indexed Job can only be scaled together with its parallelism. */
 function validateElastic({ completions, parallelism }: Fields, before: Fields): FieldFault[] {
   if (
     completions === undefined ||
@@ -263,7 +271,7 @@ function validateElastic({ completions, parallelism }: Fields, before: Fields): 
   return [invalidValue('spec.completions', numberOf(completions), why)]
 }
 
-/** The scheduling directives of a suspended Job may be changed until it has started. */
+/** Scheduling directives, which may change in a suspended Job until it has started. */
 const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
 function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {

@@ -1,6 +1,6 @@
 /**
- * The kinds of this group that have rules of their own, by the kind as errors name it (and version,
- * where it matters).
+ * Rules of the kinds in this group. The key is the kind as errors show it, followed by a version if
+ * the rules depend on it.
  */
 import type { KindRules } from '../../kind-rules.ts'
 import { cronJobRules } from './cron-job.ts'

@@ -1,13 +1,15 @@
 /**
- * Valid time zones. JavaScript knows them, but is case-insensitive, resolves aliases to other
- * names, and has some names that are not in the IANA's list.
+ * Validates time zones. JavaScript knows them, but is case-insensitive, resolves aliases to other
+ * names, and has some names that are not in the IANA list.
  */
 
-/** The names of three letters that are in the IANA's list. */
+/** Names of three letters in the IANA list. */
 const shortNames: ReadonlySet<string> = new Set(
   'CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '),
 )
-/** Words in names that begin with a small letter: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
+/**
+ * Words in names that begin with a lowercase letter: Dar_es_Salaam, Port-au-Prince, Isle_of_Man.
+ */
 const smallWords: ReadonlySet<string> = new Set(['es', 'au', 'of'])
 const ZONE_CHARACTERS_MAX = 64
 

@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequest. Its spec records what was requested and by whom, and is immutable.
- * /approval sets its decision, which is final; /status sets the certificate.
+ * CertificateSigningRequest. Its spec records the request and the user that made it, and is
+ * immutable. /approval sets its decision, which is final; /status sets the certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -107,7 +107,10 @@ export const certificateSigningRequestRules: KindRules = {
   },
 }
 
-/** Absent parts are undefined, so that they overwrite what the client sent. */
+/**
+ * Returns the fields that identify the user. Absent parts are undefined, so that they overwrite
+ * what the client sent.
+ */
 function askedBy({ name, uid, groups, extra }: User): Fields {
   return { username: name, uid: uid === '' ? undefined : uid, groups, extra }
 }
@@ -130,14 +133,19 @@ function validate(object: KubeObject): FieldFault[] {
   return [...validateRequest(fieldsOf(object['spec'])['request']), ...validateRest(object, false)]
 }
 
-/** One that can no longer be read gets its condition Failed all the same. */
+/**
+ * Whether the request is unchanged. /status does not validate it again, so that even a request that
+ * can no longer be parsed can get the condition Failed.
+ */
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
   fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']
 
 const isLegacy = ({ spec }: KubeObject): boolean =>
   textOf(fieldsOf(spec)['signerName']) === legacySigner
 
-/** All but the request itself. A request that had the legacy signer may keep it. */
+/**
+ * Validates everything except the request itself. An object that had the legacy signer may keep it.
+ */
 function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   const { expirationSeconds, signerName } = fieldsOf(object['spec'])
   const { certificate } = fieldsOf(object['status'])
@@ -155,12 +163,12 @@ function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   ]
 }
 
-/** Enough to see what it is. */
+/** Number of characters that are shown of a request that is too long, enough to recognize it. */
 const SHOWN_CHARACTERS_MAX = 1024
 
 function validateRequest(request: Fields[string]): FieldFault[] {
   const base64 = typeof request === 'string' ? request : undefined
-  // One that is too long is not shown as a whole: each byte takes six characters.
+  // A request that is too long is not shown as a whole, because each byte takes six characters.
   const shown =
     (base64?.length ?? 0) > REQUEST_CHARACTERS_MAX ? base64?.slice(0, SHOWN_CHARACTERS_MAX) : base64
   const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(shown), why)]
@@ -185,7 +193,7 @@ function validateUsages(given: readonly string[]): FieldFault[] {
   })
 }
 
-/** The legacy signer name is refused. */
+/** Validates the signer. The legacy signer name is refused. */
 function validateNewSigner(signer: string): FieldFault[] {
   const path = 'spec.signerName'
   if (signer !== legacySigner) return validateSigner(signer, path)
@@ -211,7 +219,7 @@ function isCertificate(der: Buffer): boolean {
   try {
     return new X509Certificate(der).subject !== null
   } catch {
-    // OpenSSL's reason is not reported.
+    // The reason from OpenSSL is not reported.
     return false
   }
 }
@@ -219,7 +227,7 @@ function isCertificate(der: Buffer): boolean {
 const has = (conditions: readonly Fields[], type: string): boolean =>
   conditions.some((condition) => condition['type'] === type)
 
-/** A decision and an issued certificate are immutable. */
+/** Refuses changes of a decision and of an issued certificate, which are immutable. */
 function validateChange(
   object: KubeObject,
   current: KubeObject,

@@ -1,4 +1,7 @@
-/** ClusterTrustBundle: CA certificates, of one signer or of none (gate ClusterTrustBundle). */
+/**
+ * ClusterTrustBundle: CA certificates, for one signer or without a signer (gate
+ * ClusterTrustBundle).
+ */
 import { X509Certificate } from 'node:crypto'
 import { FAULTS_MAX, type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
@@ -9,19 +12,19 @@ import { decodePem, type PemBlock } from '../../../lib/x509/pem.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
 
-/** As upstream. */
+/** Maximum size of a bundle, as in kube-apiserver. */
 const TRUST_BUNDLE_BYTES_MAX = 1024 * 1024
 
 export const clusterTrustBundleRules: KindRules = {
   strategy: { gate: 'ClusterTrustBundle', names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
   validate: () => [],
-  // A bundle may have thousands of certificates to parse.
+  // Slices are needed because a bundle may have thousands of certificates to parse.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validate(object, current, slice), tools),
 }
 
-/** A bundle that did not change is not parsed again, so that it stays valid. */
+/** Validates a bundle. An unchanged bundle is not parsed again, so that it stays valid. */
 function* validate(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -57,7 +60,10 @@ function validateNames(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** A bundle with a signer has its name as prefix: `example.com:signer:name`. */
+/**
+ * Checks a name. The name of a bundle with a signer has the signer as its prefix:
+ * `example.com:signer:name`.
+ */
 function checkName(name: string, signer: string): readonly string[] {
   if (signer === '') {
     if (name.includes(':'))
@@ -95,12 +101,12 @@ function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined 
   try {
     return new X509Certificate(bytes).ca ? undefined : 'does not have the CA bit set'
   } catch {
-    // OpenSSL's reason is not reported.
+    // The reason from OpenSSL is not reported.
     return 'does not parse as X.509'
   }
 }
 
-/** The indexes of certificates that occur more than once. */
+/** Returns the indexes of certificates that occur more than once. */
 function doubled(blocks: readonly PemBlock[]): readonly (readonly number[])[] {
   const places = new Map<string, number[]>()
   for (const [at, { bytes }] of blocks.entries()) {

@@ -1,6 +1,4 @@
-/**
- * The conditions of CertificateSigningRequests, two of which are decisions: Approved and Denied.
- */
+/** Conditions of CertificateSigningRequests. Two of them are decisions: Approved and Denied. */
 import {
   duplicate,
   faultsOfEach,
@@ -49,7 +47,7 @@ function validateStatus(type: string, status: string, path: string): FieldFault[
   return supported.includes(status) ? [] : [notSupported(path, status, supported)]
 }
 
-/** Sets absent times: an unchanged condition keeps its lastTransitionTime. */
+/** Sets absent times. An unchanged condition keeps its lastTransitionTime. */
 export function withTimes(
   conditions: readonly Fields[],
   before: readonly Fields[],
@@ -69,7 +67,7 @@ export function withTimes(
 
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
-/** Existing decisions are kept unchanged. */
+/** Replaces decisions by the stored ones, so that they do not change. */
 export function withDecisions(
   conditions: readonly Fields[],
   before: readonly Fields[],

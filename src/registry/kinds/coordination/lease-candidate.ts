@@ -5,7 +5,7 @@ import { compareSemver, parseSemver, type Semver } from '../../../api/semver.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { OLDEST_EMULATION_VERSION, validateStrategy } from './strategy.ts'
 
-/** A candidate of a leader election, with its versions. */
+/** LeaseCandidate: a candidate in a leader election, with its versions. */
 export const leaseCandidateRules: KindRules = {
   strategy: { needsResourceVersion: true, createsOnUpdate: true },
   checkName: checkConfigKey,
@@ -47,7 +47,7 @@ function validateChoice(given: Json | undefined, emulation: Semver): FieldFault[
 
 const zero: Semver = { numbers: [0n, 0n, 0n], pre: [] }
 
-/** A version that cannot be parsed counts as zero. */
+/** Parses a version. An invalid version counts as zero. */
 function readVersion(text: string, path: string, faults: FieldFault[]): Semver {
   const version = parseSemver(text)
   if (!('fault' in version)) return version

@@ -1,11 +1,11 @@
-/** The gated part of a PersistentVolumeClaim that is more than one field. */
+/** A gated part of PersistentVolumeClaims for which it is not enough to drop a gated field. */
 import { type Fields, fieldsOf, type Json, omit, textOf } from '../../../api/object.ts'
 import type { GatedPart } from './pod/gated.ts'
 
 const sourceOf = ({ spec }: Fields): Json | undefined => fieldsOf(spec)['dataSourceRef']
 const isForeign = (claim: Fields): boolean => textOf(fieldsOf(sourceOf(claim))['namespace']) !== ''
 
-/** A data source in another namespace is dropped, unless the stored claim already has a source. */
+/** Drops a data source in another namespace, unless the stored claim already has a source. */
 export const foreignSources: GatedPart = {
   gate: 'CrossNamespaceVolumeDataSource',
   isUsed: isForeign,

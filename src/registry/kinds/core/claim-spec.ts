@@ -1,4 +1,4 @@
-/** The spec of a PersistentVolumeClaim, also in claim templates. */
+/** Rules for the spec of a PersistentVolumeClaim, also in claim templates. */
 import {
   type FieldFault,
   forbiddenField,
@@ -26,7 +26,10 @@ const known: readonly string[] = [
 ]
 const accessMode: Rule = oneOf(...known)
 
-/** Also for PersistentVolumes. `missing`: the message if there is none. */
+/**
+ * Returns the rule for the access modes of claims and PersistentVolumes. `missing` is the message
+ * if there are none.
+ */
 export function accessModes(missing: string): Rule {
   return (value, path, check) => {
     const modes = textsOf(value)
@@ -44,10 +47,13 @@ export function accessModes(missing: string): Rule {
   }
 }
 
-/** The gate for volumes whose attributes can be modified. */
+/** Gate for volumes whose attributes can be modified. */
 export const attributesClassGate = 'VolumeAttributesClass'
 
-/** For an update: a claim that already has a class is still validated for it if the gate is off. */
+/**
+ * Returns the gates for an update. A claim that already has a class is validated for it even if the
+ * gate is off.
+ */
 export const attributesGates = (gates: Gates, before: Fields): Gates => ({
   isOn: (name) =>
     gates.isOn(name) ||
@@ -89,7 +95,7 @@ export const claimSpec: Rule = (value, path, check) => {
   dataSource(spec['dataSourceRef'], `${path}.dataSourceRef`, check)
   const isAbroad = textOf(fieldsOf(spec['dataSourceRef'])['namespace']) !== ''
   if (isAbroad ? spec['dataSource'] !== undefined : isDataTwice(spec)) {
-    // As upstream, the path is printed instead of the value.
+    // As in kube-apiserver, the path is printed instead of the value.
     const shown = goStruct('field.Path', {
       name: '"dataSource"',
       index: '""',
@@ -121,7 +127,7 @@ export function claimSpecWarnings(spec: Fields, path: string): string[] {
 const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean =>
   one !== undefined && other !== undefined && !isSame(one, other)
 
-/** The source of the volume's initial content. */
+/** Rule for the source of the volume's initial content. */
 const dataSource: Rule = ifPresent((value, path, check) => {
   const { apiGroup, kind, name, namespace } = fieldsOf(value)
   const group = textOf(apiGroup)

@@ -6,7 +6,7 @@ import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** The limit for all values of one ConfigMap together. */
+/** Maximum size of all values of a ConfigMap together. */
 const VALUES_BYTES_MAX = 1024 * 1024
 
 export const configMapRules: KindRules = {

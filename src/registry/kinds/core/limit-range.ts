@@ -59,12 +59,12 @@ const claimLimits: Rule = (value, path, { faults }) => {
 }
 
 type Order = {
-  /** The amount that must not be greater than `high`. */
+  /** List with the amount that must not be greater than `high`, and its name in the message. */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]
-  /** The list whose path the fault has. */
+  /** List whose path the fault has. */
   readonly at: string
-  /** The list whose amount the fault shows, if it is another one. */
+  /** List whose amount the fault shows, if it is not that of `at`. */
   readonly shown?: string
 }
 
@@ -121,7 +121,8 @@ const ratio =
   }
 
 /**
- * For a resource that cannot be overcommitted, the default request must equal the default limit.
+ * Requires that the default request equals the default limit if the resource cannot be
+ * overcommitted.
  */
 const equalDefaults =
   (name: string, amountIn: (list: string) => string): Rule =>
@@ -153,7 +154,7 @@ const spec: Rule = (value, path, check) => {
 
 export const limitRangeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'rules'], createsOnUpdate: true },
-  // A LimitRange needs no name, since nothing refers to one.
+  // A LimitRange does not need a name, because nothing refers to it.
   prepareCreate: (object, { newId }) =>
     (object.metadata.name ?? '') === ''
       ? { ...object, metadata: { ...object.metadata, name: newId() } }
@@ -161,7 +162,10 @@ export const limitRangeRules: KindRules = {
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
 }
 
-/** Defaults are derived from the bounds: limits from `max`, requests from limits and `min`. */
+/**
+ * Sets defaults that are derived from the bounds: limits from `max`, requests from limits and
+ * `min`.
+ */
 export function withLimitDefaults(item: Fields): Fields {
   if (item['type'] !== 'Container') return item
   const limits: Fields = { ...fieldsOf(item['max']), ...fieldsOf(item['default']) }

@@ -10,9 +10,9 @@ import {
 } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
-/** The namespace controller's finalizer: a namespace stays until its content is deleted. */
+/** Finalizer of the namespace controller. A namespace stays until its content is deleted. */
 const kubernetesFinalizer = 'kubernetes'
-/** Lets a namespaceSelector select a namespace by name. */
+/** Label by which a namespaceSelector can select a namespace by name. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
 export const namespaceRules: KindRules = {
@@ -24,8 +24,8 @@ export const namespaceRules: KindRules = {
   prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   validateUpdate: () => [],
-  // A delete always marks the namespace first; the namespace controller empties it and removes the
-  // finalizers of its spec.
+  // A delete always marks the namespace first. The namespace controller empties it, and then
+  // removes the finalizers of its spec.
   ownDeletion: { mark, isHeld: (object) => finalizersOf(object).length > 0 },
   subresourceRules: {
     status: {
@@ -70,7 +70,7 @@ function validateFinalizers(object: KubeObject, pathOf: (at: number) => string):
   )
 }
 
-/** The phase follows from the deletionTimestamp and cannot be set otherwise. */
+/** Validates the phase, which follows from the deletionTimestamp and cannot have another value. */
 function validatePhase(object: KubeObject): FieldFault[] {
   const { phase = '' } = fieldsOf(object['status'])
   const isMarked = object.metadata.deletionTimestamp !== undefined
@@ -95,6 +95,6 @@ function finalizersOf(object: KubeObject): string[] {
     : []
 }
 
-/** The default phase is Active. */
+/** Sets the default phase, which is Active. */
 export const withPhase = (status: Fields): Fields =>
   textOf(status['phase']) === '' ? { ...status, phase: 'Active' } : status

@@ -35,7 +35,7 @@ import { basicAmount, classWarning, storageClassAnnotation } from './persistent-
 
 export const persistentVolumeClaimRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules', 'metadata'], returnsDeleted: true },
-  // The phase of a new claim is a default: it is not stored before the first update.
+  // The phase of a new claim is a default. It is not stored before the first update.
   isDefaultedAgain: true,
   prepareCreate: (object) => prepared(object),
   prepareUpdate: (object, current) => prepared(object, current),
@@ -46,7 +46,7 @@ export const persistentVolumeClaimRules: KindRules = {
     const faults = hasSourceGroup(was)
       ? found.filter(({ path }) => !sourceGroups.includes(path))
       : found
-    // As upstream, an update is validated twice.
+    // As in kube-apiserver, an update is validated twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
   warnings,
@@ -55,15 +55,16 @@ export const persistentVolumeClaimRules: KindRules = {
 }
 
 /**
- * A claim that was stored with a group, which upstream did not always validate, may have any group.
+ * Whether a source was stored with a group, which kube-apiserver did not always validate. Such a
+ * claim may have any group.
  */
 const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
   [dataSource, dataSourceRef].some((source) => typeof fieldsOf(source)['apiGroup'] === 'string')
 const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
 /**
- * A dataSource of an unsupported kind is dropped, unless the stored claim has a source: then it is
- * left to validation.
+ * Drops a dataSource of an unsupported kind, unless the stored claim has a source. Validation then
+ * decides on it.
  */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
@@ -79,7 +80,7 @@ function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   })
 }
 
-/** dataSource and dataSourceRef mirror each other. */
+/** Makes dataSource and dataSourceRef mirror each other. */
 function withBothSources(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { dataSource, dataSourceRef } = spec
@@ -91,7 +92,7 @@ function withBothSources(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, dataSource: omit(fieldsOf(dataSourceRef), 'namespace') } }
 }
 
-/** The older field supports claims and snapshots only. */
+/** Whether dataSource supports this source. The older field supports only claims and snapshots. */
 function isOldSource(source: Json | undefined): boolean {
   const { apiGroup, kind } = fieldsOf(source)
   const group = textOf(apiGroup)
@@ -135,7 +136,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   return [...faults, ...validateClassAnnotation(object, current)]
 }
 
-/** The stored spec, with those changes of the new one that are allowed. */
+/** Returns the stored spec with those changes of the new one that are allowed. */
 function allowedSpec(object: KubeObject, current: KubeObject): Fields {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
@@ -183,8 +184,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
       basicAmount(amount, `status.capacity[${name}]`),
     ),
     ...faultsOfEach(entriesOf(allocatedResourceStatuses), ([name, state]) => {
-      // As upstream, the path is not the field's name, and for an invalid state the name of the
-      // resource is shown.
+      // As in kube-apiserver, the path is not the field's name, and an invalid state is reported
+      // with the name of the resource.
       const path = 'status.allocatedResourceStatus'
       if (!isClaimed(name)) return [notSupported(path, name, ['storage'])]
       return resizeStates.includes(state) ? [] : [notSupportedShown(path, name, resizeStates)]

@@ -70,7 +70,7 @@ const capacity: Rule = (value, path, check) => {
   })
 }
 
-/** The amount is printed as an integer. */
+/** Validates an amount. The fault prints it as an integer. */
 export function basicAmount(amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
   return nanos >= 0n
@@ -85,7 +85,10 @@ const nodeAffinity: Rule = ifPresent((value, path, check) => {
   else nodeSelector(nodes, `${path}.required`, check)
 })
 
-/** A volume that is recycled must not be the root directory of the host. */
+/**
+ * Rule for the reclaim policy. A volume that is recycled must not be the root directory of the
+ * host.
+ */
 const recycledRoot: Rule = (value, path, { faults }) => {
   const { hostPath, persistentVolumeReclaimPolicy } = fieldsOf(value)
   const isRoot = /^\/[/.]*$/.test(textOf(fieldsOf(hostPath)['path']))
@@ -94,7 +97,7 @@ const recycledRoot: Rule = (value, path, { faults }) => {
   faults.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, why))
 }
 
-/** Only CSI drivers can modify attributes. */
+/** Rule for volumeAttributesClassName. Only CSI drivers can modify attributes. */
 const attributesClass: Rule = (value, path, check) => {
   const { volumeAttributesClassName: name, csi } = fieldsOf(value)
   if (name === undefined || !check.gates.isOn(attributesClassGate)) return
@@ -125,7 +128,7 @@ const notInline: Rule = (_, path, { faults }) => {
   faults.push(forbiddenField(path, `may not be specified ${inlineOnly}`))
 }
 
-/** For a PersistentVolumeSpec inside of a VolumeAttachment. */
+/** Rule for a PersistentVolumeSpec inside a VolumeAttachment. */
 export const inlineVolume: Rule = all(
   fields({
     claimRef: ifPresent(notInline),
@@ -165,7 +168,7 @@ export const persistentVolumeRules: KindRules = {
     const own = attributesGates(gates, before)
     return [
       ...validate(object, own),
-      // As upstream, an update validates the spec twice.
+      // As in kube-apiserver, an update validates the spec twice.
       ...faultsOf(spec, now, 'spec', own),
       ...validateChange(now, before),
       ...validateAttributesChange(now, before, gates),
@@ -271,7 +274,7 @@ function withExpandSecret(source: Fields, now: Fields): Fields {
   return { ...source, csi: { ...fieldsOf(csi), controllerExpandSecretRef: secret } }
 }
 
-/** With deprecated label keys replaced by their successors. */
+/** Returns the affinity with deprecated label keys replaced by their successors. */
 function withNewerLabels(affinity: Json): Json {
   const { required: nodes } = fieldsOf(affinity)
   const terms = itemsOf(fieldsOf(nodes)['nodeSelectorTerms']).map((term) => ({
@@ -284,7 +287,7 @@ function withNewerLabels(affinity: Json): Json {
   return { ...fieldsOf(affinity), required: { ...fieldsOf(nodes), nodeSelectorTerms: terms } }
 }
 
-/** Sources whose drivers are deprecated or removed. */
+/** Warnings about sources whose drivers are deprecated or removed. */
 const oldSources: readonly (readonly [string, string])[] = [
   ['cephfs', 'spec.cephfs: deprecated in v1.28, non-functional in v1.31+'],
   [

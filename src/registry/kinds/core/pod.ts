@@ -1,4 +1,4 @@
-/** Pods: combines the rules of the parts, which are in the directory pod/. */
+/** Pods. This file combines the rules of their parts, which are in the directory pod/. */
 import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { fieldsOf, isNumber, itemsOf, type KubeObject } from '../../../api/object.ts'
@@ -52,7 +52,9 @@ export const podRules: KindRules = {
   },
 }
 
-/** A pod that is not bound to a node, or has ended, has no grace period. */
+/**
+ * Returns the grace period of a Pod. It is zero if the Pod is not bound to a node, or has ended.
+ */
 function graceOf(pod: KubeObject, wanted: Seconds | undefined): Seconds {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
   const { phase } = fieldsOf(pod['status'])

@@ -15,7 +15,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { without } from '../../object-parts.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** The limit for all values of one Secret together. */
+/** Maximum size of all values of a Secret together. */
 const VALUES_BYTES_MAX = 1024 * 1024
 
 const accountAnnotation = 'kubernetes.io/service-account.name'
@@ -33,7 +33,7 @@ export const secretRules: KindRules = {
   warnings: (object) => keyPairWarnings(object),
 }
 
-/** stringData is write-only: its values are merged into data. */
+/** Merges stringData into data. stringData is write-only. */
 function withStringData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object
   const texts = fieldsOf(stringData)
@@ -68,7 +68,7 @@ function validate(object: KubeObject): FieldFault[] {
 
 const newFound = (): { readonly faults: FieldFault[]; bytes: number } => ({ faults: [], bytes: 0 })
 
-/** The required content of each well-known type. */
+/** Validates the required content of each well-known type. */
 function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFault[] {
   const has = (key: string): boolean => Object.hasOwn(data, key)
   const need = (key: string): FieldFault[] => (has(key) ? [] : [required(`data[${key}]`)])
@@ -101,8 +101,7 @@ function validateJson(data: Fields, key: string): FieldFault[] {
 }
 
 /**
- * Warns about a certificate and key of a TLS secret that do not match, with the texts of Go's
- * crypto/tls.
+ * Warns if the certificate and key of a TLS Secret do not match, with the texts of Go's crypto/tls.
  */
 function keyPairWarnings(object: KubeObject): string[] {
   if (object['type'] !== 'kubernetes.io/tls') return []
@@ -115,12 +114,14 @@ function keyPairWarnings(object: KubeObject): string[] {
   return isPair(certificate, key) ? [] : ['tls: private key does not match public key']
 }
 
-/** If one cannot be parsed, no mismatch is assumed. */
+/**
+ * Whether a certificate and a key match. If one of them cannot be parsed, no mismatch is assumed.
+ */
 function isPair(certificatePem: string, keyPem: string): boolean {
   try {
     return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   } catch {
-    // It only decides about a warning.
+    // The result only affects a warning.
     return true
   }
 }

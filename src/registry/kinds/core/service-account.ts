@@ -18,7 +18,7 @@ export const serviceAccountRules: KindRules = {
   },
 }
 
-/** References to secrets are reduced to the name. */
+/** Reduces references to Secrets to their names. */
 function withPlainSecrets(object: KubeObject): KubeObject {
   const { secrets } = object
   if (!Array.isArray(secrets)) return object

@@ -1,5 +1,5 @@
 /**
- * The rules for the cluster IPs and IP families of a Service. Validated before addresses are
+ * Rules for the cluster IPs and IP families of a Service. They are validated before addresses are
  * allocated, and again afterwards.
  */
 import {
@@ -21,9 +21,11 @@ import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
 
 const families = ['IPv4', 'IPv6'] as const
 const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const
-/** One for each IP family. */
+/** Maximum number of cluster IPs: one for each IP family. */
 const IPS_MAX = 2
-/** Further addresses are not checked one by one: the list is refused because of its length. */
+/**
+ * Number of addresses that are checked one by one. A longer list is refused because of its length.
+ */
 const CHECKED_IPS_MAX = 1_000
 
 export function validateAddresses(spec: Fields): FieldFault[] {
@@ -36,7 +38,7 @@ export function validateAddresses(spec: Fields): FieldFault[] {
   return [...faults, ...validateDual(ips), ...(isHeadless(spec) ? [] : validateMatch(spec, ips))]
 }
 
-/** clusterIP must be the first of clusterIPs. */
+/** Requires that clusterIP is the first of clusterIPs. */
 function validatePair(spec: Fields, ips: readonly string[]): FieldFault[] {
   const ip = textOf(spec['clusterIP'])
   const path = 'spec.clusterIPs'

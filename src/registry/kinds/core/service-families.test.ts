@@ -14,7 +14,7 @@ function settled(spec: Fields, cluster: readonly IpFamily[], before?: Fields): u
   return [ipFamilies, ipFamilyPolicy]
 }
 
-test('families of a new service', () => {
+test('the families of a new Service follow from its fields and those of the cluster', () => {
   const free = { clusterIP: 'None', clusterIPs: ['None'] }
   const prefer = { ipFamilyPolicy: 'PreferDualStack' }
   assert.deepEqual(settled({}, single), [['IPv4'], 'SingleStack'])
@@ -34,7 +34,7 @@ test('families of a new service', () => {
   ])
 })
 
-test('what the cluster has not got is refused alone', () => {
+test('families that the cluster lacks are refused without further faults', () => {
   assert.deepEqual(settled({ ipFamilyPolicy: 'RequireDualStack' }, single), [
     'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
   ])
@@ -43,7 +43,7 @@ test('what the cluster has not got is refused alone', () => {
   ])
 })
 
-test('a service loses its second family when it asks for a single one', () => {
+test('a Service that changes to SingleStack loses its second family', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1', 'fd00::1'],
@@ -56,7 +56,7 @@ test('a service loses its second family when it asks for a single one', () => {
   ])
 })
 
-test('an update that leaves out families keeps them; who loses one says so', () => {
+test('an update without families keeps them, and removing one requires SingleStack', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1', 'fd00::1'],
@@ -70,7 +70,7 @@ test('an update that leaves out families keeps them; who loses one says so', () 
   ])
 })
 
-test('one that prefers two families does not change with the cluster', () => {
+test('a Service with PreferDualStack does not change when the cluster becomes dual-stack', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1'],

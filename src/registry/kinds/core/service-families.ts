@@ -1,7 +1,7 @@
 /**
- * Determines the IP families of a Service: from the client's fields, its addresses and the families
- * of the cluster. If they cannot be satisfied, only these faults are reported: the other rules of
- * Services are applied after addresses have been allocated.
+ * Determines the IP families of a Service from the client's fields, its addresses, and the families
+ * of the cluster. If they cannot be satisfied, only these faults are reported, because the other
+ * rules of Services apply after addresses have been allocated.
  */
 import {
   faultsOfEach,
@@ -18,7 +18,10 @@ import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 
 type FamiliesResult = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
 
-/** `cluster`: the IP families of the cluster, the primary one first. */
+/**
+ * Determines the families. `cluster` contains the IP families of the cluster, the primary one
+ * first.
+ */
 export function settleFamilies(
   given: Fields,
   before: Fields | undefined,
@@ -38,8 +41,8 @@ export function settleFamilies(
   if (refused.length > 0) return { faults: refused }
   const [primary = 'IPv4'] = cluster
   if (families.length === 0) families.push(primary)
-  // A headless Service without a selector may be dual-stack in any cluster: whoever writes its
-  // endpoints knows their families.
+  // A headless Service without a selector may be dual-stack in any cluster, because the client that
+  // writes its endpoints knows their families.
   const mayBeDual = isFree || cluster.length > 1
   if (policy !== 'SingleStack' && mayBeDual && families.length === 1)
     families.push(otherFamily(families[0]))
@@ -48,7 +51,10 @@ export function settleFamilies(
 
 const otherFamily = (family: string | undefined): IpFamily => (family === 'IPv4' ? 'IPv6' : 'IPv4')
 
-/** An existing Service with PreferDualStack does not change when the cluster becomes dual-stack. */
+/**
+ * Whether the families stay as they are. An existing Service with PreferDualStack does not change
+ * when the cluster becomes dual-stack.
+ */
 function isUntouched(spec: Fields, before: Fields | undefined): boolean {
   if (before === undefined || typeOf(before) === 'ExternalName') return false
   if (
@@ -62,7 +68,10 @@ function isUntouched(spec: Fields, before: Fields | undefined): boolean {
   )
 }
 
-/** A client that requests SingleStack need not also remove the second address and family. */
+/**
+ * Removes the second address and family if the client requests SingleStack without removing them
+ * itself.
+ */
 function trimmed(spec: Fields, before: Fields | undefined): Fields {
   if (before === undefined || spec['ipFamilyPolicy'] !== 'SingleStack') return spec
   const trim = (field: string): Fields => {
@@ -75,8 +84,8 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
 }
 
 /**
- * A policy that is absent from an update is kept. The families then follow from the addresses,
- * which are kept as well.
+ * Keeps the policy if an update omits it. The families then follow from the addresses, which are
+ * also kept.
  */
 function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   if (before === undefined || typeOf(before) === 'ExternalName') return spec
@@ -84,7 +93,7 @@ function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   return ipFamilyPolicy === null ? { ...spec, ipFamilyPolicy: before['ipFamilyPolicy'] } : spec
 }
 
-/** A second family or address can be released only by a change of the policy. */
+/** Refuses the loss of a second family or address, which requires a change of the policy. */
 function refuseLoss(spec: Fields, before: Fields | undefined): FieldFault[] {
   const policy = textOf(spec['ipFamilyPolicy'])
   if (before === undefined || policy === 'SingleStack') return []

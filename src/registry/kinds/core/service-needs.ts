@@ -1,4 +1,4 @@
-/** What a Service of each type has: all rules about Services use these predicates. */
+/** Predicates for what a Service of each type has. All rules about Services use them. */
 import {
   type Fields,
   fieldsOf,
@@ -15,25 +15,31 @@ export const specOf = (service: KubeObject): Fields => fieldsOf(service['spec'])
 
 export const typeOf = (spec: Fields): string => textOf(spec['type'])
 
-/** A headless Service has no cluster IP, only DNS records. */
+/** Whether the Service is headless. It then has no cluster IP, only DNS records. */
 export const isHeadless = (spec: Fields): boolean => textsOf(spec['clusterIPs'])[0] === NO_ADDRESS
 
 export const isSelectorless = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['selector'])).length === 0
 
-/** True also for an unknown type, so that validation reports the type alone. */
+/**
+ * Whether the Service needs a cluster IP. This is true for an unknown type, so that validation
+ * reports only the type.
+ */
 export const needsClusterIp = (spec: Fields): boolean => typeOf(spec) !== 'ExternalName'
 
-/** The server allocates those that are not set. */
+/** Whether the Service needs node ports. The server allocates those that are not set. */
 export const needsNodePorts = (spec: Fields): boolean =>
   typeOf(spec) === 'NodePort' ||
   (typeOf(spec) === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false)
 
-/** Whether node ports may be set, allocated by the server or not. */
+/** Whether node ports may be set, whether or not the server allocates them. */
 export const mayHaveNodePorts = (spec: Fields): boolean =>
   typeOf(spec) === 'NodePort' || typeOf(spec) === 'LoadBalancer'
 
-/** The health check port, at which nodes report whether they have a local endpoint. */
+/**
+ * Whether the Service needs a health check port, at which nodes report if they have a local
+ * endpoint.
+ */
 export const needsHealthPort = (spec: Fields): boolean =>
   typeOf(spec) === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
 
@@ -46,6 +52,6 @@ export const nodePortsOf = (spec: Fields): number[] =>
     .map(({ nodePort }) => numberOf(nodePort))
     .filter((port) => port !== 0)
 
-/** The cluster IPs that are allocated to the Service. */
+/** Returns the cluster IPs that are allocated to the Service. */
 export const ownIpsOf = (spec: Fields): readonly string[] =>
   needsClusterIp(spec) && !isHeadless(spec) ? textsOf(spec['clusterIPs']) : []

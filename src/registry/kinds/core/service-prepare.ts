@@ -1,6 +1,6 @@
 /**
- * What a write of a Service keeps, defaults and drops before validation. Clients that do not know
- * allocated fields must be able to write back what they once sent; and a change of type drops the
+ * Keeps, defaults and drops fields of a Service before validation. Clients that do not know
+ * allocated fields must be able to write back what they once sent. A change of type drops the
  * fields that the new type cannot have.
  */
 import {
@@ -27,14 +27,14 @@ import {
 
 export function prepareUpdate(object: KubeObject, current: KubeObject): KubeObject {
   const before = specOf(current)
-  // The list of addresses must be complete before it is compared with the stored one.
+  // The list of addresses must be complete before it is compared with the stored list.
   const spec = withoutMisplaced(pluralOf(withAllocated(specOf(object), before), before), before)
   const prepared = { ...object, spec }
   if (typeOf(spec) === 'LoadBalancer' || !isFields(object['status'])) return prepared
   return { ...prepared, status: { ...object['status'], loadBalancer: {} } }
 }
 
-/** Old clients set clusterIP only. */
+/** Completes clusterIPs for old clients, which set only clusterIP. */
 export function withPlural(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const ip = textOf(spec['clusterIP'])
@@ -42,7 +42,7 @@ export function withPlural(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, clusterIPs: [ip] } }
 }
 
-/** If the client kept, changed or removed clusterIP only, clusterIPs follows it. */
+/** Makes clusterIPs follow clusterIP if the client kept, changed or removed only clusterIP. */
 function pluralOf(spec: Fields, before: Fields): Fields {
   const ip = textOf(spec['clusterIP'])
   if (ip === textOf(before['clusterIP'])) {
@@ -54,7 +54,7 @@ function pluralOf(spec: Fields, before: Fields): Fields {
   return { ...spec, clusterIPs: ip === '' ? [] : [ip] }
 }
 
-/** Allocated fields that the client omitted are kept. */
+/** Keeps allocated fields that the client omitted. */
 function withAllocated(given: Fields, before: Fields): Fields {
   let spec = given
   if (needsClusterIp(before) && needsClusterIp(spec)) {
@@ -74,7 +74,8 @@ function withAllocated(given: Fields, before: Fields): Fields {
 }
 
 /**
- * A port without a node port gets the stored one of the same name, unless another port uses it now.
+ * Gives a port without a node port the stored one of the same name, unless another port uses it
+ * now.
  */
 function withNodePorts(spec: Fields, before: Fields): Fields {
   const byName = new Map(
@@ -90,8 +91,8 @@ function withNodePorts(spec: Fields, before: Fields): Fields {
 }
 
 /**
- * Fields that the new type cannot have are dropped if the client did not change them; if it did,
- * they are left to validation.
+ * Drops fields that the new type cannot have and that the client did not change. If the client did
+ * change them, validation decides.
  */
 function withoutMisplaced(spec: Fields, before: Fields): Fields {
   const dropped = new Set<string>()
@@ -109,7 +110,7 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
     dropUnchanged(['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
   }
   const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
-  // Ports may have been added or removed, as long as no node port is new.
+  // Ports may have been added or removed, provided that no node port is new.
   const known = new Set(nodePortsOf(before))
   const losesPorts =
     mayHaveNodePorts(before) &&

@@ -1,4 +1,7 @@
-/** The immutable fields of a Service: its primary cluster IP, and fields that others rely on. */
+/**
+ * Rules for updates of a Service. Its primary cluster IP is immutable, and so are fields on which
+ * other components rely.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -29,7 +32,10 @@ export function validateUpdate(
   ]
 }
 
-/** A second address may be added or removed; to remove it, the policy must also be SingleStack. */
+/**
+ * Validates changes of addresses. A second address may be added or removed. Removing it also
+ * requires the policy SingleStack.
+ */
 function validateAddressChange(spec: Fields, before: Fields): FieldFault[] {
   if (typeOf(spec) === 'ExternalName' || typeOf(before) === 'ExternalName') return []
   if (isHeadless(spec) && isHeadless(before)) return []

@@ -1,6 +1,6 @@
 /**
- * The defaults of Services. Their rules are in the files beside; addresses and ports are allocated
- * by src/request/allocators.
+ * Defaults of Services. The files beside this one contain their rules; src/request/allocators
+ * allocates addresses and ports.
  */
 import { parseIp } from '../../../api/ip.ts'
 import {
@@ -20,7 +20,7 @@ import { trafficPolicies, validate, validateStatus } from './service-validate.ts
 import { validateUpdate } from './service-validate-update.ts'
 import { warnings } from './service-warnings.ts'
 
-/** Three hours. */
+/** Default timeout of session affinity: three hours. */
 const AFFINITY_SECONDS = 10_800
 
 export const serviceRules: KindRules = {
@@ -44,7 +44,9 @@ export const serviceRules: KindRules = {
   completeStored: withFamilies,
 }
 
-/** Servers before dual-stack stored one address and no families. */
+/**
+ * Completes a stored Service. Servers from before dual-stack stored one address and no families.
+ */
 function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObject {
   const spec = specOf(object)
   if (!needsClusterIp(spec)) return withoutTrafficPolicy(object)
@@ -64,8 +66,8 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
 }
 
 /**
- * An ExternalName has no internalTrafficPolicy: a valid one is dropped. An invalid one is kept, for
- * validation to refuse.
+ * Drops a valid internalTrafficPolicy from an ExternalName Service, which cannot have one. An
+ * invalid one is kept, so that validation refuses it.
  */
 function withoutTrafficPolicy(object: KubeObject): KubeObject {
   const spec = specOf(object)
@@ -93,7 +95,7 @@ function withDefaults(given: Fields): Fields {
   }
 }
 
-/** Without affinity the configuration is dropped. */
+/** Returns the configuration of session affinity. Without affinity, it is dropped. */
 function affinityConfig(affinity: string, given: Fields[string]): Fields {
   if (affinity === 'None') return {}
   const isSet = (fieldsOf(fieldsOf(given)['clientIP'])['timeoutSeconds'] ?? null) !== null
@@ -103,7 +105,7 @@ function affinityConfig(affinity: string, given: Fields[string]): Fields {
   return isFields(given) ? { sessionAffinityConfig: given } : {}
 }
 
-/** The ipMode of a load balancer's address is VIP by default. */
+/** Sets the default ipMode of a load balancer's addresses, which is VIP. */
 function withIpModes(object: KubeObject): KubeObject {
   const status = fieldsOf(object['status'])
   const loadBalancer = fieldsOf(status['loadBalancer'])

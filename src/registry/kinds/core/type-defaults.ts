@@ -1,4 +1,6 @@
-/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
+/**
+ * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ */
 import { type Fields, fieldsOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 import { withLimitDefaults } from './limit-range.ts'
@@ -12,7 +14,7 @@ const container = {
   terminationMessagePolicy: 'File',
 }
 
-/** By package and name. `set` runs after the fixed values are set. */
+/** Defaults by package and type name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   [
     'core/v1 PodSpec',
@@ -58,14 +60,14 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 ServicePort', { fields: {}, set: withTargetPort }],
 ]
 
-/** The deprecated `serviceAccount` mirrors `serviceAccountName`, which takes precedence. */
+/** Makes the deprecated `serviceAccount` mirror `serviceAccountName`, which takes precedence. */
 function mirrorAccount(spec: Fields): Fields {
   const account = spec['serviceAccountName'] ?? spec['serviceAccount']
   if (account === undefined || spec['serviceAccount'] === spec['serviceAccountName']) return spec
   return { ...spec, serviceAccountName: account, serviceAccount: account }
 }
 
-/** A volume without a source is an emptyDir. */
+/** Makes a volume without a source an emptyDir. */
 function withVolumeSource(volume: Fields): Fields {
   const hasSource = Object.keys(volume).some((name) => name !== 'name')
   return hasSource ? volume : { ...volume, emptyDir: {} }
@@ -78,7 +80,10 @@ function withTargetPort(port: Fields): Fields {
     : port
 }
 
-/** Not a default of the spec's type, since a VolumeAttachment may contain a spec, too. */
+/**
+ * Sets defaults of the spec. They are not defaults of the spec's type, because a VolumeAttachment
+ * may also contain a spec.
+ */
 function withVolumeDefaults(volume: Fields): Fields {
   const spec = fieldsOf(volume['spec'])
   if (spec['persistentVolumeReclaimPolicy'] !== undefined && spec['volumeMode'] !== undefined)

@@ -1,12 +1,15 @@
 /**
- * The secrets that a PersistentVolume refers to and that a kubelet has to read to mount it. Those
- * for controllers alone are not among them.
+ * The Secrets to which a PersistentVolume refers and which a kubelet must read to mount it. Secrets
+ * that only controllers need are not included.
  */
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 
 export type SecretReference = { readonly namespace: string; readonly name: string }
 
-/** Older objects have references without a namespace: that of the claim is meant. */
+/**
+ * Sources whose references have no namespace in older objects. They then refer to the namespace of
+ * the claim.
+ */
 const inNamespaceOfClaim = ['cephfs', 'flexVolume', 'rbd', 'scaleIO', 'iscsi'] as const
 const withNamespace = ['cinder', 'storageos'] as const
 const forNodes = ['nodePublishSecretRef', 'nodeStageSecretRef', 'nodeExpandSecretRef'] as const

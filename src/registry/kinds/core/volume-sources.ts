@@ -1,5 +1,5 @@
 /**
- * The volume sources of a PersistentVolume. Most are those of Pods; references to Secrets have a
+ * Volume sources of a PersistentVolume. Most are those of Pods, but references to Secrets have a
  * namespace here.
  */
 import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
@@ -61,7 +61,7 @@ const own: { readonly [source: string]: VolumeSource } = {
   },
 }
 
-/** In the order in which upstream validates them. */
+/** Names of the sources, in the order in which kube-apiserver validates them. */
 export const sourceNames = [
   'hostPath',
   'gcePersistentDisk',
@@ -87,7 +87,10 @@ export const sourceNames = [
   'csi',
 ] as const
 
-/** Exactly one is allowed; but upstream accepts flexVolume beside another one before it. */
+/**
+ * Rule for the volume source. Exactly one is allowed, but kube-apiserver accepts a flexVolume after
+ * another source.
+ */
 export const volumeSource: Rule = (value, path, check) => {
   const spec = fieldsOf(value)
   const sources = sourceNames.filter((name) => spec[name] !== undefined)

@@ -59,8 +59,8 @@ export const endpointSliceRules: KindRules = {
 }
 
 /**
- * This version has fields for the topology; a deprecatedTopology of an older version is kept until
- * the endpoints change.
+ * Removes deprecatedTopology, because this version has fields for the topology. That of an older
+ * version is kept until the endpoints change.
  */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
@@ -94,7 +94,7 @@ function validateType({ addressType }: KubeObject): FieldFault[] {
     : [notSupported('addressType', type, addressTypes)]
 }
 
-/** Endpoints that did not change are not validated again. */
+/** Validates an update. Unchanged endpoints are not validated again. */
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const type = textOf(object['addressType'])
   const isSameType = type === textOf(current['addressType'])
@@ -151,7 +151,7 @@ function validateAddress(
       const faults = checked(item, address, type === 'IPv4' ? checkIp : checkCanonicalIp)
       if (faults.length > 0) return faults
       const isOther = parseIp(address)?.family !== type
-      // As upstream, the path has no index here.
+      // As in kube-apiserver, the path has no index here.
       const family = isOther ? [invalidValue(path, address, `must be an ${type} address`)] : []
       return [...family, ...validateTarget(item, address)]
     }

@@ -1,6 +1,6 @@
 /**
  * Events of the core group and of events.k8s.io are the same objects in two versions. They are
- * stored as core events, to which the rules apply; through events.k8s.io validation is stricter.
+ * stored as core events, to which the rules apply. Validation is stricter through events.k8s.io.
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goTime } from '../../../api/go-value.ts'
@@ -39,7 +39,7 @@ export const coreEventRules: KindRules = {
 }
 
 export const newEventRules: KindRules = {
-  // Upstream's internal version is in the core group.
+  // Kubernetes' internal version of Event is in the core group.
   strategy: { createsOnUpdate: true, faultGroup: '' },
   isGarbageCollected: false,
   selectableFields: {
@@ -53,7 +53,7 @@ export const newEventRules: KindRules = {
   validateUpdate: (event, current) => validateChange(toStored(event), toStored(current)),
 }
 
-/** The field names of events.k8s.io, each with that of the core group. */
+/** Field names of events.k8s.io, each with its name in the core group. */
 const names: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -84,7 +84,8 @@ function renamed(event: KubeObject, by: ReadonlyMap<string, string>): KubeObject
 }
 
 /**
- * `controllerField`: the name of the reporting controller's field in the version that was written.
+ * Validates the rules of both versions. `controllerField` is the name of the reporting controller's
+ * field in the version that was written.
  */
 function validateBasics(event: KubeObject, controllerField: string): FieldFault[] {
   const { namespace = '' } = event.metadata
@@ -145,7 +146,7 @@ function validateSeries(event: KubeObject): FieldFault[] {
   return faults
 }
 
-/** In upstream's order; it validates the reason twice. */
+/** Immutable fields in the order of kube-apiserver, which validates the reason twice. */
 const fixedFields = [
   'involvedObject',
   'reason',

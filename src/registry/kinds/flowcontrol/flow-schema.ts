@@ -124,7 +124,7 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   ]
 }
 
-/** The field of a subject, by its kind. */
+/** Field of a subject for each kind. */
 const partOfKind: readonly (readonly [string, string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
@@ -239,7 +239,7 @@ function validateVerbs(given: readonly string[], path: string): FieldFault[] {
 
 type Names = {
   readonly absent: string
-  /** What messages call the items that must not occur beside `*`. */
+  /** Name of the items that must not occur beside `*`, as messages use it. */
   readonly others: string
   readonly check?: (name: string, path: string) => FieldFault[]
 }

@@ -1,6 +1,6 @@
 /**
- * The mandatory objects of priority and fairness: for exempt requests, and for all that nothing
- * else matches.
+ * Mandatory objects of API Priority and Fairness: for exempt requests, and for requests that
+ * nothing else matches.
  */
 import type { Fields } from '../../../api/object.ts'
 
@@ -13,7 +13,7 @@ const everything: Fields = {
 
 const ofGroup = (name: string): Fields => ({ kind: 'Group', group: { name } })
 
-/** Their specs, by name. */
+/** Specs of the mandatory FlowSchemas, by name. */
 export const mandatoryFlowSchemas: ReadonlyMap<string, Fields> = new Map([
   [
     'exempt',

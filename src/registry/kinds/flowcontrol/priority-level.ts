@@ -20,11 +20,14 @@ import { mandatoryPriorityLevels } from './mandatory.ts'
 import { validateConditionTypes } from './status.ts'
 
 const QUEUES_MAX = 10_000_000
-/** A flow's hash has 64 bits, and shuffle sharding must leave some unused. */
+/**
+ * Maximum entropy of shuffle sharding. The hash of a flow has 64 bits, and shuffle sharding must
+ * leave some of them unused.
+ */
 const ENTROPY_BITS_MAX = 60
 const PERCENT_MAX = 100
 /**
- * The annotation with which an older version preserved a zero that it would have replaced by the
+ * Annotation with which an older version preserved a zero that it would have replaced by the
  * default.
  */
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
@@ -150,7 +153,9 @@ function validateQueuing(queuing: Fields, path: string): FieldFault[] {
   return faults
 }
 
-/** The entropy of dealing a hand of queues from a deck: the logarithm of the number of ways. */
+/**
+ * Returns the entropy of dealing a hand of queues from a deck: the logarithm of the number of ways.
+ */
 function entropyBits(deckSize: number, handSize: number): number {
   let bits = 0
   for (let dealt = 0; dealt < handSize && bits <= ENTROPY_BITS_MAX; dealt++)
@@ -158,7 +163,9 @@ function entropyBits(deckSize: number, handSize: number): number {
   return Math.ceil(bits)
 }
 
-/** Of the exempt level only spec.exempt may be changed. */
+/**
+ * Validates that a mandatory level is unchanged. Only spec.exempt of the exempt level may change.
+ */
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryPriorityLevels.get(name)
   if (fixed === undefined) return []

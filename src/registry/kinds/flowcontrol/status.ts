@@ -3,7 +3,7 @@ import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../../lib/scheduling/parts.ts'
 
-/** For both kinds, only the type of a condition is validated. */
+/** Validates the conditions of both kinds. Only their types are validated. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
   const types = mapEach(
     'types of flow conditions',

@@ -25,10 +25,10 @@ import { notAName, validateIngressPoint } from '../../rules/load-balancer-status
 import { checkPortName, checkPortNumber } from '../../rules/ports.ts'
 import { validateTypedReference } from '../../rules/references.ts'
 
-/** The annotation that named the class before there was a field. */
+/** Annotation that named the class before there was a field for it. */
 const classAnnotation = 'kubernetes.io/ingress.class'
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'] as const
-/** Sequences that a path must not contain, and those that it must not end with. */
+/** Sequences that a path must not contain. It must not end with those of `badEnds`. */
 const badSequences = ['//', '/./', '/../', '%2f', '%2F'] as const
 const badEnds = ['/..', '/.'] as const
 
@@ -124,7 +124,10 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
   ]
 }
 
-/** If name and number are both set or both absent, the fault has the path of the backend. */
+/**
+ * Validates a port. If name and number are both set or both absent, the fault has the path of the
+ * backend.
+ */
 function validateBackendPort(path: string, port: Fields): FieldFault[] {
   const name = textOf(port['name'])
   const number = numberOf(port['number'])
@@ -151,7 +154,10 @@ function validateStatus({ status }: KubeObject): FieldFault[] {
   )
 }
 
-/** Only on create: old objects may have both. */
+/**
+ * Requires that annotation and field agree. This applies only on create, because old objects may
+ * differ.
+ */
 function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
   const annotated = metadata.annotations?.[classAnnotation]
   const { ingressClassName } = fieldsOf(spec)

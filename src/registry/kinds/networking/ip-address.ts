@@ -15,7 +15,7 @@ import { validateSegment } from '../../rules/references.ts'
 
 const path = 'spec.parentRef'
 
-/** An allocated address: the name of the object is the address. */
+/** IPAddress: an allocated address, which is the name of the object. */
 export const ipAddressRules: KindRules = {
   strategy: { names: 'ip' },
   usesGenerateNameVerbatim: true,

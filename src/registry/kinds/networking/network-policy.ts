@@ -35,7 +35,7 @@ export const networkPolicyRules: KindRules = {
     generation: { fields: ['spec'], equality: 'exact' },
   },
   validate,
-  // As upstream, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
   warnings,
 }
@@ -53,7 +53,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Rules of the two directions differ only in the name of their peers. */
+/** Directions of rules, which differ only in the name of their peers. */
 const directions = [
   { rules: 'ingress', peers: 'from' },
   { rules: 'egress', peers: 'to' },
@@ -89,7 +89,7 @@ function validatePort(path: string, { protocol, port, endPort }: Fields): FieldF
   const start = numberOf(port)
   faults.push(...checkPortNumber(start).map((why) => invalidValue(`${path}.port`, start, why)))
   if (!hasEnd) return faults
-  // As upstream, the port is shown.
+  // As in kube-apiserver, the fault shows the port.
   if (end < start)
     faults.push(invalidValue(`${path}.endPort`, start, 'must be greater than or equal to `port`'))
   return [

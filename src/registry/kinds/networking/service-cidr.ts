@@ -13,11 +13,11 @@ import type { KindRules } from '../../kind-rules.ts'
 import { checkCanonicalCidr } from '../../rules/addresses.ts'
 
 const path = 'spec.cidrs'
-/** One for each IP family. */
+/** Maximum number of CIDRs: one for each IP family. */
 const CIDRS_MAX = 2
 const immutable = 'field is immutable'
 
-/** CIDRs from which Services get their cluster IPs. */
+/** ServiceCIDR: CIDRs from which Services get their cluster IPs. */
 export const serviceCidrRules: KindRules = {
   strategy: {
     takesStatus: 'create and update',
@@ -48,7 +48,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** A second IP family may be added. */
+/** Validates an update, which may add a second IP family. */
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const given = cidrsOf(object)
   const cidrs = textsOf(given)

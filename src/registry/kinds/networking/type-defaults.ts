@@ -1,8 +1,10 @@
-/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
+/**
+ * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ */
 import { type Fields } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** By package and name. `set` runs after the fixed values are set. */
+/** Defaults by package and type name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['networking/v1 NetworkPolicyPort', { fields: { protocol: 'TCP' } }],
   ['networking/v1 NetworkPolicySpec', { fields: {}, set: withPolicyTypes }],

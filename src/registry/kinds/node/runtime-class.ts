@@ -23,11 +23,14 @@ export const runtimeClassRules: KindRules = {
   validateUpdate: (object, current) => [...validateHandler(object, current), ...validate(object)],
 }
 
-/** The resources that a pod uses besides those of its containers. */
+/** Rule for overhead, the resources that a Pod uses in addition to those of its containers. */
 const overhead: Rule = (value, path, check) =>
   resourceRequirements({ limits: fieldsOf(value)['podFixed'] }, path, check)
 
-/** As upstream, the paths of these faults are one level too deep. */
+/**
+ * Rule for tolerations, which must be unique. As in kube-apiserver, the paths of faults inside a
+ * toleration are one level too deep.
+ */
 const uniqueTolerations: Rule = (value, path, check) => {
   tolerations(value, `${path}.tolerations`, check)
   const list = itemsOf(value)
@@ -56,7 +59,10 @@ function validateHandler(object: KubeObject, current: KubeObject): FieldFault[] 
     : [invalidValue('handler', handler, 'field is immutable')]
 }
 
-/** tolerationSeconds is a pointer in Go, whose address is arbitrary. */
+/**
+ * Prints a toleration as Go does. It is abbreviated if it has tolerationSeconds, which Go prints as
+ * an arbitrary address.
+ */
 function goToleration(toleration: Fields): string {
   if (toleration['tolerationSeconds'] !== undefined) return 'core.Toleration{...}'
   const parts = ['Key', 'Operator', 'Value', 'Effect'].map(

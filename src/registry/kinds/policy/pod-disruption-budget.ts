@@ -34,13 +34,13 @@ const counters = fields({
   expectedPods: nonNegative,
 })
 
-/** Occurs in selectors that were converted from an empty selector of v1beta1. */
+/** Label key in selectors that were converted from an empty selector of v1beta1. */
 export const emptySelectorLabel = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
 export const matchesNone: Fields = {
   matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }],
 }
 
-/** Beside other requirements it has no meaning. */
+/** Removes `emptySelectorLabel` from a selector. Beside other requirements, it has no meaning. */
 export function withoutOldLabel(selector: Fields): Fields {
   const { matchExpressions, ...rest } = selector
   const kept = itemsOf(matchExpressions).filter(({ key }) => key !== emptySelectorLabel)

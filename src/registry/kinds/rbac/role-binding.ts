@@ -1,4 +1,4 @@
-/** RoleBinding and ClusterRoleBinding. */
+/** Rules for RoleBinding and ClusterRoleBinding. */
 import {
   checked,
   faultsOfEach,
@@ -40,7 +40,7 @@ function bindingRules(options: Options): KindRules {
       createsOnUpdate: true,
     },
     validate,
-    // As upstream, an update is validated twice.
+    // As in kube-apiserver, an update is validated twice.
     validateUpdate: (binding, current) => [
       ...validate(binding),
       ...validate(binding),

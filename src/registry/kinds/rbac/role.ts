@@ -1,4 +1,7 @@
-/** Role and ClusterRole. Privilege escalation is the authorizer's concern. */
+/**
+ * Rules for Role and ClusterRole. The check against privilege escalation is in
+ * access/rbac/confirm-grant.ts.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -18,7 +21,7 @@ export const roleRules: KindRules = {
     createsOnUpdate: true,
   },
   validate: validateRole,
-  // As upstream, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice.
   validateUpdate: (role) => [...validateRole(role), ...validateRole(role)],
 }
 

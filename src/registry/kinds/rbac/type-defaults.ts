@@ -1,10 +1,12 @@
-/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
+/**
+ * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ */
 import { type Fields } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 
-/** By package and name. `set` runs after the fixed values are set. */
+/** Defaults by package and type name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['rbac/v1 RoleRef', { fields: { apiGroup: RBAC_GROUP } }],
   ['rbac/v1 Subject', { fields: {}, set: withSubjectGroup }],

@@ -1,6 +1,6 @@
 /**
- * Admin access to devices that are in use (gate DRAAdminAccess): only in namespaces with a label
- * for it.
+ * Admin access to devices that are in use (gate DRAAdminAccess). It is allowed only in namespaces
+ * with a label for it.
  */
 import { forbiddenField } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
@@ -9,7 +9,10 @@ import type { NamespaceRule } from '../../resource.ts'
 const label = 'resource.k8s.io/admin-access'
 const reason = `admin access to devices requires the \`${label}: true\` label on the containing namespace`
 
-/** For the spec of a claim. The path is upstream's for templates, too. */
+/**
+ * Returns the rule for the spec of a claim. For templates, the path is also that of a claim, as in
+ * kube-apiserver.
+ */
 export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
   const requests = itemsOf(fieldsOf(spec['devices'])['requests'])
   return labelled(
@@ -18,7 +21,7 @@ export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
   )
 }
 
-/** For the allocation of a claim. */
+/** Returns the rule for the allocation of a claim. */
 export function adminResults({ status }: KubeObject): ReturnType<NamespaceRule> {
   const { devices } = fieldsOf(fieldsOf(status)['allocation'])
   const results = itemsOf(fieldsOf(devices)['results'])

@@ -1,5 +1,6 @@
 /**
- * The spec of a ResourceClaim: requests for devices, constraints, and configuration for drivers.
+ * Rules for the spec of a ResourceClaim: requests for devices, constraints, and configuration for
+ * drivers.
  */
 import {
   faultsOfEach,
@@ -42,7 +43,7 @@ export const CONFIG_MAX = 32
 const FIRST_AVAILABLE_MAX = 8
 const PARAMETERS_BYTES_MAX = 10 * 1024
 
-/** The names of requests, each with those of its subrequests. */
+/** Names of requests, each with the names of its subrequests. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
 
 export function requestNames(requests: Json | undefined): RequestNames {
@@ -75,7 +76,7 @@ export function* validateClaimSpec(
   )
 }
 
-/** The alternatives of all requests. */
+/** Returns all exact requests, including the alternatives in `firstAvailable`. */
 function exactRequests(requests: readonly Fields[]): readonly Fields[] {
   return eachItem(
     'exact requests',
@@ -201,7 +202,7 @@ export const validateReferences = (
     max: REQUESTS_MAX,
   })
 
-/** A reference to a request, or to a subrequest of it. */
+/** Validates a reference to a request, or to a subrequest of it. */
 export function validateReference(name: string, path: string, names: RequestNames): FieldFault[] {
   const why =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
@@ -228,7 +229,7 @@ export function validateConfiguration(
   ]
 }
 
-/** The raw JSON of an object; its size is limited when it is new. */
+/** Validates the raw JSON of an object. Its size is limited if it is new. */
 export function validateData(
   data: Json | undefined,
   path: string,
@@ -244,7 +245,7 @@ export function validateData(
     : [invalidValue(path, '<value omitted>', 'parameters must be a valid JSON object')]
 }
 
-/** As Go prints it with %#v. */
+/** Prints the spec of a claim as Go does with %#v. */
 export function goClaimSpec(spec: Fields): string {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
   return goStruct('resource.ResourceClaimSpec', {

@@ -1,6 +1,6 @@
 /**
- * The status of a ResourceClaim: the allocation, its consumers, and the status of devices from
- * their drivers.
+ * Rules for the status of a ResourceClaim: the allocation, its consumers, and the status of devices
+ * from their drivers.
  */
 import {
   checked,
@@ -57,7 +57,7 @@ const deviceId = ({ driver, pool, device }: Fields): string =>
 const allocatedIn = (status: Fields): ReadonlySet<string> =>
   new Set(itemsOf(fieldsOf(fieldsOf(status['allocation'])['devices'])['results']).map(deviceId))
 
-/** The status of devices that are no longer allocated is dropped. */
+/** Drops the status of devices that are no longer allocated. */
 export function withoutDeallocated(object: KubeObject, current: KubeObject): KubeObject {
   const status = statusOf(object)
   const kept = allocatedIn(status)
@@ -109,7 +109,7 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   return [forbiddenField(path, why)]
 }
 
-/** An allocation is immutable, and is not validated again. */
+/** Validates an allocation. It is immutable, and is not validated again. */
 function validateAllocation(
   { allocation }: Fields,
   before: Fields,
@@ -195,7 +195,7 @@ function validateNetwork(
   ]
 }
 
-/** As Go prints it with %#v. */
+/** Prints an allocation as Go does with %#v. */
 function goAllocation({ devices, nodeSelector: selector }: Fields): string {
   const { results, config } = fieldsOf(devices)
   return goStruct('resource.AllocationResult', {

@@ -1,5 +1,6 @@
 /**
- * A device of a ResourceSlice: its attributes and capacity, and the nodes on which it can be used.
+ * Rules for a device of a ResourceSlice: its attributes and capacity, and the nodes on which it can
+ * be used.
  */
 import {
   faultsOfEach,
@@ -32,7 +33,7 @@ const VALUE_BYTES_MAX = 64
 const LABEL_CHARACTERS_MAX = 63
 
 type Slice = {
-  /** The names of counters by counter set of the slice. */
+  /** Names of the counters in each counter set of the slice. */
   readonly counters: ReadonlyMap<string, ReadonlySet<string>>
   /** Whether each device specifies its nodes. */
   readonly isPerDevice: boolean

@@ -1,4 +1,4 @@
-/** Names of drivers, pools, devices and attributes, and lists of them. */
+/** Rules for names of drivers, pools, devices and attributes, and for lists of them. */
 import {
   checked,
   duplicateShown,
@@ -18,7 +18,10 @@ import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253
 const IDENTIFIER_BYTES_MAX = 32
-/** A domain, a slash and an identifier: longer keys are printed without their middle. */
+/**
+ * Maximum number of characters shown of a key: a domain, a slash and an identifier. The middle of a
+ * longer key is left out.
+ */
 const KEY_SHOWN_MAX = 63 + 1 + IDENTIFIER_BYTES_MAX
 
 export const validateLabel = (name: string, path: string): FieldFault[] =>
@@ -49,7 +52,10 @@ function validateIdentifier(id: string, path: string): FieldFault[] {
   return [...faults, { path, reason: 'FieldValueTypeInvalid', message }]
 }
 
-/** `name` or `domain/name`. As upstream, names with more slashes are not validated. */
+/**
+ * Validates a name: `name` or `domain/name`. As in kube-apiserver, names with more slashes are not
+ * validated.
+ */
 export function validateQualified(name: string, path: string): FieldFault[] {
   if (name === '') return [required(path, 'name required')]
   const parts = name.split('/')
@@ -84,7 +90,10 @@ type Key<T> = {
   readonly isPlain?: boolean
 }
 
-/** Items with unique keys; a duplicate key is printed as it is or quoted. */
+/**
+ * Validates a list whose items have unique keys. A duplicate key is printed plain if `key.isPlain`
+ * is set, and quoted otherwise.
+ */
 export function validateSet<T>(
   items: readonly T[],
   path: string,

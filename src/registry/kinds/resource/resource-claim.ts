@@ -1,4 +1,4 @@
-/** ResourceClaim and ResourceClaimTemplate. Their specs are immutable. */
+/** Rules for ResourceClaim and ResourceClaimTemplate. Their specs are immutable. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
@@ -23,7 +23,7 @@ export const resourceClaimRules: KindRules = {
     resetPaths: { status: ['spec'] },
   },
   validate: () => [],
-  // Compiles the CEL expressions of requests.
+  // Slices are needed because this compiles the CEL expressions of requests.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateClaim(object, current, slice), tools),
   namespaceRule: (object, current) =>
@@ -38,7 +38,7 @@ export const resourceClaimRules: KindRules = {
   },
 }
 
-/** As upstream, an update is first validated as a new object. */
+/** Validates a claim. As in kube-apiserver, an update is first validated as a new object. */
 function* validateClaim(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -99,7 +99,10 @@ function* validateTemplate(
   ]
 }
 
-/** As Go prints it with %#v. Of a template's metadata only labels and annotations are kept. */
+/**
+ * Prints the spec of a template as Go does with %#v. Only labels and annotations of its metadata
+ * are kept.
+ */
 function goTemplate({ metadata, spec }: Fields): string {
   const { labels, annotations } = fieldsOf(metadata)
   return goStruct('resource.ResourceClaimTemplateSpec', {

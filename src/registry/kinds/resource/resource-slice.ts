@@ -1,4 +1,4 @@
-/** ResourceSlice: devices of a driver on a node, on some nodes, or on all. */
+/** ResourceSlice: devices of a driver on one node, on some nodes, or on all nodes. */
 import {
   type FieldFault,
   invalidShown,
@@ -29,7 +29,7 @@ import { withTime } from './taints.ts'
 
 const DEVICES_MAX = 128
 const SHARED_COUNTERS_MAX = 32
-/** The limit for all devices together. */
+/** Maximum number of counters of all devices together. */
 const DEVICE_COUNTERS_MAX = 1024
 const choice =
   'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
@@ -43,7 +43,9 @@ export const resourceSliceRules: KindRules = {
   validateUpdate: (object, current) => validate(specOf(object), specOf(current)),
 }
 
-/** In older versions a device always has `basic`, which contains all of its fields. */
+/**
+ * Rules for older versions, in which a device always has `basic`, which contains all its fields.
+ */
 export const olderSliceRules: KindRules = {
   ...resourceSliceRules,
   setDefaults: (object, _, now) => {
@@ -63,7 +65,7 @@ export const olderSliceRules: KindRules = {
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
-/** Taints are in the device, or in its `basic` part. */
+/** Sets absent times of taints. Taints are in the device, or in its `basic` part. */
 function withTimes(object: KubeObject, now: () => string): KubeObject {
   const spec = specOf(object)
   const devices = itemsOf(spec['devices'])

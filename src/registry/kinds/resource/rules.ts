@@ -1,5 +1,5 @@
 /**
- * The kinds of this group that have rules of their own, by the kind as errors name it, and version.
+ * Rules of the kinds in this group. The key is the kind as errors show it, followed by the version.
  */
 import type { KindRules } from '../../kind-rules.ts'
 import { deviceClassRules } from './device-class.ts'
@@ -18,7 +18,7 @@ const kinds = (version: ResourceGroupVersion): readonly (readonly [string, KindR
 ]
 
 export const rules: readonly (readonly [string, KindRules])[] = [
-  // This kind has one version only.
+  // This kind has only one version.
   ['DeviceTaintRule.resource.k8s.io', deviceTaintRuleRules],
   ...versions.flatMap((version) =>
     kinds(version).map(

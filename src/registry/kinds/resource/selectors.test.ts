@@ -25,7 +25,7 @@ const claimOf = (expressions: readonly string[]): KubeObject => ({
 const long = (driver: string): string =>
   Array.from({ length: 300 }, (_, at) => `device.driver != '${driver}${at}'`).join(' && ')
 
-test('others get their turns while the selectors of a claim are compiled', async () => {
+test('compiling the selectors of a claim does not block the event loop', async () => {
   const claim = claimOf(Array.from({ length: 16 }, (_, at) => long(`d${at}`)))
   const turns = await turnsDuring(async () =>
     assert.deepEqual(await resourceClaimRules.validateInSlices?.(claim, undefined), []),
@@ -35,7 +35,7 @@ test('others get their turns while the selectors of a claim are compiled', async
 
 const TURN_MS_MAX = 50
 
-test('many selectors of a claim are validated in short turns', async () => {
+test('validating many selectors of a claim does not block the event loop', async () => {
   const selectors = Array.from({ length: 450_000 }, () => ({}))
   const requests = [
     { name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'All', selectors } },
@@ -47,7 +47,7 @@ test('many selectors of a claim are validated in short turns', async () => {
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
-test('a selector that cannot be compiled is told at its place', async () => {
+test('the fault of a selector that cannot be compiled has the path of the expression', async () => {
   const faults =
     (await resourceClaimRules.validateInSlices?.(claimOf(['true', '1 +']), undefined)) ?? []
   assert.deepEqual(

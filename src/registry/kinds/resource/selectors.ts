@@ -21,20 +21,20 @@ const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const COST_MAX = 1_000_000
 /**
- * The limit for all expressions of an object: compiling a hundred thousand characters takes tenths
- * of a second.
+ * Maximum number of characters of all expressions of an object. Compiling 100,000 characters takes
+ * tenths of a second.
  */
 const CHARACTERS_MAX = 256 * 1024
 
-/** The selectors of one object, each compiled once. */
+/** Selectors of one object. Each expression is compiled once. */
 export class DeviceSelectors {
   readonly #known = new Map<string, readonly FieldFault[]>()
   readonly #isStored: boolean
   #characters = 0
 
   /**
-   * `isStored`: the object had them before, so that they may use the newest version of the CEL
-   * environment.
+   * Creates an empty set of selectors. With `isStored`, the stored object has them, so they may use
+   * the newest version of the CEL environment.
    */
   private constructor(isStored: boolean) {
     this.#isStored = isStored
@@ -83,7 +83,7 @@ export class DeviceSelectors {
       return [
         forbiddenField(
           '',
-          `the expressions of an object may have ${CHARACTERS_MAX} characters in all`,
+          `the expressions of an object may have at most ${CHARACTERS_MAX} characters in total`,
         ),
       ]
     }
@@ -111,7 +111,7 @@ export class DeviceSelectors {
   }
 }
 
-/** Each expression once. */
+/** Returns each expression once. */
 function expressionsOf(structs: readonly Fields[]): ReadonlySet<string> {
   const expressions = once('expressions of selectors', () => new Set<string>())
   eachItem('structs with selectors', structs, nothing, (_, struct) => {

@@ -1,5 +1,6 @@
 /**
- * Taints of devices, tolerations, and DeviceTaintRule, which adds taints (gate DRADeviceTaints).
+ * Rules for taints of devices, for tolerations, and for DeviceTaintRule, which adds taints (gate
+ * DRADeviceTaints).
  */
 import {
   checked,
@@ -65,7 +66,7 @@ function validateOperator(operator: string, value: string, path: string): FieldF
   }
 }
 
-/** The server sets timeAdded, unless the client did. */
+/** Sets timeAdded, unless the client did. */
 export function withTime(taint: Json | undefined, now: () => string): Json | undefined {
   return isFields(taint) && (taint['timeAdded'] === undefined || taint['timeAdded'] === null)
     ? { ...taint, timeAdded: now() }
@@ -80,7 +81,7 @@ export const deviceTaintRuleRules: KindRules = {
     return taint === spec['taint'] ? object : { ...object, spec: { ...spec, taint } }
   },
   validate: () => [],
-  // Compiles the CEL expressions of selectors.
+  // Slices are needed because this compiles the CEL expressions of selectors.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateRule(object, current, slice), tools),
 }

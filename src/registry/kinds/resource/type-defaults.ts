@@ -1,19 +1,21 @@
-/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
+/**
+ * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ */
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** A request is for one device by default. */
+/** Sets the default of a request, which is one device. */
 function withMode(request: Fields): Fields {
   const allocationMode = textOf(request['allocationMode']) || 'ExactCount'
   const isCounted = allocationMode === 'ExactCount' && numberOf(request['count']) === 0
   return { ...request, allocationMode, ...(isCounted ? { count: 1 } : {}) }
 }
 
-/** In older versions an exact request is one that names a class. */
+/** Like `withMode`, but for older versions, in which an exact request is one that names a class. */
 const withClassMode = (request: Fields): Fields =>
   textOf(request['deviceClassName']) === '' ? request : withMode(request)
 
-/** By package and name. `set` runs after the fixed values are set. */
+/** Defaults by package and type name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['resource/v1alpha3 DeviceRequest', { fields: {}, set: withClassMode }],
   ['resource/v1beta1 DeviceRequest', { fields: {}, set: withClassMode }],

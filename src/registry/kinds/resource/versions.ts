@@ -1,7 +1,8 @@
 /**
  * The kinds of resource.k8s.io in their three versions. Rules apply to objects in the form of
- * v1beta2, as upstream's internal version; v1beta1, in which they are stored, and v1alpha3 have the
- * fields of an exact request in the request itself, and those of a device in `basic`.
+ * v1beta2, which corresponds to Kubernetes' internal version. v1beta1, in which objects are stored,
+ * and v1alpha3 have the fields of an exact request in the request itself, and those of a device in
+ * `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import {
@@ -28,7 +29,10 @@ const exactFields = [
   'tolerations',
 ] as const
 
-/** A request is exact if any of its fields is set; whether it is valid is left to the rules. */
+/**
+ * Converts a request to the form of v1beta2. It is exact if any of its fields is set. The rules
+ * decide if it is valid.
+ */
 function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
   const exactly = Object.fromEntries(exactFields.map((field) => [field, rest[field]]))
   const isExact = exactFields.some((field) => isSet(rest[field]))
@@ -39,15 +43,18 @@ const isSet = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== '' && value !== 0
 
 /**
- * An exact request without any field, which dropped gated fields may leave, must stay recognizable
- * as one, so that it is refused as such.
+ * Converts a request from the form of v1beta2. An exact request may have lost all its fields to
+ * gates that are off. It must remain recognizable as exact, so that it is refused as such.
  */
 function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
   const isBare = isFields(exactly) && Object.keys(exactly).length === 0
   return present({ name, ...(isBare ? { selectors: [] } : fieldsOf(exactly)), firstAvailable })
 }
 
-/** `capacity` has amounts in v1alpha3, and structs with an amount in the others. */
+/**
+ * Changes the amounts in `capacity`. They are plain amounts in v1alpha3, and structs with an amount
+ * in the other versions.
+ */
 const mapCapacity = (device: Fields, change: (amount: Json) => Json | undefined): Fields => {
   const { capacity } = device
   if (!isFields(capacity)) return device
@@ -68,7 +75,7 @@ const alphaDevice =
   (device) =>
     isFields(device['basic']) ? { ...device, basic: change(device['basic']) } : device
 
-/** Changes the structs of a list at `path`; absent parts are left as they are. */
+/** Changes the structs of a list at a path. Absent parts are left as they are. */
 function mapList(
   value: Json | undefined,
   [name = '', ...rest]: readonly string[],
@@ -86,7 +93,7 @@ function mapList(
   }
 }
 
-/** Where each kind has the requests. */
+/** Paths of the requests in each kind. */
 const requestPaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['ResourceClaim', ['devices', 'requests']],
   ['ResourceClaimTemplate', ['spec', 'devices', 'requests']],
@@ -99,7 +106,7 @@ function withSpec(
   return object['spec'] === undefined ? object : { ...object, spec: change(object['spec']) }
 }
 
-/** Older versions do not distinguish absent and zero values. */
+/** Converts the spec of a slice. Older versions do not distinguish absent values from zero. */
 function sliceToHub(spec: Json | undefined): Json | undefined {
   if (!isFields(spec)) return spec
   const { nodeName, allNodes, ...rest } = spec
@@ -134,7 +141,7 @@ const devices = (object: KubeObject, change: Change): KubeObject =>
     ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change)))
     : object
 
-/** Conversions to v1beta1 and back. */
+/** Conversions to v1beta1, the stored version, and back. */
 const conversions: { readonly [version in ResourceGroupVersion]: KindRules['convert'] } = {
   v1alpha3: {
     toStored: (object) => devices(object, wrapped),
@@ -144,7 +151,7 @@ const conversions: { readonly [version in ResourceGroupVersion]: KindRules['conv
   v1beta2: { toStored: fromHub, fromStored: (object) => toHub(object, 'v1beta1') },
 }
 
-/** The rules of a kind for one of its versions. */
+/** Returns the rules of a kind for one of its versions. */
 export function inVersion(rules: KindRules, version: ResourceGroupVersion): KindRules {
   const { validate, validateUpdate, validateInSlices, namespaceRule, status } = rules
   const convert = conversions[version]

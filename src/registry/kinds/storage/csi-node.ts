@@ -25,7 +25,10 @@ import { mapEach } from '../../../lib/scheduling/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** With its directory, the name of a driver must fit into the maximum path length of a socket. */
+/**
+ * Maximum length of a driver name. Together with its directory, it must fit into the maximum path
+ * length of a socket.
+ */
 const DRIVER_NAME_BYTES_MAX = 63
 const NODE_ID_BYTES_MAX = 256
 
@@ -36,7 +39,7 @@ export const csiNodeRules: KindRules = {
     returnsDeleted: true,
   },
   validate,
-  // As upstream, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice.
   validateUpdate: (object, current, gates) => [
     ...validate(object),
     ...validateChange(object, current, gates),
@@ -85,7 +88,7 @@ function validateCount(count: Fields[string], path: string): FieldFault[] {
   return [invalidValue(path, count, 'must be greater than or equal to 0')]
 }
 
-/** Faults have the path of the driver. */
+/** Validates topology keys. Faults have the path of the driver. */
 function validateTopologyKeys(keys: readonly string[], path: string): FieldFault[] {
   const repeats = repeatsIn(keys)
   return faultsOfEach(keys, (key, at) => [
@@ -95,7 +98,7 @@ function validateTopologyKeys(keys: readonly string[], path: string): FieldFault
   ])
 }
 
-/** Drivers may be added and removed, but existing ones are immutable. */
+/** Validates an update. Drivers may be added and removed, but existing ones are immutable. */
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const mayCount = gates.isOn('MutableCSINodeAllocatableCount')
   const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))

@@ -1,9 +1,9 @@
-/** The parameters of a StorageClass or VolumeAttributesClass. */
+/** Rules for the parameters of a StorageClass or VolumeAttributesClass. */
 import { type FieldFault, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { fieldsOf, type Json, textOf } from '../../../api/object.ts'
 
-/** The limit for keys and values together. */
+/** Maximum size of all keys and values together. */
 const PARAMETERS_BYTES_MAX = 256 * 1024
 const PARAMETERS_MAX = 512
 

@@ -56,8 +56,8 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * As upstream, a term is compared with a list that begins with one empty term for each: an empty
- * term is a duplicate of all of them.
+ * Validates topologies. As in kube-apiserver, a term is compared with a list that begins with one
+ * empty term for each term. An empty term is therefore a duplicate of all of them.
  */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))
@@ -77,7 +77,10 @@ function validateTopologies(terms: readonly Fields[]): FieldFault[] {
 
 type ValuesOfKey = readonly [key: string, values: readonly string[]]
 
-/** `values` is what terms are compared by. Both the keys and the values of a key are sorted. */
+/**
+ * Validates a term. Terms are compared by `values`, in which the keys and the values of each key
+ * are sorted.
+ */
 function validateTerm(
   expressions: readonly Fields[],
   path: string,

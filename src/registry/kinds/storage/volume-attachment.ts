@@ -23,8 +23,8 @@ import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
 /**
- * The limit for keys and values together. As upstream, the fault of an error that is too long names
- * this limit, too.
+ * Maximum size of all keys and values together. As in kube-apiserver, the fault of an error that is
+ * too long also names this limit.
  */
 const METADATA_BYTES_MAX = 256 * 1024
 
@@ -37,7 +37,7 @@ export const volumeAttachmentRules: KindRules = {
   },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: (object) => [...validate(object), ...validateNames(object)],
-  // As upstream, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice.
   validateUpdate: (object, current) => [
     ...validate(object),
     ...validate(object),
@@ -61,7 +61,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Only on create: older versions accepted other names. */
+/** Validates names. This applies only on create, because older versions accepted other names. */
 function validateNames(object: KubeObject): FieldFault[] {
   const { attacher, source } = fieldsOf(object['spec'])
   const { persistentVolumeName: name } = fieldsOf(source)
@@ -104,7 +104,10 @@ function validateError(error: Json | undefined, path: string): FieldFault[] {
   return isLong ? [tooLong(`${path}.message`, METADATA_BYTES_MAX)] : []
 }
 
-/** Abbreviated, since Go prints addresses of pointers in the spec. */
+/**
+ * Requires an unchanged spec. The fault abbreviates it, because Go prints the addresses of its
+ * pointers.
+ */
 function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
   if (isEqualAs('storage/v1 VolumeAttachmentSpec', object['spec'], current['spec'])) return []
   return [invalidShown('spec', 'storage.VolumeAttachmentSpec{...}', 'field is immutable')]

@@ -4,7 +4,10 @@ import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
-/** The attributes of a volume that its driver can modify while it is used. */
+/**
+ * VolumeAttributesClass: attributes of a volume that its driver can modify while the volume is in
+ * use.
+ */
 export const volumeAttributesClassRules: KindRules = {
   strategy: {
     returnsDeleted: true,
@@ -14,7 +17,7 @@ export const volumeAttributesClassRules: KindRules = {
     },
   },
   validate,
-  // As upstream, the object is validated before and after the change.
+  // As in kube-apiserver, the new object is validated both before and after the comparison.
   validateUpdate: (object, current) => [
     ...validate(object),
     ...validateChange(object, current),

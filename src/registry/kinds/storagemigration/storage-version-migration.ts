@@ -1,6 +1,6 @@
 /**
- * StorageVersionMigration: rewrites all objects of a resource, and reports the progress (gate
- * StorageVersionMigrator).
+ * StorageVersionMigration (gate StorageVersionMigrator): a request to rewrite all objects of a
+ * resource, and its progress.
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
@@ -32,7 +32,7 @@ function validate(object: KubeObject): FieldFault[] {
   return missing.map((part) => required(`spec.resource.${part}`, `${part} is required`))
 }
 
-/** The paths are upstream's. */
+/** Requires an unchanged resource. The paths are those of kube-apiserver. */
 const validateChange = (object: KubeObject, current: KubeObject): FieldFault[] =>
   ['group', 'version', 'resource'].flatMap((part) => {
     const text = textOf(resourceOf(object)[part])
@@ -100,7 +100,7 @@ function validateVersion(version: string): FieldFault[] {
   return number < 0n ? [invalidValue(path, number, 'must be greater than or equal to 0')] : []
 }
 
-/** As upstream, lastUpdateTime is validated as lastTransitionTime. */
+/** Copies lastUpdateTime to lastTransitionTime, because kube-apiserver validates it as such. */
 const withTransition = (condition: Fields): Fields => ({
   ...condition,
   lastTransitionTime: condition['lastUpdateTime'],

@@ -1,4 +1,4 @@
-/** Annotations that preceded fields, and those that other components act upon. */
+/** Annotations that preceded fields, and annotations on which other components act. */
 import {
   faultsOfEach,
   type FieldFault,
@@ -21,7 +21,7 @@ export const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
 export const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
 export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 
-/** `path` is that of the annotations. */
+/** Validates the annotations of a Pod. `path` is the path of the annotations. */
 export function validatePodAnnotations(pod: Fields, path: string, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
@@ -82,7 +82,10 @@ const isAppArmorProfile = (profile: string): boolean =>
   profile === 'unconfined' ||
   profile.startsWith('localhost/')
 
-/** The profile type and the file that an annotation names. */
+/**
+ * Returns the profile type and the file that an annotation names. Undefined if the annotation has
+ * another form.
+ */
 export function profileOf(
   annotation: string,
 ): { readonly type: string; readonly localhostProfile?: string } | undefined {
@@ -93,7 +96,7 @@ export function profileOf(
   return { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) }
 }
 
-/** For a new Pod: an annotation and the field that replaces it must agree. */
+/** Requires that an annotation of a new Pod agrees with the field that replaces it. */
 export function validateSaidTwice(pod: Fields): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = fieldsOf(fieldsOf(pod['metadata'])['annotations'])

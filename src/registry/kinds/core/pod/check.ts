@@ -1,16 +1,16 @@
-/** What the rules of a Pod's parts know of the whole Pod. */
+/** Facts about the whole Pod for the rules of its parts. */
 import type { Fields } from '../../../../api/object.ts'
 import type { Check, Rule } from '../../../rules/rule.ts'
 
 export type PodCheck = Check & {
   readonly spec: Fields
-  /** The volumes that containers may use, by name. Those with invalid names are missing. */
+  /** Volumes that containers may use, by name. Volumes with invalid names are missing. */
   readonly volumes: ReadonlyMap<string, Fields>
-  /** The names of its resource claims, and how messages print them. */
+  /** Names of the Pod's resource claims, and how messages print them. */
   readonly claims: { readonly names: ReadonlySet<string>; readonly shown: string }
-  /** Undefined in a template: its Pods get names later. */
+  /** Undefined in a template, whose Pods get names later. */
   readonly podName: string | undefined
-  /** Whether it is the mirror of a static Pod. */
+  /** Whether the Pod is the mirror of a static Pod. */
   readonly isStatic: boolean
 }
 

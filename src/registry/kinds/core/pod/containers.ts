@@ -1,4 +1,4 @@
-/** The containers of all three lists: common rules, and those of each list. */
+/** Rules for the containers of all three lists: common rules, and those of each list. */
 import {
   duplicate,
   forbiddenField,
@@ -39,7 +39,10 @@ import { volumeDevices, volumeMounts } from './mounts.ts'
 import { usedClaims } from './resource-claims.ts'
 import { containerSecurity } from './security.ts'
 
-/** For Pods only: the image of a template is validated when a Pod is created from it. */
+/**
+ * Rule against whitespace around the image name of a Pod. The image of a template is validated when
+ * a Pod is created from it.
+ */
 export const imagePadding: Rule = named((name) =>
   name.trim() === name ? [] : ['must not have leading or trailing whitespace'],
 )
@@ -66,7 +69,10 @@ const ports: Rule = (value, path, check) => {
 
 const restartPolicies = ['NotRequired', 'RestartContainer'] as const
 
-/** Faults have the path of the list, not of the item, except for one. */
+/**
+ * Rule for resize policies. Faults have the path of the list rather than the item, except for
+ * duplicates.
+ */
 const resizePolicy: PodRule = (value, path, check) => {
   const names = once('resources of resize policies', () => new Set<string>())
   eachIn(itemsOf(value), check, (item, at, { faults, spec }) => {
@@ -99,7 +105,7 @@ const containerResources: PodRule = (value, path, check) => {
   usedClaims(fieldsOf(value)['claims'], `${path}.claims`, check)
 }
 
-/** The rules for all containers, in the order in which faults are reported. */
+/** Rules for all containers, in the order in which faults are reported. */
 const anyContainer: PodRule = all<PodCheck>(
   fields({
     name: needed(named(checkDnsLabel)),
@@ -123,7 +129,10 @@ const anyContainer: PodRule = all<PodCheck>(
 
 const onlyForInit: Rule = forbidden('may not be set for non-init containers')
 
-/** Names are unique in this list; the other lists must not repeat them. */
+/**
+ * Validates the containers. Names are unique in this list, and the other lists must not repeat
+ * them.
+ */
 export function containers(spec: Fields, path: string, check: PodCheck): void {
   const list = itemsOf(spec['containers'])
   if (list.length === 0) {
@@ -179,7 +188,7 @@ const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
     const given = container[name]
-    // Empty is not absent, except for resources, which is not a pointer in Go.
+    // An empty value is not absent, except for resources, which is not a pointer in Go.
     if (given !== undefined && !(name === 'resources' && isUnset(given)))
       faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }
@@ -190,7 +199,7 @@ function isUnset(resources: Json): boolean {
   return limits === undefined && requests === undefined && isEmpty(claims)
 }
 
-/** Containers that are added to a running Pod, for debugging. */
+/** Validates ephemeral containers, which are added to a running Pod for debugging. */
 export function ephemeralContainers(spec: Fields, path: string, check: PodCheck): void {
   const list = itemsOf(spec['ephemeralContainers'])
   if (list.length === 0) return
@@ -226,7 +235,7 @@ function checkName(
   if (!addKey(names, text)) check.faults.push(duplicate(`${path}.name`, text))
 }
 
-/** A host port can be used only once: `taken` holds those that were seen. */
+/** Validates host ports. Each can be used only once; `taken` contains the ports that were seen. */
 function hostPorts(
   container: Fields,
   path: string,
@@ -243,12 +252,15 @@ function hostPorts(
   )
 }
 
-/** With hostNetwork, the port of a container is the port of the node. */
+/**
+ * Validates the ports of a Pod with hostNetwork, where the port of a container is the port of the
+ * node.
+ */
 export function hostNetworkPorts(spec: Fields, path: string, check: PodCheck): void {
   if (spec['hostNetwork'] !== true) return
   eachIn(itemsOf(spec['containers']), check, ({ ports: list }, at, inner) => {
     eachIn(itemsOf(list), inner, ({ hostPort, containerPort }, index, { faults }) => {
-      // In a template it may be absent.
+      // The host port may be absent in a template.
       if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) return
       const why = 'must match `containerPort` when `hostNetwork` is true'
       faults.push(invalidValue(`${path}[${at}].ports[${index}].hostPort`, numberOf(hostPort), why))

@@ -1,4 +1,4 @@
-/** Defaults that apply to Pods but not to pod templates. */
+/** Sets the defaults that apply to Pods but not to Pod templates. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
@@ -25,14 +25,14 @@ export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
   return { ...pod, spec: withGrace(withPodLevelDefaults(whole, gates)) }
 }
 
-/** A negative grace period becomes one second. */
+/** Replaces a negative grace period by one second. */
 function withGrace(spec: Fields): Fields {
   return numberOf(spec['terminationGracePeriodSeconds']) < 0
     ? { ...spec, terminationGracePeriodSeconds: 1 }
     : spec
 }
 
-/** A request defaults to the limit. */
+/** Sets absent requests to the limits. */
 function withRequests(container: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const { limits, requests } = resources
@@ -43,7 +43,7 @@ function withRequests(container: Fields): Fields {
   }
 }
 
-/** With hostNetwork, the hostPort defaults to the containerPort. */
+/** Sets an absent hostPort to the containerPort if the Pod uses hostNetwork. */
 function withHostPorts(container: Fields, isHostNetwork: boolean): Fields {
   const { ports } = container
   if (!isHostNetwork || !Array.isArray(ports)) return container

@@ -1,6 +1,6 @@
 /**
- * References to a Pod's own fields and resources, from environment variables and volumes (the
- * downward API).
+ * Rules for references to a Pod's own fields and resources, from environment variables and volumes
+ * (the downward API).
  */
 import { invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../../api/names.ts'
@@ -22,7 +22,10 @@ export const envPaths: readonly string[] = [
 ]
 export const volumePaths: readonly string[] = [...maps, ...metadataPaths]
 
-/** All paths that can be named, though not everywhere: some are only converted for old clients. */
+/**
+ * All paths that can be converted. Some of them are not supported anywhere: they exist only for old
+ * clients.
+ */
 const knownPaths: ReadonlySet<string> = new Set([
   ...envPaths,
   ...maps,
@@ -34,7 +37,10 @@ const knownPaths: ReadonlySet<string> = new Set([
   'spec.hostNetwork',
 ])
 
-/** A field of the Pod, by its path; keys of labels and annotations are in brackets. */
+/**
+ * Returns the rule for a reference to a field of the Pod by its path. Keys of labels and
+ * annotations are in brackets.
+ */
 export function fieldRef(supported: readonly string[]): Rule {
   return (value, path, check) => {
     const { fieldPath, apiVersion } = fieldsOf(value)
@@ -53,7 +59,7 @@ type Reference = {
 }
 
 function checkFieldPath(text: string, { path, apiVersion, supported, check }: Reference): void {
-  // Finds the last bracket that opens a key. Not by a regular expression, which would backtrack.
+  // Finds the last bracket that opens a key. A regular expression would backtrack.
   const keyAt = text.endsWith("']") ? text.lastIndexOf("['", text.length - 4) : -1
   const [base, key] = keyAt === -1 ? [text] : [text.slice(0, keyAt), text.slice(keyAt + 2, -2)]
   const fail = (why: string): void => {
@@ -63,13 +69,13 @@ function checkFieldPath(text: string, { path, apiVersion, supported, check }: Re
   if (key !== undefined) {
     if (!maps.some((map) => map === base))
       return fail(`field label does not support subscript: ${text}`)
-    // Keys of annotations may have upper-case letters in their domain.
+    // Keys of annotations may have uppercase letters in their domain.
     const checked = base === 'metadata.annotations' ? key.toLowerCase() : key
     for (const why of checkQualifiedName(checked)) check.faults.push(invalidValue(path, key, why))
     return
   }
   if (!knownPaths.has(text)) return fail(`field label not supported: ${text}`)
-  // The older name of the same field.
+  // spec.host is the older name of the same field.
   const field = text === 'spec.host' ? 'spec.nodeName' : text
   if (!supported.includes(field))
     check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
@@ -98,7 +104,10 @@ const sizesShown = sizes.join(', ')
 const sizeNanos: ReadonlySet<bigint> = new Set(sizes.map(nanosOf))
 const cpuNanos: ReadonlySet<bigint> = new Set(['1m', '1'].map(nanosOf))
 
-/** An amount of a container, in units of the divisor. A volume must name the container. */
+/**
+ * Returns the rule for a reference to an amount of a container, in units of the divisor. A volume
+ * must name the container.
+ */
 export function resourceFieldRef({ isVolume }: { readonly isVolume: boolean }): Rule {
   return (value, path, { faults }) => {
     const { containerName, resource, divisor } = fieldsOf(value)

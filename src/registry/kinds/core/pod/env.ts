@@ -1,4 +1,4 @@
-/** The environment variables of a container, and the sources of their values. */
+/** Rules for the environment variables of a container, and for the sources of their values. */
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
 import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
@@ -66,7 +66,10 @@ const wholeSource: Rule = fields({
   secretRef: ifPresent(namedSource),
 })
 
-/** A wrong number of sources is reported with the path of the list, not of the item. */
+/**
+ * Rule for sources of environment variables. A wrong number of sources is reported with the path of
+ * the list rather than the item.
+ */
 export const environmentSources: Rule = (value, path, check) => {
   each(wholeSource)(value, path, check)
   eachIn(itemsOf(value), check, ({ configMapRef, secretRef }, _, { faults }) => {

@@ -1,6 +1,6 @@
 /**
- * Writes through pods/ephemeralcontainers: containers may be added for debugging, and nothing else
- * is changed.
+ * Writes through pods/ephemeralcontainers. They can add containers for debugging, and change
+ * nothing else.
  */
 import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
@@ -11,7 +11,8 @@ import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
 /**
- * The stored object with the resourceVersion that the client sent, so that conflicts are detected.
+ * Returns the stored object with the resourceVersion that the client sent, so that conflicts are
+ * detected.
  */
 export function currentWithVersion(
   { metadata: { resourceVersion } }: KubeObject,

@@ -1,18 +1,21 @@
-/** The gated part of a Pod that is more than one field. */
+/** A gated part of Pods for which it is not enough to drop a gated field. */
 import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
 
-/** A gated part of a type that is more than one field, and is kept or dropped as a whole. */
+/**
+ * A gated part of a type for which it is not enough to drop a gated field. It is kept or dropped as
+ * a whole.
+ */
 export type GatedPart = {
   readonly gate: string
   readonly isUsed: (value: Fields) => boolean
-  /** Whether a stored value allows it to be kept; absent: if it is used there. */
+  /** Whether the stored value allows the part to be kept. Defaults to `isUsed`. */
   readonly isKept?: (value: Fields) => boolean
   readonly drop: (value: Fields) => Fields
 }
 
 const isImage = (volume: Fields): boolean => volume['image'] !== undefined
 
-/** Image volumes are dropped together with their mounts. */
+/** Drops image volumes together with their mounts. */
 export const imageVolumes: GatedPart = {
   gate: 'ImageVolume',
   isUsed: ({ volumes }) => itemsOf(volumes).some(isImage),

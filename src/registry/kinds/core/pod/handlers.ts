@@ -1,4 +1,4 @@
-/** Probes and lifecycle handlers. */
+/** Rules for probes and lifecycle handlers. */
 import {
   forbiddenField,
   invalidValue,
@@ -28,7 +28,7 @@ const httpGet: Rule = fields({
   httpHeaders,
 })
 
-/** A sleep must fit into the grace period; zero is allowed only with the gate. */
+/** Rule for a sleep, which must fit into the grace period. Zero is allowed only with the gate. */
 const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   const seconds = numberOf(fieldsOf(value)['seconds'])
   const grace = numberOf(spec['terminationGracePeriodSeconds'] ?? 30)
@@ -40,7 +40,7 @@ const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   faults.push(invalidValue(path, seconds, why))
 }
 
-/** In the order in which they count: a second one is one too many. */
+/** Handlers in the order in which they count. A second one is refused. */
 const handlers: { readonly [handler: string]: PodRule } = {
   exec: fields({ command: needed() }),
   httpGet,
@@ -49,7 +49,7 @@ const handlers: { readonly [handler: string]: PodRule } = {
   sleep,
 }
 
-/** Exactly one handler must be set. */
+/** Rule for a handler. Exactly one must be set. */
 const handler: PodRule = (value, path, check) => {
   const struct = fieldsOf(value)
   const names = Object.keys(handlers).filter(
@@ -75,7 +75,10 @@ const linuxSignals = [
   .map((name) => `SIG${name}`)
   .toSorted()
 
-/** The signals depend on the operating system (gate ContainerStopSignals). */
+/**
+ * Rule for the stop signal. The valid signals depend on the operating system (gate
+ * ContainerStopSignals).
+ */
 const stopSignal: PodRule = ifPresent((value, path, { faults, spec }) => {
   const system = textOf(fieldsOf(spec['os'])['name'])
   const signals = system === 'windows' ? windowsSignals : linuxSignals
@@ -105,7 +108,7 @@ const probe: PodRule = (value, path, check) => {
   times(value, path, check)
 }
 
-/** A probe that restarts the container: its success threshold must be 1. */
+/** Rule for a probe that restarts the container. Its success threshold must be 1. */
 const restarting: PodRule = ifPresent((value, path, check) => {
   probe(value, path, check)
   const successes = numberOf(fieldsOf(value)['successThreshold'])
@@ -121,7 +124,7 @@ const readiness: PodRule = ifPresent((value, path, check) => {
   check.faults.push(invalidValue(at, numberOf(grace), 'must not be set for readinessProbes'))
 })
 
-/** The probes and lifecycle handlers of a running container. */
+/** Rule for the probes and lifecycle handlers of a running container. */
 export const running: PodRule = fields({
   lifecycle,
   livenessProbe: restarting,

@@ -16,12 +16,12 @@ const policies: readonly (readonly [string, string])[] = [
   ['', 'IfNotPresent'],
 ]
 for (const [image, imagePullPolicy] of policies) {
-  test(`${image} is pulled ${imagePullPolicy}`, () => {
+  test(`the image "${image}" gets the pull policy ${imagePullPolicy}`, () => {
     assert.deepEqual(withPullPolicy({ image }), { image, imagePullPolicy })
   })
 }
 
-test('a name of any length is looked at quickly', () => {
+test('a very long image name is parsed quickly', () => {
   const tookMs = cpuMsOf(() => {
     withPullPolicy({ image: `${'a-'.repeat(100_000)}!` })
     withPullPolicy({ image: `${'a.'.repeat(100_000)}@` })

@@ -1,4 +1,4 @@
-/** Host aliases and the DNS configuration of a Pod. */
+/** Rules for host aliases and the DNS configuration of a Pod. */
 import {
   type FieldFault,
   invalidShown,
@@ -15,7 +15,7 @@ import type { PodRule } from './check.ts'
 
 const NAMESERVERS_MAX = 3
 const SEARCHES_MAX = 32
-/** The limit for all search paths together, joined by spaces. */
+/** Maximum length of all search paths, joined by spaces. */
 const SEARCH_CHARACTERS_MAX = 2048
 
 export const hostAliases: Rule = each(
@@ -23,8 +23,8 @@ export const hostAliases: Rule = each(
 )
 
 /**
- * A name may end with the dot of the root; with the gate on it may be only that dot, and labels may
- * contain underscores.
+ * Rule for a search path. It may end with the dot of the root. With the gate on, it may be only
+ * that dot, and labels may contain underscores.
  */
 const searchPath: PodRule = (value, path, { faults, gates }) => {
   const search = textOf(value)

@@ -5,7 +5,7 @@ import { addAll } from '../../../../lib/scheduling/long-lists.ts'
 import { eachItem, mapEach, once } from '../../../../lib/scheduling/parts.ts'
 import { sortInParts } from '../../../../lib/scheduling/sort-in-parts.ts'
 
-/** At most `max` warnings. */
+/** Returns at most `max` warnings. */
 export function overlapWarnings(
   { name, configMap, secret, downwardAPI, projected }: Fields,
   max: number,
@@ -33,7 +33,7 @@ export function overlapWarnings(
 type MappedPath = { readonly path: string; readonly source: string }
 type WarningOptions = { readonly about: string; readonly max: number }
 
-/** Without paths that are empty, which overlap with nothing. */
+/** Returns the paths of a source. Empty paths are left out, because they overlap with nothing. */
 function pathsIn(source: Fields[string], shown: string): readonly MappedPath[] {
   const items = itemsOf(fieldsOf(source)['items'])
   return eachItem('paths of a source', items, newPaths, (found, item) => {
@@ -61,8 +61,9 @@ function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions):
       if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
       else {
         const own = projectedPaths(source)
-        // As upstream, a source without paths repeats those of the source before. Each repeated
-        // path overlaps with itself, so that `max` of them cause all warnings that are reported.
+        // As in kube-apiserver, a source without paths repeats those of the source before. Each
+        // repeated path overlaps with itself, so `max` of them cause all warnings that are
+        // reported.
         now.paths = own ?? now.paths
         if (now.repeated < max) addAll(now.all, now.paths)
         if (own === undefined) now.repeated += now.paths.length
@@ -75,7 +76,7 @@ function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions):
 
 const isEmpty = (source: Fields): boolean => Object.keys(source).length === 0
 
-/** Undefined if the source does not list its paths. */
+/** Returns the paths of a source. Undefined if the source does not list its paths. */
 function projectedPaths(source: Fields): readonly MappedPath[] | undefined {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source
   if (hasItems(configMap)) return pathsIn(configMap, `ConfigMap ${named(configMap)}`)
@@ -95,7 +96,7 @@ function pathOf(part: Fields, source: string): readonly MappedPath[] {
   return path === '' ? [] : [{ path, source }]
 }
 
-/** Each path is reported with the earlier ones that are equal, contain it, or are inside of it. */
+/** Reports each path with every earlier path that is equal, contains it, or is inside it. */
 function overlapsOf(
   mapped: readonly MappedPath[],
   { about, max }: WarningOptions,
@@ -118,9 +119,9 @@ function overlapsOf(
 const newWarnings = (): string[] => []
 
 type File = {
-  /** The indexes of the path in the list, ascending. */
+  /** Indexes of the path in the list, ascending. */
   readonly places: number[]
-  /** The nearest directory that is also in the list; `inside` is the inverse. */
+  /** The nearest directory that is also in the list. `inside` is the inverse. */
   folder?: string
   readonly inside: File[]
 }
@@ -137,7 +138,7 @@ function filesOf(mapped: readonly MappedPath[]): ReadonlyMap<string, File> {
     key: path.replaceAll('/', '\0'),
     path,
   }))
-  // Each path comes after the directories that contain it.
+  // In this order, each path comes after the directories that contain it.
   const sorted = sortInParts('sorted paths', keyed, (one, other) => (one.key < other.key ? -1 : 1))
   eachItem('folders of files', sorted, newFolders, (folders, { path }) => {
     const file = files.get(path)
@@ -159,7 +160,7 @@ const newFolders = (): string[] => []
 const isWithin = (path: string, folder: string): boolean =>
   path[folder.length] === '/' && path.startsWith(folder)
 
-/** The earlier indexes of the same path, of its directories and of the paths inside of it. */
+/** Returns the earlier indexes of the same path, of its directories, and of the paths inside it. */
 function before(
   at: number,
   file: File | undefined,

@@ -40,7 +40,7 @@ export function hasPodLevel(spec: Fields): boolean {
 
 /**
  * Completes the amounts of a Pod with pod-level resources. Huge pages cannot be overcommitted: they
- * have a limit, and the request is the same.
+ * get a limit, and an equal request.
  */
 export function withPodLevelDefaults(spec: Fields, gates: Gates): Fields {
   const { resources } = spec
@@ -76,7 +76,7 @@ const podLevelList: Rule = (value, path, check) => {
 
 const podLevelRequirements = requirementsOf(podLevelList)
 
-/** The paths of container limits are upstream's. */
+/** Rule for pod-level resources. The paths of container limits are those of kube-apiserver. */
 export const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check
   if (!saysItself(spec, check.gates)) return

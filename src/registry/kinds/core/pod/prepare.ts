@@ -1,4 +1,4 @@
-/** What the server sets in a new Pod, whatever the client sent. */
+/** Sets the parts of a new Pod that the server determines, whatever the client sent. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
@@ -15,7 +15,7 @@ import { appArmorPrefix, profileOf } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
-/** Of the status of a new Pod, only the QoS class is taken from the client. */
+/** Prepares a new Pod. Only the QoS class is taken from the status that the client sent. */
 export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   return withAppArmor(
@@ -41,8 +41,8 @@ function gatedStatus(spec: Fields, now: Writer['now']): Fields {
 }
 
 /**
- * matchLabelKeys and mismatchLabelKeys become expressions of the label selector, with the Pod's own
- * label values.
+ * Adds matchLabelKeys and mismatchLabelKeys as expressions to the label selector, with the Pod's
+ * own label values.
  */
 function withOwnLabels(spec: Fields, labels: Fields): Fields {
   const { affinity } = spec
@@ -85,8 +85,8 @@ function withOwn(term: Fields, labels: Fields): Fields {
 }
 
 /**
- * AppArmor profiles are set as field and as annotation, so that older and newer nodes understand
- * them.
+ * Sets AppArmor profiles both as a field and as an annotation, so that older and newer nodes
+ * understand them.
  */
 function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
   const spec = fieldsOf(pod['spec'])

@@ -1,4 +1,4 @@
-/** The QoS class of a Pod, which decides about eviction: it is derived from requests and limits. */
+/** The QoS class of a Pod, which affects its eviction. It is derived from requests and limits. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   entriesOf,
@@ -14,13 +14,14 @@ import { saysItself } from './pod-level.ts'
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
 
-/** The class in the status, or the one that follows from the spec. */
+/** Returns the class in the status, or else the class that follows from the spec. */
 export const qosClassOf = (pod: KubeObject, gates: Gates): string =>
   textOf(fieldsOf(pod['status'])['qosClass']) || computedClassOf(fieldsOf(pod['spec']), gates)
 
 /**
- * Guaranteed: the limits of each container equal its requests, for both resources. BestEffort: no
- * container has any. Pod-level resources take precedence over those of containers.
+ * Derives the class from the spec. Guaranteed means that the limits of each container equal its
+ * requests, for both CPU and memory. BestEffort means that no container has limits or requests.
+ * Pod-level resources take precedence over those of containers.
  */
 export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   const askers = saysItself(spec, gates)
@@ -41,7 +42,7 @@ export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** Only CPU and memory count, and only if they are not zero. */
+/** Returns the amounts that count: CPU and memory, if they are not zero. */
 function computeOf(list: Json | undefined): ReadonlyMap<string, bigint> {
   return new Map(
     entriesOf(list)

@@ -21,10 +21,11 @@ const withSecret: readonly Fields[] = [
   ),
 ]
 for (const spec of withSecret) {
-  test(`a secret: ${JSON.stringify(spec)}`, () => assert.deepEqual(secretNames(spec), ['s']))
+  test(`secretNames finds the Secret in ${JSON.stringify(spec)}`, () =>
+    assert.deepEqual(secretNames(spec), ['s']))
 }
 
-test('config maps', () => {
+test('configMapNames finds the ConfigMaps of variables and volumes', () => {
   for (const spec of [
     { containers: [{ env: [{ valueFrom: { configMapKeyRef: { name: 'm' } } }] }] },
     { ephemeralContainers: [{ envFrom: [{ configMapRef: { name: 'm' } }] }] },
@@ -35,7 +36,7 @@ test('config maps', () => {
   }
 })
 
-test('claims of volumes, those of ephemeral ones by the name of the pod', () => {
+test('volumeClaimNames names the claim of an ephemeral volume after the Pod', () => {
   const volumes = [
     { name: 'a', persistentVolumeClaim: { claimName: 'c' } },
     { name: 'b', ephemeral: {} },
@@ -44,7 +45,7 @@ test('claims of volumes, those of ephemeral ones by the name of the pod', () => 
   assert.deepEqual(volumeClaimNames('p', { volumes }), ['c', 'p-b'])
 })
 
-test('resource claims, those of templates once the status names them', () => {
+test('resourceClaimNames includes a claim from a template once the status names it', () => {
   const resourceClaims = [
     { name: 'a', resourceClaimName: 'ca' },
     { name: 'b', resourceClaimTemplateName: 't' },
@@ -62,7 +63,7 @@ test('resource claims, those of templates once the status names them', () => {
   assert.deepEqual(resourceClaimNames({}, status), [])
 })
 
-test('secrets of volumes, those for controllers excepted', () => {
+test('volumeSecrets returns the Secrets of a PersistentVolume, except those for controllers', () => {
   const claimRef = { namespace: 'a', name: 'c' }
   const named = { name: 's' }
   const placed = { name: 's', namespace: 'b' }

@@ -1,6 +1,6 @@
 /**
- * The objects of its namespace that a pod refers to by name: what the kubelet that runs it has to
- * read.
+ * The objects of its namespace to which a Pod refers by name. The kubelet that runs the Pod has to
+ * read them.
  */
 import {
   type Fields,
@@ -13,7 +13,7 @@ import {
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** The names of the secrets that the spec of a pod refers to; a name may be repeated. */
+/** Returns the names of the Secrets to which the spec of a Pod refers. A name may be repeated. */
 export function secretNames(spec: Fields): string[] {
   const names: string[] = []
   for (const secret of listOf(spec['imagePullSecrets'])) addName(secret, 'name', names)
@@ -23,7 +23,9 @@ export function secretNames(spec: Fields): string[] {
   return names
 }
 
-/** The same of config maps. */
+/**
+ * Returns the names of the ConfigMaps to which the spec of a Pod refers. A name may be repeated.
+ */
 export function configMapNames(spec: Fields): string[] {
   const names: string[] = []
   addOfContainers(spec, names, 'configMapKeyRef', 'configMapRef')
@@ -35,13 +37,13 @@ export function configMapNames(spec: Fields): string[] {
   return names
 }
 
-/** The same of persistent volume claims. */
+/** Returns the names of the PersistentVolumeClaims to which a Pod refers. */
 export const volumeClaimNames = (podName: string, spec: Fields): string[] =>
   listOf(spec['volumes']).flatMap((volume) => volumeClaimName(podName, fieldsOf(volume)) ?? [])
 
 /**
- * The claim of one volume, which for an ephemeral one is named after pod and volume; undefined: it
- * has none.
+ * Returns the name of the claim of a volume, or undefined if it has no claim. The claim of an
+ * ephemeral volume is named after the Pod and the volume.
  */
 export function volumeClaimName(
   podName: string,
@@ -53,8 +55,8 @@ export function volumeClaimName(
 }
 
 /**
- * The same of resource claims. The name of one that is made from a template stands in the status,
- * once it is made.
+ * Returns the names of the ResourceClaims to which a Pod refers. The status names a claim that is
+ * created from a template once the claim exists.
  */
 export function resourceClaimNames(spec: Fields, status: Fields): string[] {
   const claims = listOf(spec['resourceClaims']).map(fieldsOf)
@@ -71,8 +73,8 @@ export function resourceClaimNames(spec: Fields, status: Fields): string[] {
     .filter((name) => name !== '')
 }
 
-// Pods have long lists of variables, and this is done for each event of a pod: nothing is created
-// on the way.
+// These functions run for each event of a Pod, and Pods have long lists of variables. They create
+// no objects on the way.
 
 function addName(reference: Json | undefined, field: string, names: string[]): void {
   if (reference === undefined || !isFields(reference)) return
@@ -100,7 +102,7 @@ function addOfContainers(
   }
 }
 
-/** Kinds of volumes with a `secretRef`. */
+/** Volume sources with a `secretRef`. */
 const withSecretRef = [
   'cephfs',
   'cinder',

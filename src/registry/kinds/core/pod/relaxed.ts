@@ -1,4 +1,4 @@
-/** Rules of a Pod that a gate relaxes: if the gate is off, what is already stored stays valid. */
+/** Rules of a Pod that a gate relaxes. If the gate is off, stored values stay valid. */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -30,7 +30,7 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
 const isOdd = (name: Fields[string]): boolean =>
   textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
-/** The gates for an update, given the stored Pod or template. */
+/** Returns the gates for an update of the stored Pod or template. */
 export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) =>
     !gates.isOn(gate) && isUsed(spec) ? [gate] : [],
@@ -43,7 +43,10 @@ export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Ga
   }
 }
 
-/** An invalid deletion cost that was stored while the gate was off does not make updates fail. */
+/**
+ * Whether an invalid deletion cost is stored, which is possible while the gate is off. It does not
+ * make updates fail.
+ */
 function hasOddCost({ annotations }: Fields): boolean {
   const cost = fieldsOf(annotations)[deletionCost]
   return cost !== undefined && !isDeletionCost(textOf(cost))

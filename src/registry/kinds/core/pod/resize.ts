@@ -1,6 +1,6 @@
 /**
- * Writes through pods/resize: changes the resources of running containers, without recreating the
- * Pod.
+ * Writes through pods/resize. They change the resources of running containers without recreating
+ * the Pod.
  */
 import {
   faultsOfEach,
@@ -28,7 +28,7 @@ import { validatePodSpec } from './spec.ts'
 
 const lists = ['containers', 'initContainers'] as const
 
-/** Takes the resources and the resizePolicy of each container; all else is ignored. */
+/** Takes the resources and the resizePolicy of each container, and ignores everything else. */
 export function prepareResize(pod: KubeObject, current: KubeObject): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
@@ -95,7 +95,10 @@ function validateOrder(
   )
 }
 
-/** A node that does not report the resources of running containers does not support a resize. */
+/**
+ * Whether the node does not support a resize: it does not report the resources of running
+ * containers.
+ */
 const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
   itemsOf(containerStatuses).some(
     ({ state, resources }) => fieldsOf(state)['running'] !== undefined && resources === undefined,
@@ -107,7 +110,7 @@ function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFa
   return [invalidValue('spec', reported, 'Pod QOS Class may not change as a result of resizing')]
 }
 
-/** For both lists: first the amounts, then what cannot be changed at all. */
+/** Validates both lists: first the amounts, then the fields that cannot be changed at all. */
 function validateLists(spec: Fields, was: Fields): FieldFault[] {
   const changed = lists.flatMap((list) => {
     const before = itemsOf(was[list])
@@ -177,10 +180,10 @@ const hasClaims = ({ resources }: Fields): boolean =>
   itemsOf(fieldsOf(resources)['claims']).length > 0
 
 /**
- * The container without CPU and memory, which can be resized. Where it had no limits, or no
- * requests, upstream does not look at the new ones: a resize may give it any of them. It compares
- * the new ones without their claims: a container that had none may be given some, and one that had
- * any cannot be resized, nor can any other container of its Pod.
+ * Returns the container without CPU and memory, which can be resized. If the container had no
+ * limits, or no requests, kube-apiserver ignores the new ones, so a resize may set any of them. It
+ * compares the new ones without their claims: a container without claims may get claims. A
+ * container with claims cannot be resized, and neither can any other container of its Pod.
  */
 function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])

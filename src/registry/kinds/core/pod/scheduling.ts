@@ -1,4 +1,4 @@
-/** The scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
+/** Rules for the scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
 import { duplicate, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
 import {
   checkDnsLabel,
@@ -72,7 +72,7 @@ const labelRequirement =
     if (isChecked) each(named(checkLabelValue))(values, `${path}.values`, check)
   }
 
-/** The only selectable field is the name of the node, and only for equality. */
+/** Rule for a field of a node. Only its name can be selected, and only by equality. */
 const fieldRequirement: Rule = (value, path, check) => {
   const { key, operator, values } = fieldsOf(value)
   if (operator === 'In' || operator === 'NotIn') {
@@ -94,13 +94,13 @@ const nodeSelectorTerm: Rule = fields({
   matchFields: each(fieldRequirement),
 })
 
-/** A preferred term may have values that no label can have: then it never matches. */
+/** Rule for a preferred term. It may have values that no label can have, and then never matches. */
 const preferredTerm: Rule = fields({
   matchExpressions: each(labelRequirement({ isChecked: false })),
   matchFields: each(fieldRequirement),
 })
 
-/** Also used for the node affinity of a PersistentVolume. */
+/** Rule for a node selector, also used for the node affinity of a PersistentVolume. */
 export const nodeSelector: Rule = fields({
   nodeSelectorTerms: needed(each(nodeSelectorTerm), 'must have at least one node selector term'),
 })
@@ -129,7 +129,7 @@ const podAffinityTerm: Rule = (value, path, check) => {
   affinityKeys(term, path, check)
 }
 
-/** Keys whose values are taken from the Pod's own labels. */
+/** Validates keys whose values are taken from the Pod's own labels. */
 function affinityKeys(term: Fields, path: string, check: Check): void {
   const matched = textsOf(term['matchLabelKeys'])
   const mismatched = keysOf(textsOf(term['mismatchLabelKeys']), (key) => key)
@@ -145,8 +145,8 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
 }
 
 /**
- * On create the server adds an expression for each key: another one for the same key would
- * conflict. The odd path is upstream's.
+ * Refuses keys that the label selector also contains. On create, the server adds an expression for
+ * each key, with which another expression would conflict. The odd path is that of kube-apiserver.
  */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
@@ -252,7 +252,7 @@ export const topologySpread: Rule = (value, path, check) => {
   )
   eachIn(constraints, check, (one, at, { faults }) => {
     const pair = spreadPair(one)
-    // As in kube-apiserver, of two duplicates the first is reported.
+    // As in kube-apiserver, the first of two duplicates is reported.
     if (lasts.get(pair) === at) return
     faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
   })

@@ -1,4 +1,4 @@
-/** Security contexts of Pods and containers. */
+/** Rules for the security contexts of Pods and containers. */
 import { duplicate, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -57,14 +57,14 @@ const appArmorProfile: Rule = ifPresent((value, path, check) => {
   }
 })
 
-/** An unmasked /proc requires a user namespace. */
+/** Rule for procMount. An unmasked /proc requires a user namespace. */
 const procMount: PodRule = ifPresent((value, path, check) => {
   oneOf('Default', 'Unmasked')(value, path, check)
   if (value !== 'Unmasked' || check.spec['hostUsers'] === false) return
   check.faults.push(invalidValue(path, 'Unmasked', '`hostUsers` must be false to use `Unmasked`'))
 })
 
-/** Without privilege escalation a container cannot be privileged. */
+/** Rule for privilege escalation. A container that forbids it cannot be privileged. */
 const escalation: Rule = (value, path, { faults }) => {
   const context = fieldsOf(value)
   if (context['allowPrivilegeEscalation'] !== false) return
@@ -115,7 +115,7 @@ const sysctlRule =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
 /**
- * Names of sysctls; those of a kernel namespace require that the Pod does not share that namespace
+ * Rule for sysctls. A Pod that sets a sysctl of a kernel namespace must not share that namespace
  * with the host.
  */
 const sysctls: PodRule = (value, path, check) => {
@@ -127,7 +127,7 @@ const sysctls: PodRule = (value, path, check) => {
       faults.push(required(own))
       return
     }
-    // Only short texts are matched: the expression backtracks.
+    // Only short names are matched, because the expression backtracks.
     if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name))
       faults.push(invalidValue(own, name, sysctlRule))
     else if (names.has(name)) faults.push(duplicate(own, name))

@@ -19,11 +19,11 @@ const pathsOf = (change: Fields, pod: ObjectMeta = { name: 'p' }): string[] =>
 
 const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
 
-test('the smallest specification is fine', () => {
+test('the smallest valid spec has no faults', () => {
   assert.deepEqual(pathsOf({}), [])
 })
 
-/** The recordings have the words; here is what is told where, and in which order. */
+/** Expected paths of faults, in their order. The recordings check the texts. */
 const faults: readonly (readonly [Fields, readonly string[]])[] = [
   [{ containers: [] }, ['spec.containers']],
   [inContainer({ name: 'A', image: '' }), ['spec.containers[0].name', 'spec.containers[0].image']],
@@ -45,12 +45,12 @@ const faults: readonly (readonly [Fields, readonly string[]])[] = [
   [{ tolerations: [{ operator: 'Equal' }] }, ['spec.tolerations[0].operator']],
 ]
 for (const [change, paths] of faults) {
-  test(`${JSON.stringify(change).slice(0, 80)} is refused`, () => {
+  test(`a Pod with ${JSON.stringify(change).slice(0, 80)} is refused`, () => {
     assert.deepEqual(pathsOf(change), paths)
   })
 }
 
-test('a template may say what only its Pods are asked about', () => {
+test('a template may have an image name that a Pod may not have', () => {
   const padded = inContainer({ image: ' ' })
   assert.deepEqual(
     [
@@ -61,7 +61,7 @@ test('a template may say what only its Pods are asked about', () => {
   )
 })
 
-test('a static Pod claims nothing', () => {
+test('a static Pod must not have resource claims', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' }
   const claims = { resourceClaims: [{ name: 'a', resourceClaimName: 'a' }, { name: '' }] }
   const found = validatePodSpec({ ...spec, ...claims }, 'spec', {

@@ -1,4 +1,4 @@
-/** The PodSpec: in Pods and in all pod templates. */
+/** Rules for the PodSpec, in Pods and in all Pod templates. */
 import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import type { Gates } from '../../../../api/gates.ts'
@@ -32,7 +32,7 @@ import { claimsOf, podClaims } from './resource-claims.ts'
 import { forSystem, hostProcess } from './windows.ts'
 
 export type PodOptions = {
-  /** Undefined in a template. */
+  /** Metadata of the Pod. Undefined in a template. */
   readonly pod: ObjectMeta | undefined
   readonly gates: Gates
 }
@@ -82,7 +82,7 @@ const policies: Rule = fields({
   nodeSelector: labelMap,
 })
 
-/** A Pod with scheduling gates cannot be bound to a node yet. */
+/** Rule for a Pod with scheduling gates, which cannot be bound to a node yet. */
 export const gated: Rule = (value, path, { faults }) => {
   const { nodeName, schedulingGates: gates } = fieldsOf(value)
   if (textOf(nodeName) === '' || !Array.isArray(gates) || gates.length === 0) return
@@ -99,8 +99,8 @@ const placement: PodRule = fields({
 })
 
 /**
- * With a user namespace, no other namespace may be the host's. The names with capitals are
- * upstream's.
+ * Rule for a Pod with a user namespace, which must not use other namespaces of the host. The
+ * capitalized names are those of kube-apiserver.
  */
 const ownUsers: Rule = (value, path, { faults }) => {
   const spec = fieldsOf(value)
@@ -115,7 +115,9 @@ const ownUsers: Rule = (value, path, { faults }) => {
   }
 }
 
-/** Validated as the limits of a container, and with their path. */
+/**
+ * Rule for overhead. It is validated like the limits of a container, and reported with their path.
+ */
 const overhead: Rule = (value, path, check) => resourceRequirements({ limits: value }, path, check)
 
 const names: Rule = fields({

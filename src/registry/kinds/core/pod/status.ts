@@ -1,4 +1,4 @@
-/** The status of a Pod, as its kubelet writes it. */
+/** Rules for the status of a Pod, which its kubelet writes. */
 import {
   checked,
   faultsOfEach,
@@ -120,7 +120,7 @@ const users: Rule = each(
   }),
 )
 
-/** A container that has terminated for good must not run again. */
+/** Validates that a container that has terminated for good does not run again. */
 function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
   const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
   const policy = textOf(spec['restartPolicy'])
@@ -163,7 +163,10 @@ function mayRestart(
 
 type Addresses = { readonly path: string; readonly type: string; readonly was: readonly Fields[] }
 
-/** At most one address of each family. Addresses that are already stored need not be valid. */
+/**
+ * Validates addresses. There may be at most one of each family. Addresses that are already stored
+ * need not be valid.
+ */
 function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
   const ips = mapEach('addresses of a Pod', list, ({ ip }) => textOf(ip))
   const known = new Set(was.map(({ ip }) => textOf(ip)))
@@ -202,7 +205,7 @@ function validateHostAddresses({ hostIP, hostIPs }: Fields, was: readonly Fields
   ]
 }
 
-/** Warns about addresses in a spelling that will be refused in the future. */
+/** Warns about addresses in a format that will be refused in the future. */
 export function podStatusWarnings(pod: KubeObject): string[] {
   const status = fieldsOf(pod['status'])
   return ['podIPs', 'hostIPs'].flatMap((list) =>
@@ -210,7 +213,10 @@ export function podStatusWarnings(pod: KubeObject): string[] {
   )
 }
 
-/** podIP is the first item of podIPs, and takes precedence if they differ. */
+/**
+ * Makes podIP and podIPs agree. podIP is the first item of podIPs, and takes precedence if they
+ * differ.
+ */
 export function withPodIps(status: Fields): Fields {
   const { podIP, podIPs } = status
   const first = itemsOf(podIPs)[0]?.['ip']

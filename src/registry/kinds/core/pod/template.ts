@@ -1,4 +1,4 @@
-/** Pod templates, in workloads and PodTemplates. */
+/** Rules for Pod templates, in workloads and PodTemplates. */
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
@@ -9,12 +9,12 @@ import { validatePodAnnotations } from './annotations.ts'
 import { validatePodSpec } from './spec.ts'
 
 export type TemplateOptions = {
-  /** The stored template, for an update: an unchanged one is not validated again. */
+  /** The stored template of an update. An unchanged template is not validated again. */
   readonly current?: Json | undefined
   readonly gates: Gates
 }
 
-/** `path` is that of the template: `spec.template`. */
+/** Validates a template. `path` is the path of the template, such as `spec.template`. */
 export function validatePodTemplate(
   template: Json | undefined,
   path: string,
@@ -23,7 +23,7 @@ export function validatePodTemplate(
   if (current !== undefined && isEqualAs('core/v1 PodTemplateSpec', template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
-  // As upstream, the path of a template's labels has no `metadata`.
+  // As in kube-apiserver, the path of a template's labels has no `metadata`.
   return [
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
@@ -40,7 +40,10 @@ export function validatePodTemplate(
   ]
 }
 
-/** Workloads that maintain a number of Pods cannot have Pods that end. */
+/**
+ * Requires that Pods do not end, because the workload maintains a number of Pods. `owner` names the
+ * workload in messages.
+ */
 export function validateAlwaysRestarted(
   template: Json | undefined,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Projects the certificates of a signer, or of one ClusterTrustBundle, into a volume (gate
- * ClusterTrustBundleProjection).
+ * Validates the projection of certificates into a volume: those of a signer, or of one
+ * ClusterTrustBundle (gate ClusterTrustBundleProjection).
  */
 import {
   type FieldFault,
@@ -43,7 +43,10 @@ function validateChoice(source: Fields, path: string): FieldFault[] {
   ]
 }
 
-/** A bundle with a signer has its name as prefix: `example.com:signer:name`. */
+/**
+ * Validates the name of a bundle. The name of a bundle with a signer has the signer as its prefix:
+ * `example.com:signer:name`.
+ */
 function validateName(name: string, isSelected: boolean, path: string): FieldFault[] {
   const own = name.slice(name.lastIndexOf(':') + 1)
   return [

@@ -1,6 +1,6 @@
 /**
- * Which fields of a Pod are mutable: few. All others are immutable, so that kubelets can rely on
- * them.
+ * Rules for updates of a Pod. Only a few fields are mutable, so that kubelets can rely on the
+ * others.
  */
 import {
   faultsOfEach,
@@ -39,7 +39,7 @@ import { tolerations } from './scheduling.ts'
 const otherFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-/** Validates the changes only. The rules for all Pods are applied as on create. */
+/** Validates only the changes. The rules for all Pods are applied separately, as on create. */
 export function validatePodChange(
   pod: KubeObject,
   current: KubeObject,
@@ -127,7 +127,7 @@ function validateGates(now: Json | undefined, before: Json | undefined): FieldFa
 const tolerationId = (toleration: Fields): string =>
   identityOf(omit(toleration, 'tolerationSeconds'))
 
-/** Tolerations may be added, and their tolerationSeconds changed. */
+/** Validates tolerations. They may be added, and their tolerationSeconds may change. */
 function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
@@ -144,8 +144,8 @@ function validateTolerations(now: Json | undefined, before: Json | undefined): F
 }
 
 /**
- * A gated Pod is not scheduled yet: its node constraints may be tightened, but not otherwise
- * changed.
+ * Validates the node constraints of a gated Pod. It is not scheduled yet, so they may be tightened,
+ * but not changed otherwise.
  */
 function validateGatedPlace(spec: Fields, was: Fields): FieldFault[] {
   const faults: FieldFault[] = []
@@ -213,7 +213,7 @@ function goRequirements(list: Json | undefined): string {
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
-/** All other fields are immutable. */
+/** Refuses changes of all other fields, which are immutable. */
 function validateRest(spec: Fields, was: Fields): FieldFault[] {
   const isGated = itemsOf(was['schedulingGates']).length > 0
   const now = comparable(spec, was, isGated)
@@ -222,7 +222,7 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
     (field) => !isEqualAs('core/v1 PodSpec', { [field]: now[field] }, { [field]: before[field] }),
   )
   if (changed.length === 0) return []
-  // Upstream prints a diff of its Go types; the names of the fields are what clients need.
+  // kube-apiserver prints a diff of its Go types. Clients need only the names of the fields.
   return [
     forbiddenField(
       'spec',
@@ -231,7 +231,7 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
   ]
 }
 
-/** Without the mutable fields. */
+/** Returns the spec without the mutable fields. */
 function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
   const isGraceMended =
     numberOf(was['terminationGracePeriodSeconds']) < 0 &&
@@ -261,8 +261,8 @@ const withoutImages = (containers: Json | undefined): Fields[] =>
   mapEach('containers without images', itemsOf(containers), (container) => omit(container, 'image'))
 
 /**
- * The affinity with the stored nodeAffinity, which is validated separately. Adding an affinity
- * without any content still is a change.
+ * Returns the affinity with the stored nodeAffinity, which is validated separately. Adding an
+ * affinity without any content is still a change.
  */
 function gatedAffinity(now: Json | undefined, was: Json | undefined): Json | undefined {
   const { nodeAffinity } = fieldsOf(now)

@@ -1,6 +1,4 @@
-/**
- * The types of volumes and their rules. Volumes of Pods and PersistentVolumes share most of them.
- */
+/** Rules for the types of volumes. Volumes of Pods and PersistentVolumes share most of them. */
 import {
   forbiddenField,
   invalidShown,
@@ -72,8 +70,8 @@ const iscsiForms: { readonly [prefix: string]: RegExp } = {
 }
 
 /**
- * `wrongStart`: the message for a name with an unknown prefix, which differs between Pods and
- * PersistentVolumes.
+ * Returns the rule for an iSCSI volume. `wrongStart` is the message for a name with an unknown
+ * prefix, which differs between Pods and PersistentVolumes.
  */
 export const iscsi = (wrongStart = wrongForm): Rule =>
   all(
@@ -185,7 +183,7 @@ const quobyte: Rule = (value, path, { faults }) => {
   if (isEmpty(fieldsOf(value)['volume'])) faults.push(required(`${path}.volume`))
 }
 
-/** The name of a CSI driver, a DNS subdomain. */
+/** Rule for the name of a CSI driver, which is a DNS subdomain. */
 export const driverName: Rule = (value, path, check) => {
   if (isEmpty(value)) check.faults.push(required(path))
   atMostBytes(DRIVER_BYTES_MAX)(value, path, check)
@@ -198,26 +196,26 @@ const csi: Rule = (value, path, check) => {
   if (nodePublishSecretRef === undefined) return
   const name = fieldsOf(nodePublishSecretRef)['name']
   if (isEmpty(name)) check.faults.push(required(`${path}.nodePublishSecretRef.name`))
-  // The path without the reference is upstream's.
+  // As in kube-apiserver, the path lacks the name of the reference.
   else named(checkDnsSubdomain)(name, `${path}.name`, check)
 }
 
 export type VolumeSource = {
   readonly rule: Rule
-  /** Its name in faults, if it is not that of the field. */
+  /** Name of the source in faults, if it differs from that of the field. */
   readonly shownAs?: string
-  /** Its name if it is one source too many. */
+  /** Name of the source in the fault about more than one source. */
   readonly extraAs?: string
 }
 
-/** Without a path, nothing else is validated. */
+/** Rule for a host path. Without a path, nothing else is validated. */
 const hostPath: Rule = (value, path, check) => {
   if (isEmpty(fieldsOf(value)['path'])) check.faults.push(required(`${path}.path`))
   else
     fields({ path: withoutBacksteps, type: ifPresent(oneOf(...hostPathTypes)) })(value, path, check)
 }
 
-/** Sources that can be validated by themselves. */
+/** Volume sources whose rules do not depend on the Pod. */
 export const volumeSources: { readonly [source: string]: VolumeSource } = {
   emptyDir: { rule: emptyDir },
   hostPath: { rule: hostPath },

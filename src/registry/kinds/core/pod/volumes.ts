@@ -1,4 +1,4 @@
-/** The volumes of a Pod. */
+/** Rules for the volumes of a Pod. */
 import {
   duplicate,
   type FieldFault,
@@ -38,7 +38,7 @@ const TOKEN_SECONDS_MIN = 10 * 60
 const TOKEN_SECONDS_MAX = 2 ** 32
 const ISCSI_NAME_CHARACTERS_MAX = 64
 
-/** Files from the keys of a Secret or a ConfigMap. */
+/** Rule for files from the keys of a Secret or a ConfigMap. */
 const keyFiles: PodRule = each(
   fields({ key: needed(), path: needed(visiblePath), mode: ifPresent(fileMode) }),
 )
@@ -56,7 +56,7 @@ const reference: PodRule = (value, path, check) => {
   else check.faults.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
 }
 
-/** Faults of its items have the path of the volume. */
+/** Rule for a file of the downward API. Faults of its items have the path of the volume. */
 const downwardFile: PodRule = (value, path, check) => {
   const { path: file, mode } = fieldsOf(value)
   needed(visiblePath)(file, `${path}.path`, check)
@@ -149,12 +149,12 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: ProjectedCon
     const why = 'may not specify a duration larger than 2^32 seconds'
     check.faults.push(invalidValue(`${at}.expirationSeconds`, seconds, why))
   }
-  // As upstream, the path is that of the volume, not of the source.
+  // As in kube-apiserver, the path is that of the volume rather than the source.
   needed(visiblePath)(source['path'], `${path}.path`, check)
   takePath(source['path'], '', { own, path, check, ...rest })
 }
 
-/** Each file may come from one source only. */
+/** Refuses a file that comes from more than one source. */
 function takePath(
   file: Json | undefined,
   shown: string,
@@ -176,7 +176,7 @@ const fixedByTemplate = [
   'ownerReferences',
 ] as const
 
-/** A claim that is created with the Pod and deleted with it. */
+/** Rule for an ephemeral volume, whose claim is created and deleted with the Pod. */
 const ephemeral: PodRule = (value, path, check) => {
   const { volumeClaimTemplate } = fieldsOf(value)
   const at = `${path}.volumeClaimTemplate`
@@ -194,14 +194,14 @@ const ephemeral: PodRule = (value, path, check) => {
   claimSpec(spec, `${at}.spec`, check)
 }
 
-/** In a template the reference may be absent. */
+/** Rule for an image volume. The reference may be absent in a template. */
 const imageVolume: PodRule = (value, path, check) => {
   if (check.podName !== undefined)
     needed()(fieldsOf(value)['reference'], `${path}.reference`, check)
   fields({ pullPolicy: unlessEmpty(oneOf('Always', 'IfNotPresent', 'Never')) })(value, path, check)
 }
 
-/** Sources that depend on the Pod; in the order in which a second one is reported. */
+/** Volume sources whose rules depend on the Pod. */
 const podSources: {
   readonly [source: string]: {
     readonly rule: PodRule
@@ -221,6 +221,7 @@ const podSources: {
   image: { rule: imageVolume },
 }
 
+/** Volume sources in order of precedence. A source after the first one that is set is refused. */
 const order =
   `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
   persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume
@@ -265,7 +266,7 @@ function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck
   faults.push(invalidValue(`${path}.name`, textOf(name), why))
 }
 
-/** Validates all volumes; returns those that containers may use: invalid ones are left out. */
+/** Validates all volumes. Returns the valid ones, which containers may use. */
 export function checkVolumes(
   spec: Fields,
   path: string,
@@ -295,7 +296,7 @@ function nameFaultsOf(
   return faults.length === 0 && found.has(name) ? [duplicate(path, name)] : faults
 }
 
-/** The claim of an ephemeral volume cannot also be used by name. */
+/** Refuses a reference by name to the claim of an ephemeral volume. */
 function claimsOfTheirOwn(list: readonly Fields[], path: string, check: PodCheck): void {
   const { podName } = check
   if (podName === undefined || podName === '') return

@@ -1,4 +1,4 @@
-/** Warnings about long lists of Pods. */
+/** Tests the warnings about long lists of Pods. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestLongestTurnMs, cpuMsOf } from '../../../../../test/support/harness/turns.ts'
@@ -26,7 +26,7 @@ const cases: { readonly [about: string]: () => () => readonly string[] } = {
 }
 
 for (const [about, prepare] of Object.entries(cases)) {
-  test(`many ${about} are compared in short turns`, async () => {
+  test(`comparing many ${about} does not block the event loop`, async () => {
     const work = prepare()
     const slices = new Slices(systemTime, { isExpensive: true })
     const ms = await bestLongestTurnMs(async () => {
@@ -36,7 +36,7 @@ for (const [about, prepare] of Object.entries(cases)) {
   })
 }
 
-test('many sources that repeat the paths of the source before take little time', () => {
+test('many sources that repeat the paths of the source before are checked quickly', () => {
   const items = many((at) => ({ key: 'k', path: `p${at}` }), 3000)
   const sources = [
     { configMap: { name: 'm', items } },

@@ -1,5 +1,5 @@
 /**
- * Warnings about valid Pods and pod templates: deprecated fields, and values that are probably
+ * Warnings about valid Pods and Pod templates: deprecated fields, and values that are probably
  * mistakes.
  */
 import type { Gates } from '../../../../api/gates.ts'
@@ -34,7 +34,7 @@ export const podWarnings = (pod: KubeObject, gates: Gates): string[] => [
   ...specWarnings(fieldsOf(pod['spec']), 'spec', gates),
 ]
 
-/** Names that become host names should be DNS labels. */
+/** Warns about a name that becomes a host name but is not a DNS label. */
 export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: string): string[] {
   const faults = checkDnsLabel(name)
   if (faults.length === 0) return []
@@ -43,8 +43,8 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
 }
 
 /**
- * An update that does not change the spec causes no warnings about its template. The generation has
- * already been incremented.
+ * Whether the spec has changed. An update that does not change it causes no warnings about its
+ * template. The generation has already been incremented.
  */
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
@@ -68,7 +68,7 @@ export function podTemplateWarnings(
   ]
 }
 
-/** For templates only: in a Pod a negative value has already been replaced. */
+/** Warns about a negative grace period in a template. In a Pod, it has already been replaced. */
 function graceWarnings({ terminationGracePeriodSeconds }: Fields, path: string): string[] {
   const why = 'must be >= 0; negative values are invalid and will be treated as 1'
   const isNegative = numberOf(terminationGracePeriodSeconds) < 0
@@ -151,7 +151,7 @@ const termWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
     deprecatedKeyWarnings(`${path}.matchExpressions[${at}].key`, textOf(key)),
   )
 
-/** A preferred term may have values that no label can have; it then never matches. */
+/** Warns about values of a preferred term that no label can have. Such a term never matches. */
 const valueWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
   warningsOfEach(itemsOf(matchExpressions), ({ values }, at) =>
     warningsOfEach(textsOf(values), (value, index) =>
@@ -270,7 +270,10 @@ function containerWarnings(container: Fields, path: string): string[] {
   ]
 }
 
-/** A repeated variable hides the first one, unless its value refers to it. */
+/**
+ * Warns about repeated variables. A repeated variable hides the first one, unless its value refers
+ * to it.
+ */
 function envWarnings(env: Json | undefined, path: string): string[] {
   const seen = once('variables', () => new Set<string>())
   return warningsOfEach(itemsOf(env), ({ name, value }, at) => {

@@ -1,4 +1,4 @@
-/** The fields that only Windows Pods may have, and those that they may not. */
+/** Rules for the fields that only Windows Pods may have, and for those that they must not have. */
 import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
@@ -21,7 +21,7 @@ const credentialSpec: Rule = named((spec) => {
   return [`gmsaCredentialSpec size must be under ${CREDENTIAL_SPEC_BYTES_MAX / 1024} KiB`]
 })
 
-/** `user` or `domain\user`. */
+/** Rule for a user name: `user` or `domain\user`. */
 const userName: Rule = named((name) => {
   if (name === '') return ['runAsUserName cannot be an empty string']
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
@@ -67,7 +67,10 @@ const isHostProcess = (context: Fields): boolean | undefined => {
   return typeof value === 'boolean' ? value : undefined
 }
 
-/** HostProcess containers: all containers or none, and with the host's network. */
+/**
+ * Rule for HostProcess containers. Either all containers are HostProcess containers or none, and
+ * the Pod uses the host's network.
+ */
 export const hostProcess: PodRule = (value, path, check) => {
   const { faults } = check
   const spec = fieldsOf(value)
@@ -96,7 +99,7 @@ export const hostProcess: PodRule = (value, path, check) => {
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** All containers with their paths. */
+/** Returns all containers with their paths. */
 export const containersOf = (spec: Fields): readonly LocatedContainer[] =>
   once('containers with paths', () =>
     containerLists.flatMap((list) =>
@@ -144,7 +147,7 @@ const containerOnWindows: Rule = forbiddenOf(`
   appArmorProfile seLinuxOptions seccompProfile capabilities readOnlyRootFilesystem privileged allowPrivilegeEscalation
   procMount runAsUser runAsGroup`)
 
-/** The fields that do not apply to the Pod's operating system. */
+/** Returns the rule that forbids the fields that do not apply to an operating system. */
 export function forSystem(system: string): PodRule {
   const ofContainer =
     system === 'windows' ? containerOnWindows : fields({ windowsOptions: notOnLinux })
