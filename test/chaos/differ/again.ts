@@ -1,4 +1,4 @@
-/** Sends findings again, such as fuzz has written them, and prints what still differs. */
+/** Sends the requests of recorded findings again and prints the differences that remain. */
 import { readFileSync } from 'node:fs'
 import { parseLines } from './data.ts'
 import { child, textAt } from './json-positions.ts'
@@ -6,7 +6,7 @@ import { Runner } from './runner.ts'
 import { Servers } from './servers.ts'
 import { isStep } from './step.ts'
 
-/** The exit status. */
+/** Returns the exit status of the command. */
 export async function again({
   file,
   line,

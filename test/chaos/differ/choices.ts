@@ -1,15 +1,13 @@
-/**
- * The choices that generators make, from a seed: the same seed, area and number give the same case.
- */
+/** Random choices of the generators. The same seed, area and number always give the same case. */
 import { Random } from '../simulation/random.ts'
 
 export class Choices extends Random {
-  /** An integer from 0 up to, but not, `below`. */
+  /** Returns a random integer that is at least 0 and less than `below`. */
   int(below: number): number {
     return Math.floor(this.next() * below)
   }
 
-  /** One of the values, each as likely as its weight says. */
+  /** Returns one of the values. The probability of each is proportional to its weight. */
   weigh<T>(...choices: readonly (readonly [weight: number, value: T])[]): T {
     let left = this.next() * choices.reduce((sum, [weight]) => sum + weight, 0)
     const chosen = choices.find(([weight]) => (left -= weight) < 0) ?? choices.at(-1)

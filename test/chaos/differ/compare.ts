@@ -1,5 +1,6 @@
 /**
- * What of an answer is compared: all that a client sees, with what changes from run to run renamed.
+ * Prepares responses for comparison. Everything that a client sees is compared; values that change
+ * from run to run are replaced by stable names.
  */
 import { sortManagedFields } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
@@ -11,9 +12,7 @@ import type { Answer } from './step.ts'
 const NODE_PORT_MIN = 30_000
 const NODE_PORT_MAX = 32_767
 
-/**
- * Normalises the answers of one server to one case: the same uid is the same name in all of them.
- */
+/** Normalizes the responses of one server to one case. A uid gets the same name in all of them. */
 export class Comparer {
   readonly #normaliser: Normaliser
 
@@ -43,8 +42,8 @@ export class Comparer {
 }
 
 /**
- * A body without what the reference draws at random. What was recorded before a rule came to it is
- * read through it, too.
+ * Removes the parts of a body that kube-apiserver generates at random. Replays also apply this to
+ * recorded responses, because some were recorded before a rule below existed.
  */
 export const withoutChance = (body: Json): Json =>
   typeof body === 'string'
@@ -52,13 +51,14 @@ export const withoutChance = (body: Json): Json =>
     : withoutAges(sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body)))))
 
 /**
- * Of a table, or of a watch that sends tables: a date of the object, which does not move, is shown
- * as the time since then, which does. Other columns may show quantities, which look alike: `5m`.
+ * Masks the ages in a table, or in a watch that sends tables. A table shows a fixed date of an
+ * object as the time since that date, which changes. Only known columns are masked, because others
+ * may show quantities that look like ages, such as `5m`.
  */
 function withoutAges(body: Json): Json {
   const events = child(body, 'events')
   if (!Array.isArray(events)) return withoutAgesIn(body, movingColumns(body))
-  // Only the first table of a watch says what its columns are.
+  // Only the first table of a watch has column definitions.
   const moving = movingColumns(child(events[0], 'object'))
   if (moving.size === 0 || !isRecord(body)) return body
   const shown = (event: Json): Json =>
@@ -90,8 +90,8 @@ function withoutAgesIn(table: Json, moving: ReadonlySet<number>): Json {
 const age = /^(?=.)(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/
 
 /**
- * Of several embedded objects whose metadata cannot be read the reference tells the one that it
- * comes to first in a Go map.
+ * Masks the position of an embedded object whose metadata cannot be read. If there are several,
+ * kube-apiserver reports the first that it meets in a Go map.
  */
 function withoutPlaces(body: Json): Json {
   if (!isRecord(body)) return body
@@ -102,7 +102,9 @@ function withoutPlaces(body: Json): Json {
   return message === '' ? body : { ...body, message }
 }
 
-/** Of an object in YAML: managers stand in the order of the seconds in which they wrote. */
+/**
+ * Sorts the managers of an object in YAML. Servers order them by the second in which they wrote.
+ */
 const sortOwners = (yaml: string): string =>
   yaml.replace(
     /^( *managedFields:\n)((?: *- .*\n(?: {4,}.*\n)*)+)/gm,
@@ -110,7 +112,7 @@ const sortOwners = (yaml: string): string =>
       [head, ...entries.split(/^(?= *- )/m).toSorted()].join(''),
   )
 
-/** Messages name the type of the value that a rule is about by a random number. */
+/** Masks the random number in the name of the type that a rule refers to. */
 function withoutTypeNumbers(value: Json, key = ''): Json {
   if (typeof value === 'string')
     return key === 'message' ? value.replace(/\bselfType\d+/g, 'selfType<n>') : value
@@ -122,9 +124,9 @@ function withoutTypeNumbers(value: Json, key = ''): Json {
 }
 
 /**
- * Causes of a refusal in an order of their own: that of the reference is random wherever it walks a
- * Go map. The message repeats them and is cut before it does; `orderOf` tells whether the order was
- * the same.
+ * Sorts the causes of a refusal, because kube-apiserver's order is random wherever it walks a Go
+ * map. The message repeats the causes, so its list is cut off. `orderOf` returns the original
+ * order.
  */
 function sortCauses(body: Json): Json {
   const causes = causesOf(body)
@@ -139,9 +141,8 @@ function sortCauses(body: Json): Json {
 }
 
 /**
- * What of an applied object does not fit its schema, in an order of its own: the reference walks Go
- * maps. Of a map with a field that is not declared it tells no more than it has come to, so of
- * those faults nothing is compared but that there is such a field.
+ * Sorts the schema errors of an applied object, because kube-apiserver walks Go maps. It stops at
+ * the first undeclared field of a map, so only the existence of such a field is compared.
  */
 function sortMisfits(body: Json): Json {
   const [whole, what = '', faults = ''] =
@@ -165,13 +166,13 @@ export function causesOf(body: Json): readonly Json[] {
   return Array.isArray(causes) ? causes : []
 }
 
-/** The fields that a refusal names, in its order. */
+/** Returns the fields that a refusal names, in their original order. */
 export const orderOf = ({ body }: Answer): string =>
   causesOf(body)
     .map((cause) => textAt(cause, 'field'))
     .join()
 
-/** Of YAML, which is compared as text. */
+/** Masks changing values in YAML, which is compared as text. */
 const withoutMoving = (text: string): string =>
   text
     .replace(/^- description: .*\n( {4,}.*\n|\n)*/gm, '- description\n')
@@ -180,8 +181,8 @@ const withoutMoving = (text: string): string =>
     .replace(/(\w*[nN]odePort: )\d+/g, '$1<port>')
 
 /**
- * Addresses and node ports are given at random; a refused patch shows them in the JSON of the
- * object, which its message quotes.
+ * Masks node ports, which are allocated at random. Also masks addresses and node ports in messages:
+ * a refused patch quotes the JSON of the object.
  */
 function withoutPorts(value: Json, key = ''): Json {
   if (Array.isArray(value)) return value.map((entry) => withoutPorts(entry))

@@ -1,6 +1,6 @@
 /**
- * Random structural schemas of custom kinds: all keywords, list types, defaults, rules. Some are
- * refused.
+ * Generates random structural schemas of custom kinds with all keywords, list types, defaults and
+ * rules. Servers refuse some of them.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
@@ -136,7 +136,7 @@ export class SchemaMaker {
   }
 }
 
-/** The chance that a key is there, then its values. */
+/** For each key, the probability that it is present, then its possible values. */
 export type Optional = { readonly [key: string]: readonly [number, ...(Json | (() => Json))[]] }
 
 export function optional(choices: Choices, given: Optional): JsonObject {
@@ -200,7 +200,7 @@ const intOrStringKeywords: Optional = {
   maximum: [0.2, 10],
 }
 
-/** What a rule at this schema may name. */
+/** Returns the expressions that a rule at this schema may use. */
 function scopeOf(schema: Json | undefined, expression: string, depth = 3): Scope {
   if (!isRecord(schema)) return []
   const { type, properties, items, additionalProperties } = schema
@@ -238,5 +238,5 @@ const formats: { readonly [format: string]: string } = {
   duration: 'duration',
   byte: 'bytes',
 }
-/** How CEL names properties that are no identifiers, or reserved. */
+/** CEL names of properties that are reserved words or not valid identifiers. */
 const escaped: { readonly [key: string]: string } = { 'x-y': 'x__dash__y', if: '__if__' }

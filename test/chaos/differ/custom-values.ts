@@ -1,4 +1,4 @@
-/** Values of a structural schema, now and then wrong ones. */
+/** Generates values of a structural schema. Some are invalid on purpose. */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { Lists } from './data.ts'
@@ -10,7 +10,7 @@ export const words: Lists = new Lists('custom.json')
 export type CustomValueOptions = {
   readonly values: Values
   readonly depth: number
-  /** How often a value is anything. */
+  /** Probability that a value ignores its schema. */
   readonly wrong: number
 }
 

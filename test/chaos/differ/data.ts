@@ -1,5 +1,5 @@
 /**
- * The words that cases are made of, which are data: lists of values, shapes of objects, forms of
+ * Reads the data from which cases are made: lists of values, shapes of objects and forms of
  * expressions.
  */
 import { readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ const read = (name: string): string => readFileSync(join(import.meta.dirname, 'd
 
 export function readObject(name: string): JsonObject {
   const value: Json = JSON.parse(read(name))
-  if (!isRecord(value)) throw new Error(`data/${name} is no object`)
+  if (!isRecord(value)) throw new Error(`data/${name} is not an object`)
   return value
 }
 
@@ -22,7 +22,7 @@ export const parseLines = (text: string): Json[] =>
     .filter((line) => line !== '')
     .map((line): Json => JSON.parse(line))
 
-/** An object whose values are lists. */
+/** A JSON object whose values are lists. */
 export class Lists {
   readonly #name: string
   readonly #lists: JsonObject

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The differential fuzzer as a command: `npm run differ -- --help` says what it can do. */
+/** Command of the differential fuzzer. `npm run differ -- --help` describes its options. */
 import { again } from './again.ts'
 import { fuzz } from './fuzz.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'

@@ -1,15 +1,18 @@
 /**
- * Random CEL expressions, typed so that most compile: over the standard library and those of
- * Kubernetes 1.33. Their forms are data (data/expressions.json): `int` is an expression of that
- * type, `int double` one of either, `=same` one of a type that is chosen once for the whole form,
- * `bool k:string` one that may name the variable k; «a;b» is one of these texts; ‹x› is there or
- * not; $v is a variable of the form's own.
+ * Generates random CEL expressions over the standard library and the libraries of Kubernetes 1.33.
+ * They are typed, so that most compile. data/expressions.json has their forms, in this notation:
+ *
+ * - `int` is an expression of that type, and `int double` one of either type.
+ * - `=same` is an expression of a type that is chosen once for the whole form.
+ * - `bool k:string` is an expression that may use the variable k.
+ * - «a;b» is one of these texts, and ‹x› is optional.
+ * - $v is a variable of the form.
  */
 import { isRecord } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { Lists, readObject } from './data.ts'
 
-/** What may be named: an expression and its type. */
+/** Expressions that may be used, each with its type. */
 export type Scope = readonly (readonly [expression: string, type: string])[]
 
 export class Grammar {
@@ -38,7 +41,7 @@ export class Expressions {
   readonly #choices: Choices
   readonly #grammar: Grammar
   readonly #scope: Scope
-  /** How often a type is wrong on purpose. */
+  /** Probability that an expression has a wrong type on purpose. */
   readonly #wrong: number
   #variables = 0
 
@@ -58,7 +61,7 @@ export class Expressions {
     return this.#expand(choices.pick(this.#grammar.forms.texts(type)), depth - 1, scope)
   }
 
-  /** One type of a set, such as those that can be ordered. */
+  /** Returns one type of a set, such as the set of types that can be ordered. */
   ofSet(name: string): string {
     return this.#choices.pick(this.#grammar.sets.texts(name))
   }
@@ -95,14 +98,14 @@ export class Expressions {
       })
   }
 
-  /** What `has` can be asked about. */
+  /** Returns a field selection that can be the argument of `has`. */
   #field(scope: Scope): string {
     const fields = scope.filter(([text]) => /^self\.\w+(\.\w+)*$/.test(text))
     return fields.length === 0 ? 'self.x' : this.#choices.pick(fields)[0]
   }
 }
 
-/** Text that is no expression, or hardly one. */
+/** Breaks an expression, so that it most likely does not compile. */
 export function broken(choices: Choices, text: string): string {
   const at = choices.int(text.length)
   const insert = choices.pick(['(', ')', '"', '.', ',', ' ', '!', '#', 'ü', '\\', '@', '0'])

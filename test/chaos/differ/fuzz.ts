@@ -1,6 +1,6 @@
 /**
- * The same random requests to both servers; the first difference of each sort is made smaller and
- * written down.
+ * Sends the same random requests to both servers. Reduces the first difference of each sort and
+ * writes it to a file.
  */
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -13,7 +13,7 @@ import { ofAnyKind } from './signature.ts'
 import { Totals } from './totals.ts'
 import { chosenCases, loadInput, takeAll, type Work } from './work.ts'
 
-/** The exit status. */
+/** Returns the exit status of the command. */
 export async function fuzz(options: Options): Promise<number> {
   await using servers = new Servers()
   const [reference, keelson] = await Promise.all([servers.openReference(), servers.openKeelson()])
@@ -35,7 +35,7 @@ export async function fuzz(options: Options): Promise<number> {
   return run.totals.failed > 0 || unanswered().length > 0 ? 1 : 0
 }
 
-/** With this many requests unanswered a server hangs: the run ends and names them. */
+/** Number of unanswered requests at which a server counts as hung. The run ends and lists them. */
 const UNANSWERED_MAX = 20
 
 const nameOf = ({ area, number }: Work): string => `${area}/${number}`
@@ -44,7 +44,7 @@ class FuzzRun {
   readonly totals = new Totals()
   readonly #runner: Runner
   readonly #options: Options
-  /** How often each sort of difference came. */
+  /** Number of differences of each sort. */
   readonly #sorts = new Map<string, number>()
 
   constructor(runner: Runner, options: Options) {
@@ -78,7 +78,10 @@ class FuzzRun {
     return [...sorts, this.totals.format()].join('\n')
   }
 
-  /** Of a new sort: does it differ again, and does the reference answer the same again? */
+  /**
+   * Returns the differences that can be reproduced. Repeats a case with a new sort of difference,
+   * and keeps a difference if it occurs again and the reference gives the same response as before.
+   */
   async #lasting(work: Work, outcome: Outcome): Promise<readonly Difference[]> {
     const isNew = outcome.differences.some(
       (difference) => !this.#sorts.has(sortOf(work, difference)),

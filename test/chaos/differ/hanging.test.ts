@@ -1,4 +1,4 @@
-/** A server that does not answer must not hold up a run. */
+/** A server that does not respond must not block a run. */
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,8 +12,8 @@ import { takeAll } from './work.ts'
 const asked: string[] = []
 
 /**
- * Answers with its name, and 404 at /missing; a watch without timeoutSeconds gets the headers and
- * never ends.
+ * Starts a server that responds with its name, and with 404 at /missing. To a watch without
+ * timeoutSeconds it sends the headers and one line, and never ends the response.
  */
 async function startServer(
   name: string,
@@ -44,7 +44,7 @@ after(() => {
   }
 })
 
-test('a finding about a watch keeps its time limit while it is made smaller', async () => {
+test('reducing a finding keeps the timeout of its watch', async () => {
   using reference = new Target({ url: one.url, token: '' }, { answerMsMax: 20_000 })
   using keelson = new Target({ url: other.url, token: '' }, { answerMsMax: 20_000 })
   const runner = new Runner(reference, keelson)
@@ -59,7 +59,7 @@ test('a finding about a watch keeps its time limit while it is made smaller', as
   assert.ok(asked.every((url) => !url.includes('watch') || url.includes('timeoutSeconds')))
 })
 
-test('a case ends where what it waits for is served by neither', async () => {
+test('a case ends if neither server serves what it waits for', async () => {
   using reference = new Target({ url: one.url, token: '' }, { waitMsMax: 0 })
   using keelson = new Target({ url: other.url, token: '' }, { waitMsMax: 0 })
   const wait: Step = { id: 'w', method: 'GET', path: '/missing', wait: true }
@@ -67,15 +67,15 @@ test('a case ends where what it waits for is served by neither', async () => {
   assert.equal(steps.length, 1)
 })
 
-test('a request without a whole answer ends and is named', async () => {
+test('a request without a complete response times out and is listed', async () => {
   using target = new Target({ url: one.url, token: '' }, { answerMsMax: 50 })
   const step: Step = { id: 'r0', method: 'GET', path: '/api/v1/pods', query: { watch: 'true' } }
   const answer = await target.send(step, { ns: 'x', answers: new Map() })
-  assert.deepEqual(answer.body, { broken: 'no whole answer in 0.05 s' })
+  assert.deepEqual(answer.body, { broken: 'no complete response within 0.05 s' })
   assert.deepEqual(target.unanswered, ['GET /api/v1/pods?watch=true'])
 })
 
-test('a piece of work that does not end is named, and the run ends', async () => {
+test('work that does not finish ends the run with an error that names it', async () => {
   const never = new Promise<void>(() => undefined)
   const running = takeAll(['a', 'b'], { minutes: 1, concurrency: 2, pieceMsMax: 20 }, (piece) =>
     piece === 'a' ? Promise.resolve() : never,

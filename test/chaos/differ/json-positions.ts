@@ -1,10 +1,10 @@
-/** Places in JSON values: finding, setting and taking out what stands at a path. */
+/** Finds, sets and deletes values at paths in JSON. */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 
 export type Path = (string | number)[]
 export type JsonPosition = { readonly path: Path; readonly value: Json }
 
-/** Every place in a value, the root first. */
+/** Yields every position in a value, beginning with the root. */
 export function* places(value: Json, path: Path = []): Generator<JsonPosition> {
   yield { path, value }
   if (Array.isArray(value))
@@ -21,15 +21,14 @@ export function child(value: Json | undefined, key: string | number): Json | und
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** The text of a field; empty where there is none. */
+/** Returns the string at a field, or an empty string. */
 export function textAt(value: Json | undefined, key: string): string {
   const text = child(value, key)
   return typeof text === 'string' ? text : ''
 }
 
 /**
- * Sets in place; what is missing on the way becomes an object. Nothing happens where a scalar is in
- * the way.
+ * Sets a value in place. Missing parents become objects. Does nothing if a scalar is in the way.
  */
 export function setAt(root: Json, path: Path, value: Json): void {
   let here: Json = root
@@ -47,7 +46,7 @@ function put(holder: Json, key: string | number, value: Json): void {
   else if (isRecord(holder)) holder[key] = value
 }
 
-/** Takes out in place. Whether there was something. */
+/** Deletes a value in place. Returns whether there was one. */
 export function deleteAt(root: Json, path: Path): boolean {
   const holder = valueAt(root, path.slice(0, -1))
   const last = path.at(-1)

@@ -24,7 +24,7 @@ test('every known difference is a row of docs/differences.md', () => {
     assert.ok(rows.includes(row), row)
 })
 
-test('Go values and diffs are taken out of messages only', () => {
+test('Go values and diffs are removed only from messages', () => {
   const text = 'spec.x: Invalid value: core.Thing{A:1, B:[]string{"}"}}: must be y'
   assert.deepEqual(withoutKnown({ message: text, other: text }), {
     message: 'spec.x: Invalid value: <struct>: must be y',
@@ -47,7 +47,7 @@ test('descriptions of columns are not compared', () => {
 const service = (nodePort: unknown, type = 'NodePort'): Json =>
   asRecorded({ status: 201, body: { type, nodePort } })
 
-test('a known difference hides nothing beside it', () => {
+test('a known difference does not hide another difference of the same response', () => {
   const step = {
     id: 's',
     method: 'POST',
@@ -68,7 +68,7 @@ const refusal = (...messages: readonly string[]): Json =>
   })
 const mac = 'Invalid value: "0": spec.a in body must be of type mac: "001122334455"'
 
-test('a hardware address that is refused here hides no other fault', () => {
+test('a hardware address that only Keelson refuses does not hide other causes', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const accepted = asRecorded({ status: 201, body: {} })
   assert.ok(isKnown({ step, want: accepted, got: refusal(mac) }))
@@ -84,7 +84,7 @@ const object = (spec: { readonly [field: string]: Json }, resourceVersion = 'rv#
     body: { metadata: { resourceVersion }, spec: { type: 'ExternalName', ...spec } },
   })
 
-test('a policy that an ExternalName has no use for hides nothing beside it', () => {
+test('an unused internalTrafficPolicy of an ExternalName Service does not hide other differences', () => {
   const step = { id: 's', method: 'PUT', path: '/api/v1/namespaces/$ns/services/x' }
   assert.ok(
     isKnown({ step, want: object({ internalTrafficPolicy: 'Local' }, 'rv#2'), got: object({}) }),
@@ -99,7 +99,7 @@ test('a policy that an ExternalName has no use for hides nothing beside it', () 
   assert.ok(!isKnown({ step, want: object({}, 'rv#2'), got: object({}) }))
 })
 
-test('only a patch of a list and of what is deleted from it is done in any order', () => {
+test('a strategic patch is a known difference only if it sets a list and deletes from the same list', () => {
   const step = {
     id: 's',
     method: 'PATCH',
@@ -116,7 +116,7 @@ test('only a patch of a list and of what is deleted from it is done in any order
 const widget = (spec: Json, metadata: { readonly [field: string]: Json }): Json =>
   asRecorded({ status: 200, body: { metadata, spec } })
 
-test('managedFields are missing only where a list stands for a text', () => {
+test('missing managedFields are a known difference only if a list is in place of a string', () => {
   const step = { id: 's', method: 'PUT', path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x' }
   const owned = { managedFields: [{ manager: 'm' }] }
   assert.ok(isKnown({ step, want: widget({ a: [] }, {}), got: widget({ a: [] }, owned) }))
@@ -133,7 +133,7 @@ const versioned = (resourceVersion: string, more: { readonly [field: string]: Js
     },
   })
 
-test('a null that was applied as a status changes versions alone', () => {
+test('a null that was applied as a status only explains a different resourceVersion', () => {
   const step = { id: 's', method: 'PATCH', path: '/apis/g/v1/namespaces/$ns/widgets/x' }
   assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
   assert.ok(
@@ -145,7 +145,7 @@ test('a null that was applied as a status changes versions alone', () => {
   )
 })
 
-test('a sum of quantities hides no other rule', () => {
+test('a rule with a sum of quantities does not hide other rules', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const rule = "quantity('2') == quantity('1').add(quantity('1'))"
   const failed = `'no such overload': call arguments did not match a supported operator for rule: ${rule}`
@@ -165,7 +165,7 @@ const applied = (field: string, resourceVersion: string, labels: Json = {}): Jso
   })
 }
 
-test('fields that were applied and pruned hide nothing but the version and the generation', () => {
+test('fields that were applied and pruned only explain a different resourceVersion or generation', () => {
   const step = {
     id: 's',
     method: 'PATCH',

@@ -1,7 +1,7 @@
 /**
- * Differences on purpose, taken out of both answers before they are compared so that they do not
- * hide others. Each is a row of docs/differences.md, named here by its first column; known.test.ts
- * sees to that.
+ * Intentional differences from kube-apiserver. They are removed from both responses before the
+ * comparison, so that they do not hide other differences. Each is a row of docs/differences.md,
+ * identified by its first column; known.test.ts checks that the row exists.
  */
 import { diff } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
@@ -15,7 +15,7 @@ export type KnownDifference = {
 }
 export type ComparedStep = { readonly step: Step; readonly want: Json; readonly got: Json }
 
-/** In the messages of errors. */
+/** Texts that are removed from error messages. */
 export const knownTexts: readonly KnownText[] = [
   {
     row: 'a Go value in the message of a refusal',
@@ -34,7 +34,7 @@ export const knownTexts: readonly KnownText[] = [
   },
 ]
 
-/** Whole answers. */
+/** Differences of whole responses. */
 export const knownDifferences: readonly KnownDifference[] = [
   { row: 'a request that makes upstream panic', holds: ({ want }) => statusOf(want) === 0 },
   {
@@ -120,7 +120,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: ({ want, got }) => {
       const causes = causesOf(got)
       const rest = causes.filter((cause) => !bareAddress.test(JSON.stringify(cause)))
-      // Rules are passed over for the sake of that fault alone.
+      // Keelson skips the rules because of this fault, and reports that they were not checked.
       const others = rest.every((cause) => JSON.stringify(cause).includes(NOT_CHECKED)) ? [] : rest
       const isSame = JSON.stringify(others) === JSON.stringify(causesOf(want))
       return (
@@ -203,7 +203,7 @@ export const DESCRIPTIONS_ROW =
 export const NOT_ENFORCED_ROW =
   'a mutating admission policy is written while its feature gate is off'
 
-/** A warning of ours that upstream has no reason for. */
+/** Whether this is a warning that only Keelson sends. */
 export const isKnownWarning = (warning: string): boolean =>
   warning.includes('is stored but not enforced')
 
@@ -224,7 +224,7 @@ export function withoutKnown(value: Json, key = ''): Json {
   return Object.fromEntries(kept.map(([name, entry]) => [name, withoutKnown(entry, name)]))
 }
 
-/** Whether somebody who applied the object owns a field that it does not have. */
+/** Whether a manager that applied the object owns a field that the object does not have. */
 function hasPrunedOwner(body: Json | undefined): boolean {
   const entries = valueAt(body, ['metadata', 'managedFields'])
   if (!Array.isArray(entries)) return false

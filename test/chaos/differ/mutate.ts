@@ -1,4 +1,4 @@
-/** Changes objects at random, guided by their schema where there is one. */
+/** Changes objects at random, guided by their schema if there is one. */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { deleteAt, type Path, places, setAt, valueAt } from './json-positions.ts'
@@ -6,14 +6,14 @@ import type { Schemas } from './schemas.ts'
 import type { Edit } from './step.ts'
 import type { Values } from './values.ts'
 
-/** A place is chosen again when no change fits there. */
+/** Maximum number of positions to try, because not every change fits at every position. */
 const TRIES_MAX = 5
 
 export class Mutator {
   readonly #choices: Choices
   readonly #values: Values
   readonly #schemas: Schemas
-  /** Of the object that is changed, where it is known. */
+  /** Schema of the object that is changed, if it is known. */
   readonly #root: JsonObject | undefined
 
   constructor(choices: Choices, values: Values, schemas: Schemas, root: JsonObject | undefined) {
@@ -23,7 +23,7 @@ export class Mutator {
     this.#root = root
   }
 
-  /** A copy with some changes. */
+  /** Returns a copy with some random changes. */
   mutated(value: Json, count: number): Json {
     const copy = structuredClone(value)
     for (let left = count; left > 0; left--) {
@@ -49,7 +49,7 @@ export class Mutator {
     return undefined
   }
 
-  /** Anywhere but, mostly, in metadata. */
+  /** Returns the path of a random position, mostly outside of metadata. */
   #place(value: Json): Path | undefined {
     const all = [...places(value)].map(({ path }) => path).filter(isChanged)
     const outside = all.filter(([first]) => first !== 'metadata')
@@ -86,7 +86,9 @@ export class Mutator {
     )()
   }
 
-  /** A field of the schema that is not there yet, in the object at or above the path. */
+  /**
+   * Returns an edit that inserts a missing field of the schema, in the object at or above the path.
+   */
   #insertion(value: Json, from: Path): Edit | undefined {
     const choices = this.#choices
     for (let path = from; path.length > 0; path = path.slice(0, -1)) {
@@ -130,8 +132,8 @@ const near = (choices: Choices, value: number): Json =>
   choices.pick<Json>([-value, value + 1, value * 1000, value + 0.5, String(value)])
 
 /**
- * Some of an object's fields, for merge patches and applies; what identifies the entries of lists
- * stays.
+ * Returns some of an object's fields, for merge patches and applies. Keeps the fields that identify
+ * entries of lists.
  */
 export function subset(choices: Choices, value: Json, keep: number): Json {
   if (Array.isArray(value))

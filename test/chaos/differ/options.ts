@@ -1,22 +1,22 @@
-/** The command line, read and checked before anything starts. */
+/** Parses and checks the command line before anything starts. */
 import { parseArgs } from 'node:util'
 import { areas } from './areas/areas.ts'
 
 export const usage = `npm run differ -- [fuzz|record|recorded|again FILE [LINE]] [options]
-  fuzz            the same random requests to the reference and to Keelson (what is done when nothing is said)
-  record          stores the reference's answers to cases on which both agree; what is stored stays
-  recorded        sends the stored cases to Keelson alone and compares: needs no reference
-  again FILE      sends the findings of a file again, or the one of LINE, and prints what differs
+  fuzz            sends the same random requests to the reference and to Keelson (default)
+  record          stores the reference's responses to cases on which both agree; keeps stored cases
+  recorded        sends the stored cases to Keelson only and compares; needs no reference server
+  again FILE      sends the findings of FILE again, or only that of LINE, and prints the differences
 
-  --seed N        the same seed, area and number give the same case; printed at the start
-  --area A,B      of ${Object.keys(areas).join(', ')} (all)
-  --cases N       cases of each area (1,000; without end where --minutes is given)
-  --from N        the number of the first one (0): --area apply --from 7 --cases 1 runs one again
-  --minutes N     no new case after this, nor after SIGINT
-  --concurrency N cases at once (4)
-  --trials N      runs spent on making one finding smaller (120); 0 leaves it as it is
-  --out FILE      where findings go, a line of JSON each (.cache/differ/findings.jsonl)
-  --verbose       prints them too`
+  --seed N        seed of the random cases, printed at the start (random); a case is determined by seed, area and number
+  --area A,B      areas, of ${Object.keys(areas).join(', ')} (all)
+  --cases N       number of cases of each area (1,000; unlimited with --minutes)
+  --from N        number of the first case (0); --area apply --from 7 --cases 1 repeats one case
+  --minutes N     time after which no new case starts; SIGINT has the same effect
+  --concurrency N number of cases that run at once (4)
+  --trials N      maximum number of runs to reduce a finding (120); 0 disables the reduction
+  --out FILE      file to which findings are appended as JSON lines (.cache/differ/findings.jsonl)
+  --verbose       also prints the findings`
 
 const CASES = 1000
 const CONCURRENCY = 4
@@ -39,7 +39,7 @@ export type Options = {
   readonly verbose: boolean
 }
 
-/** A fault in the command line: its message says what to write instead. */
+/** An error in the command line. Its message says what to write instead. */
 export class UsageError extends Error {}
 
 export function parseOptions(argv: readonly string[]): Options {
@@ -47,18 +47,20 @@ export function parseOptions(argv: readonly string[]): Options {
   const chosen = values.area?.split(',') ?? Object.keys(areas)
   const unknown = chosen.find((area) => !Object.hasOwn(areas, area))
   if (unknown !== undefined)
-    throw new UsageError(`--area ${unknown} is none of ${Object.keys(areas).join(', ')}`)
+    throw new UsageError(
+      `--area ${unknown} does not exist; the areas are ${Object.keys(areas).join(', ')}`,
+    )
   const number = (
     name: 'cases' | 'from' | 'minutes' | 'concurrency' | 'trials',
     otherwise: number,
   ): number => {
     const value = Number(values[name] ?? otherwise)
     if (!(value >= (name === 'concurrency' ? 1 : 0)))
-      throw new UsageError(`--${name} ${values[name]} is no such number`)
+      throw new UsageError(`--${name} ${values[name]} is not a valid number`)
     return value
   }
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
-  if (!Number.isSafeInteger(seed)) throw new UsageError(`--seed ${values.seed} is no whole number`)
+  if (!Number.isSafeInteger(seed)) throw new UsageError(`--seed ${values.seed} is not an integer`)
   return {
     mode: modeOf(positionals),
     seed,
@@ -76,12 +78,14 @@ export function parseOptions(argv: readonly string[]): Options {
 function modeOf([kind = 'fuzz', file, line, ...more]: readonly string[]): Mode {
   if (kind === 'again') {
     if (file === undefined || more.length > 0)
-      throw new UsageError('again takes a file and, perhaps, a line')
+      throw new UsageError('again takes a file and an optional line number')
     return { kind, file, line: line === undefined ? undefined : Number(line) }
   }
   if (kind !== 'fuzz' && kind !== 'record' && kind !== 'recorded')
-    throw new UsageError(`'${kind}' is none of fuzz, record, recorded, again`)
-  if (file !== undefined) throw new UsageError(`'${file}' belongs to no option`)
+    throw new UsageError(
+      `'${kind}' is not a command; the commands are fuzz, record, recorded, again`,
+    )
+  if (file !== undefined) throw new UsageError(`unexpected argument '${file}'`)
   return { kind }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stores the reference's answers to cases on which both servers agree, and sends what is stored to
- * Keelson alone.
+ * Stores the reference's responses to cases on which both servers agree, and replays stored cases
+ * on Keelson alone.
  */
 import { diff } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
@@ -15,18 +15,19 @@ import type { Target } from './target.ts'
 import { chosenCases, loadInput, takeAll, type Work } from './work.ts'
 
 /**
- * Longer ones (lists of large objects, long messages) would fill the repository and say no more.
+ * Maximum total length of the responses of a stored case. Longer cases have lists of large objects
+ * or long messages; they would fill the repository without testing more.
  */
 const ANSWERS_LENGTH_MAX = 40_000
-/** Watches take a second each: few of them are enough. */
+/** Maximum number of watches in a stored case. Each takes a second. */
 const SECONDS_MAX = 3
 /**
- * A case takes half a second on a busy machine: every second one crosses the end of a second, none
- * does so often.
+ * Maximum number of replays of a case. On a busy machine a case takes half a second, so every
+ * second replay crosses a second boundary. This many replays in a row practically never do.
  */
 const REPLAYS_MAX = 12
 
-/** The exit status. */
+/** Returns the exit status of the command. */
 export async function record(options: Options): Promise<number> {
   await using servers = new Servers()
   const [reference, keelson] = await Promise.all([servers.openReference(), servers.openKeelson()])
@@ -42,12 +43,15 @@ export async function record(options: Options): Promise<number> {
       area,
       recorded.filter((kept) => kept.area === area),
     )
-    console.log(`${area}: ${added} added, ${readCases(area).length} in all`)
+    console.log(`${area}: ${added} added, ${readCases(area).length} in total`)
   }
   return 0
 }
 
-/** Agreed on twice: what the reference answers at random is no use here. */
+/**
+ * Runs a case twice and returns it if the servers agree both times. Random responses of the
+ * reference cannot be compared with a recording.
+ */
 async function recordOne(
   runner: Runner,
   work: Work,
@@ -64,7 +68,7 @@ async function recordOne(
   return { area, seed, number, steps, answers }
 }
 
-/** The exit status. */
+/** Returns the exit status of the command. */
 export async function replayRecorded(options: Options): Promise<number> {
   const cases = recordedAreas()
     .filter((area) => options.areas.includes(area))
@@ -87,9 +91,9 @@ const comparable = (answer: Json): Json =>
   isRecord(answer) ? { ...answer, body: withoutChance(answer['body'] ?? null) } : answer
 
 /**
- * What differs, as lines. The times of managedFields are in seconds: whether an apply that changes
- * nothing else is written depends on the second it comes in. What differs after one has passed is
- * asked again.
+ * Returns the differences as lines. The timestamps of managedFields have a resolution of one
+ * second, so the second of a request decides whether an apply that changes nothing else is written.
+ * Therefore a case that differs and crossed a second boundary is replayed.
  */
 async function replayWithinSecond(
   target: Target,
@@ -105,7 +109,7 @@ async function replayWithinSecond(
 
 const secondNow = (): number => Math.floor(Date.now() / 1000)
 
-/** The steps after the one that differs are not sent. */
+/** Returns the first difference as lines. Steps after it are not sent. */
 async function replay(
   target: Target,
   { steps, answers }: RecordedCase,

@@ -1,5 +1,5 @@
 /**
- * Cases with the reference's answers to them, on disk: JSON lines, compressed, one file for each
+ * Stores cases with the reference's responses on disk, as compressed JSON lines, one file for each
  * area.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ export type RecordedCase = {
   readonly seed: number
   readonly number: number
   readonly steps: readonly Step[]
-  /** To the steps that are compared, normalised. */
+  /** Normalized responses to the compared steps. */
   readonly answers: readonly Json[]
 }
 
@@ -31,13 +31,12 @@ export function readCases(area: string): RecordedCase[] {
   const path = fileOf(area)
   if (!existsSync(path)) return []
   return parseLines(brotliDecompressSync(readFileSync(path)).toString('utf8')).map((value) => {
-    if (!isCase(value))
-      throw new Error(`${path} holds something that is no case: restore it from git`)
+    if (!isCase(value)) throw new Error(`${path} has an invalid case; restore the file from git`)
     return { ...value, area }
   })
 }
 
-/** Adds cases; what is stored stays. The number of those that were new. */
+/** Adds cases and keeps the stored ones. Returns the number of new cases. */
 export function addCases(area: string, cases: readonly RecordedCase[]): number {
   const before = readCases(area)
   const known = new Set(before.map(idOf))
@@ -47,7 +46,7 @@ export function addCases(area: string, cases: readonly RecordedCase[]): number {
   const text = all
     .map((recorded) => `${JSON.stringify({ ...recorded, area: undefined })}\n`)
     .join('')
-  // Written whole under another name first: a run that is cut leaves no half file.
+  // Write to a temporary file first, so that an interrupted run does not leave a truncated file.
   const draft = `${fileOf(area)}.${process.pid}`
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 }
   writeFileSync(draft, brotliCompressSync(text, { params }))

@@ -1,16 +1,18 @@
 /**
- * Makes a case that differs smaller: steps first, then what is in queries and bodies, as long as it
- * differs alike.
+ * Reduces a case that differs: removes steps first, then parameters and fields of bodies, as long
+ * as the case still shows the same difference.
  */
 import type { Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, places } from './json-positions.ts'
 import type { Difference, Outcome, Runner } from './runner.ts'
 import type { Step } from './step.ts'
 
-/** A finding that takes longer stays as large as it is then. */
+/** Maximum time for the reduction of a finding. After it, the smallest case so far is kept. */
 const REDUCE_MAX_MS = 60_000
 
-/** Without it a watch would last for half an hour. */
+/**
+ * Query parameter that is never removed, because without it a watch would last for half an hour.
+ */
 const KEPT_PARAMETER = 'timeoutSeconds'
 
 export type Reduced = { readonly steps: readonly Step[]; readonly difference: Difference }
@@ -75,7 +77,7 @@ class Reduction {
       const body = structuredClone(step.body)
       if (!deleteAt(body, path)) continue
       const isSmaller = await this.#attempt(this.best.steps.with(index, { ...step, body }))
-      // Positions in lists have moved.
+      // The indexes of the later list entries have changed.
       if (isSmaller && typeof path.at(-1) === 'number') tried = new Set()
     }
   }
@@ -90,7 +92,7 @@ class Reduction {
   }
 }
 
-/** Places whose removal makes a body smaller, the largest first. */
+/** Returns the paths whose removal makes a body smaller, the largest value first. */
 const removable = (body: Json): Path[] =>
   [...places(body)]
     .filter(
@@ -101,6 +103,9 @@ const removable = (body: Json): Path[] =>
     .toSorted((a, b) => b.size - a.size)
     .map(({ path }) => path)
 
-/** A smaller body has other positions and fewer errors beside the one at hand. */
+/**
+ * Generalizes a signature, because a smaller body has other positions and fewer errors besides the
+ * one that is reduced.
+ */
 const loose = (signature: string): string =>
   (signature.split(' ; ')[0] ?? '').replace(/\d+/g, 'N').slice(0, 160)

@@ -1,4 +1,4 @@
-/** Runs a case on both servers, step by step, and looks for answers that differ. */
+/** Runs a case on both servers, step by step, and finds responses that differ. */
 import { diff } from '../../recorded/compat/diff.ts'
 import type { Json } from '../../recorded/compat/json.ts'
 import { orderOf } from './compare.ts'
@@ -9,7 +9,7 @@ import type { Case, ReceivedAnswers, Step } from './step.ts'
 import type { Target } from './target.ts'
 
 export type Difference = {
-  /** Of its step among those of the case. */
+  /** Index of the step in its case. */
   readonly index: number
   readonly want: Json
   readonly got: Json
@@ -21,10 +21,10 @@ export type Difference = {
 export type Outcome = {
   readonly steps: readonly Step[]
   readonly compared: number
-  /** Refusals with the same causes in another order. */
+  /** Number of refusals with the same causes in another order. */
   readonly reordered: number
   readonly differences: readonly Difference[]
-  /** What the reference answered to each compared step, normalised. */
+  /** The reference's normalized response to each compared step. */
   readonly answers: readonly Json[]
 }
 
@@ -39,8 +39,8 @@ export class Runner {
   }
 
   /**
-   * Runs the steps in a fresh namespace, until a difference after which the servers' states are not
-   * the same.
+   * Runs the steps in a new namespace. Stops at a difference after which the states of the two
+   * servers may differ.
    */
   async run(steps: Case | readonly Step[]): Promise<Outcome> {
     const namespace = this.#namespaces.next().value
@@ -57,7 +57,7 @@ export class Runner {
     for (let step = next(undefined); step !== undefined; ) {
       taken.push(step)
       const [answer, own] = await Promise.all([reference.send(step), keelson.send(step)])
-      // What was waited for does not come: its definition was left out, or refused.
+      // The awaited resource is not served: its definition was removed or refused.
       if (step.wait && answer.status !== 200 && own.status !== 200) break
       if (!step.wait) {
         const [want, got] = [reference.normalise(answer), keelson.normalise(own)]
@@ -73,7 +73,7 @@ export class Runner {
               signature: signatureOf(step, compared),
               changesOutcome: changesOutcome(compared),
             })
-          // Where both refuse, their states are still the same.
+          // If both servers refuse the request, their states are still equal.
           if (answer.status < 400 || own.status < 400) break
         }
       }

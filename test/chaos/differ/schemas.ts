@@ -1,6 +1,6 @@
 /**
- * The OpenAPI v3 documents that the reference publishes: what fields a kind has, and values of
- * them.
+ * Reads the OpenAPI v3 documents that the reference publishes. Finds the fields of a kind and makes
+ * values of them.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
@@ -9,10 +9,13 @@ import type { Variables } from './step.ts'
 import type { Target } from './target.ts'
 import type { Values } from './values.ts'
 
-/** How often a field is set: those that are required, those near the root, those below. */
+/**
+ * Probability that a field is set: for required fields, for fields near the root, and for fields
+ * further below.
+ */
 export type Density = { readonly required: number; readonly near: number; readonly far: number }
 const sparse: Density = { required: 0.95, near: 0.25, far: 0.05 }
-/** For an object with nearly every field set. */
+/** Densities for an object with nearly every field set. */
 export const dense: Density = { required: 1, near: 0.9, far: 0.4 }
 
 export async function loadSchemas(reference: Target, values: Values): Promise<Schemas> {
@@ -51,12 +54,12 @@ export class Schemas {
     }
   }
 
-  /** Of an object's kind. */
+  /** Returns the schema of an object's kind. */
   of(object: Json): JsonObject | undefined {
     return this.#byKind.get(`${textAt(object, 'apiVersion')}/${textAt(object, 'kind')}`)
   }
 
-  /** The schema of what stands at a path of an object. */
+  /** Returns the schema of the value at a path of an object. */
   at(root: JsonObject | undefined, path: Path): JsonObject | undefined {
     return path.reduce<JsonObject | undefined>(
       (here, key) => this.#resolve(below(here, key)),
@@ -64,7 +67,7 @@ export class Schemas {
     )
   }
 
-  /** A value of the schema; the deeper, the fewer fields. */
+  /** Makes a value of the schema. Deeper objects have fewer fields. */
   make(choices: Choices, given: Json | undefined, of: FieldRequest): Json {
     const { name, depth, density = sparse } = of
     const schema = this.#resolve(given)
@@ -100,7 +103,7 @@ export type FieldRequest = {
   readonly density?: Density
 }
 
-/** Schemas that hold themselves would never end. */
+/** Depth at which values end. Without it, recursive schemas would never end. */
 const DEPTH_MIN = -3
 const mapKeys = ['a', 'b', 'cpu', 'memory', 'storage', 'app', 'example.com/x', 'pods']
 

@@ -1,6 +1,6 @@
 /**
- * What built-in kinds begin with: objects and patches of the compat scenarios, and one object of
- * every kind.
+ * Seeds of built-in kinds: objects and patches of the compat scenarios, and one object of every
+ * kind.
  */
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'
@@ -10,17 +10,23 @@ import { asRecorded, isRecord, type Json, type JsonObject } from '../../recorded
 import { loadScenarios } from '../../recorded/compat/scenarios.ts'
 import { textAt } from './json-positions.ts'
 
-/** Longer ones are about limits of length, and slow. */
+/** Maximum length of a seed. Longer objects of the scenarios test length limits, and are slow. */
 const LENGTH_MAX = 6_000
-/** Many thousand ConfigMaps say little. */
+/**
+ * Maximum number of objects of a kind. The scenarios have thousands of ConfigMaps that hardly
+ * differ.
+ */
 const OBJECTS_PER_KIND_MAX = 300
 
-/** Made by other means, or by a server elsewhere: the area `crds` is about definitions. */
+/**
+ * Resources that are not written here. The area `crds` covers definitions; APIServices and
+ * ComponentStatuses depend on servers elsewhere.
+ */
 const leftOut = new Set(['customresourcedefinitions', 'apiservices', 'componentstatuses'])
 
 export type KnownPatch = { readonly type: string; readonly body: Json; readonly suffix: string }
 
-/** Of one kind in one version; `path` is that of its collection. */
+/** Seeds of one kind in one version. `path` is the path of its collection. */
 export type KindSeeds = {
   readonly path: string
   readonly objects: JsonObject[]

@@ -1,11 +1,11 @@
-/** The servers under comparison, each on an etcd of its own, with the flags of the compat suite. */
+/** Starts the servers to compare, each on its own etcd, with the flags of the compat suite. */
 import { startEtcd } from '../../support/harness/etcd.ts'
 import { startKeelson } from '../../support/harness/keelson.ts'
 import { startReference } from '../../support/harness/reference.ts'
 import { sharedSteps } from './areas/shared.ts'
 import { type Endpoint, Target } from './target.ts'
 
-/** Ends what it started when it is disposed of. */
+/** Starts servers and stops them when it is disposed of. */
 export class Servers implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack()
 

@@ -1,6 +1,6 @@
 /**
- * One server during one case: sends its steps, remembers the answers that later steps quote, and
- * clears up.
+ * One server during one case. Sends the steps, keeps the responses that later steps quote, and
+ * cleans up.
  */
 import type { Json } from '../../recorded/compat/json.ts'
 import { Comparer } from './compare.ts'
@@ -9,8 +9,8 @@ import type { Answer, Step, Variables } from './step.ts'
 import type { Target } from './target.ts'
 
 /**
- * What other cases would meet even though it stands in the case's namespace: addresses and ports
- * are a common pool.
+ * Namespaced resources that affect other cases, because cluster addresses and ports come from a
+ * shared pool.
  */
 const HELD_IN_COMMON = /\/(services|resourcequotas|limitranges)\b/
 
@@ -45,8 +45,8 @@ export class Session {
   }
 
   /**
-   * Objects outside of namespaces could meet those of other cases, custom kinds slow all of them
-   * down.
+   * Deletes objects that could affect other cases. Cluster-scoped objects could collide with those
+   * of other cases, and custom kinds slow all of them down.
    */
   async end(steps: readonly Step[]): Promise<void> {
     for (const path of new Set(steps.map((step) => this.#written(step)))) {
@@ -70,7 +70,10 @@ export class Session {
     }
   }
 
-  /** Where the step has left an object that does not go with the namespace. */
+  /**
+   * Returns the path of the object that a step left behind, if deleting the namespace does not
+   * delete it.
+   */
   #written({ id, method, path, query }: Step): string | undefined {
     if (path.includes('/namespaces/$ns') && !HELD_IN_COMMON.test(path)) return undefined
     if (!['POST', 'PUT', 'PATCH'].includes(method) || query?.['dryRun'] === 'All') return undefined
@@ -80,7 +83,10 @@ export class Session {
   }
 }
 
-/** Names of namespaces, always of the same length: names count against limits. */
+/**
+ * Yields namespace names. All have the same length, because the length of a name counts against
+ * limits.
+ */
 export function* namespaces(): Generator<string, never> {
   const run = (Date.now() % 36 ** 3).toString(36).padStart(3, '0')
   for (let count = 0; ; count++) yield `f${run}${count.toString(36).padStart(5, '0')}`

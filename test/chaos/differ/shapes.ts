@@ -1,6 +1,6 @@
 /**
- * Parts of objects from their shapes: of an object some fields, of a list map some entries by key,
- * of a set some values.
+ * Makes parts of objects from shapes: some fields of an object, some entries of a list map by key,
+ * some values of a set.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
@@ -21,7 +21,7 @@ export type AppliedKind = {
   readonly root: string
   readonly plural: string
   readonly versions: readonly string[]
-  /** What the object cannot do without. */
+  /** Fields that a valid object must have. */
   readonly base: JsonObject | undefined
 }
 
@@ -30,7 +30,7 @@ export function readKinds({ kinds, shapes }: JsonObject): {
   readonly shapes: Shapes
 } {
   if (!isRecord(kinds) || !isShapes(shapes))
-    throw new Error('data/apply.json has no kinds, or shapes that are none')
+    throw new Error('data/apply.json has no kinds or invalid shapes')
   return { kinds: Object.entries(kinds).map(([kind, of]) => readKind(kind, of)), shapes }
 }
 
@@ -90,7 +90,7 @@ function fieldsOf(choices: Choices, fields: Shapes, options: SampleOptions): Jso
   return Object.fromEntries(kept.map(([key, of]) => [key, sample(choices, of, options)]))
 }
 
-/** Entries of a list map: now and then one without a key, or two with the same. */
+/** Makes entries of a list map. Now and then an entry lacks a key, or two have the same key. */
 function keyedEntries(
   choices: Choices,
   { keys, fields }: Extract<Shape, { readonly keys: unknown }>,

@@ -1,6 +1,6 @@
 /**
- * What sort of difference it is: values, names and positions are left out, so that one fault is
- * told once.
+ * Computes the signature of a difference. It leaves out values, names and positions, so that one
+ * fault is reported once.
  */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { causesOf } from './compare.ts'
@@ -26,13 +26,13 @@ export type SignatureInput = {
   readonly lines: readonly string[]
 }
 
-/** The same with any kind in the place of this one. */
+/** Returns the signature with a placeholder instead of the kind. */
 export const ofAnyKind = (signature: string): string =>
   signature
     .replace(/^(\w+) \S+?(\/(?:status|scale))? /, '$1 K$2 ')
     .replace(/^((?:POST|PUT|PATCH) )K(\S*) \S* /, '$1K$2 ')
 
-/** Whether a client gets something else: another class of status, or another object. */
+/** Whether a client gets another outcome: another class of status, or another object. */
 export function changesOutcome({ want, got, lines }: SignatureInput): boolean {
   const [wanted, came] = [statusOf(want), statusOf(got)]
   if (Math.floor(wanted / 100) !== Math.floor(came / 100)) return true
@@ -48,12 +48,15 @@ const resource = (path: string): string =>
 const general = (line: string): string =>
   line
     .replace(/\[\d+\]/g, '[]')
-    .replace(/(expected|came) (\{|\[).*?(?=, (came|absent)|$)/gs, '$1 tree')
+    .replace(/(expected|got) (\{|\[).*?(?=, (got|absent)|$)/gs, '$1 tree')
     .replace(/\\"([^"\\]|\\\\.)*\\"/g, '"_"')
     .replace(/\d+(\.\d+)?(e[+-]?\d+)?/g, 'N')
     .slice(0, SHOWN_LENGTH_MAX)
 
-/** Of two refusals with causes: which causes only one of them names. */
+/**
+ * Describes the causes that only one of two refusals has. Returns undefined if one has no causes or
+ * both have the same.
+ */
 function ofRefusals(want: Json, got: Json): string | undefined {
   const [wanted, came] = [causeTexts(want), causeTexts(got)]
   if (wanted.length === 0 || came.length === 0) return undefined
@@ -65,7 +68,7 @@ function ofRefusals(want: Json, got: Json): string | undefined {
     .replace(/P(\.P)+/g, 'P')
 }
 
-/** What of a list another one does not have; what stands twice counts twice. */
+/** Returns the entries of a list that another list lacks. Duplicates count separately. */
 function without(list: readonly string[], other: readonly string[]): string[] {
   const left = [...other]
   return list.filter((entry) => {
@@ -90,7 +93,7 @@ function causeTexts(answer: Json): string[] {
   )
 }
 
-/** Of a message about an expression what is said about it. */
+/** Removes the quoted expression from a message. */
 const withoutExpression = (message: string): string =>
   message
     .replace(/ValidationRule\{.*\}: /s, 'ValidationRule: ')

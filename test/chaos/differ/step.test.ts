@@ -12,7 +12,7 @@ const variables: Variables = {
   ]),
 }
 
-test('texts quote the namespace and earlier answers', () => {
+test('strings can refer to the namespace and to earlier responses', () => {
   const body = {
     $ns: '$ns-x',
     uid: '${s0.metadata.uid}',
@@ -23,7 +23,7 @@ test('texts quote the namespace and earlier answers', () => {
   assert.equal(fillTarget(step, variables), '/api/n1/x?fieldSelector=a%3Dn1')
 })
 
-test('a body can be an earlier answer with changes', () => {
+test('a body can be an earlier response with edits', () => {
   const body = {
     $base: 's0',
     $edits: [
@@ -36,7 +36,7 @@ test('a body can be an earlier answer with changes', () => {
   assert.throws(() => fill({ $base: 's0', $edits: ['x'] }, variables), /is neither/)
 })
 
-test('places are found, set and taken out', () => {
+test('values at a path are found, set and deleted', () => {
   const value: Json = { a: [{ b: 1 }, 2], c: null }
   assert.deepEqual(
     [...places(value)].map(({ path }) => path.join('.')),
@@ -51,7 +51,7 @@ test('places are found, set and taken out', () => {
 
 const draw = (choices: Choices): number[] => Array.from({ length: 5 }, () => choices.int(1000))
 
-test('the same seed, area and number make the same choices', () => {
+test('the same seed, area and number give the same choices', () => {
   assert.deepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'apply', 3)))
   assert.notDeepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'apply', 4)))
   assert.notDeepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'reads', 3)))

@@ -1,14 +1,11 @@
-/**
- * What a case is made of: requests as data, so that they can be stored, sent again and made
- * smaller.
- */
+/** The steps of a case. Requests are data, so that they can be stored, sent again and reduced. */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, setAt, valueAt } from './json-positions.ts'
 
 /**
- * In all texts `$ns` stands for the case's namespace and `${id.path}` for a value of an earlier
- * answer of the same server. A body of the form {$base: id, $edits: […]} is an earlier answer with
- * changes.
+ * A request. In all strings `$ns` stands for the case's namespace, and `${id.path}` for a value of
+ * an earlier response of the same server. A body of the form {$base: id, $edits: […]} is an earlier
+ * response with changes.
  */
 export type Step = {
   readonly id: string
@@ -18,9 +15,12 @@ export type Step = {
   readonly type?: string
   readonly accept?: string
   readonly body?: Json
-  /** Sent in the place of a body, as it is but for `$ns` and `${…}`. */
+  /** Text that is sent instead of `body`. Only `$ns` and `${…}` are replaced. */
   readonly raw?: string
-  /** Repeated until it answers 200 (target.ts has for how long); not compared. */
+  /**
+   * Whether the request is repeated until the response has status 200 (target.ts has the time
+   * limit). It is not compared.
+   */
   readonly wait?: boolean
 }
 
@@ -35,7 +35,10 @@ export type Answer = {
 
 export type ReceivedAnswers = Answer & { readonly keelson: Answer }
 
-/** Gets the reference's answer to each step that it yields, and Keelson's. */
+/**
+ * A generator of steps. It receives the responses of the reference and of Keelson to each step that
+ * it yields.
+ */
 export type Case = Generator<Step, void, ReceivedAnswers>
 
 export type Variables = { readonly ns: string; readonly answers: Map<string, Json> }
@@ -77,7 +80,7 @@ const isEdit = (value: Json): value is Edit =>
   Array.isArray(value[1]) &&
   (value[0] === 'del' || (value[0] === 'set' && value.length === 3))
 
-/** The path with its query, filled. */
+/** Returns the path and query with all references replaced. */
 export function fillTarget({ path, query = {} }: Step, variables: Variables): string {
   const pairs = Object.entries(query).map(
     ([name, value]) =>
@@ -87,6 +90,6 @@ export function fillTarget({ path, query = {} }: Step, variables: Variables): st
   return pairs.length === 0 ? target : `${target}?${pairs.join('&')}`
 }
 
-/** A step read from a file. */
+/** Whether a value read from a file is a step. */
 export const isStep = (value: unknown): value is Step =>
   isRecord(value) && ['id', 'method', 'path'].every((key) => typeof value[key] === 'string')

@@ -1,4 +1,4 @@
-/** One server as a case sees it: what it answers to a step. */
+/** A client of one server. Sends the requests of a case and returns the responses. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   AnswerTimeout,
@@ -9,12 +9,15 @@ import {
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { type Answer, fill, fillTarget, fillText, type Step, type Variables } from './step.ts'
 
-/** A custom kind is served within a second; a busy machine is many times slower. */
+/**
+ * Maximum time to wait for a custom kind. It is usually served within a second, but a busy machine
+ * is many times slower.
+ */
 const WAIT_MAX_MS = 10_000
 const WAIT_POLL_MS = 100
 /**
- * A request without a whole answer after this counts as unanswered. Watches of a case last a
- * second.
+ * Time after which a request without a complete response counts as unanswered. The watches of a
+ * case last a second.
  */
 const ANSWER_MAX_MS = 30_000
 
@@ -23,7 +26,7 @@ export type Endpoint = { readonly url: string; readonly token: string }
 export type TargetLimits = { readonly answerMsMax?: number; readonly waitMsMax?: number }
 
 export class Target implements Disposable {
-  /** Requests that got no whole answer in time. */
+  /** Requests that did not get a complete response in time. */
   readonly unanswered: string[] = []
   readonly #client: Client
   readonly #answerMsMax: number
@@ -73,7 +76,10 @@ export class Target implements Disposable {
   }
 }
 
-/** A server that breaks the connection has answered, too: the reference does so where it panics. */
+/**
+ * Represents a broken connection, which also counts as a response: kube-apiserver breaks it when it
+ * panics.
+ */
 const noAnswer = (error: unknown): Answer => ({
   status: 0,
   contentType: '',
@@ -92,7 +98,7 @@ function parse(raw: Buffer, contentType: string): Json {
   if (!contentType.includes('json')) return text
   const value = parseJson(text)
   if (typeof value !== 'string') return value
-  // A watch: one event on each line.
+  // A watch sends one event per line.
   const events = text
     .split('\n')
     .filter((line) => line !== '')
@@ -100,6 +106,9 @@ function parse(raw: Buffer, contentType: string): Json {
   return events.every(isRecord) ? { events } : text
 }
 
-/** Of a binary answer the texts in it: lengths move with the length of resource versions. */
+/**
+ * Returns the printable strings of a binary response. Length fields vary with the length of
+ * resourceVersions, so the bytes are not comparable.
+ */
 const textsIn = (raw: Buffer): string[] =>
   [...raw.toString('latin1').matchAll(/[ -~]{4,}/g)].map(([text]) => text)

@@ -1,17 +1,18 @@
-/** What a run has seen, by area. */
+/** Counts the results of a run by area. */
 
 export type AreaTotals = {
   cases: number
   failed: number
   steps: number
-  /** Steps to which the reference answered with success. */
+  /** Steps that the reference accepted. */
   accepted: number
   differing: number
-  /** Those of them that change what a client achieves. */
+  /** Differing steps that change what a client achieves. */
   changing: number
   reordered: number
   /**
-   * Differences that did not come back, or where the reference answered otherwise the second time.
+   * Differences that did not occur again, or for which the reference's second response was
+   * different.
    */
   flaky: number
 }
@@ -31,7 +32,10 @@ export class Totals {
     return this.#all().failed
   }
 
-  /** By area, then all; the last line is `N passed, N failed`, of cases. */
+  /**
+   * Formats one line for each area and one for all. The last line is `N passed, N failed` and
+   * counts cases.
+   */
   format(): string {
     const lines = [...this.#byArea].map(([area, totals]) => formatLine(area, totals))
     const all = this.#all()

@@ -1,9 +1,12 @@
-/** Values that servers disagree about, if about any. */
+/** Values on which servers are most likely to disagree. */
 import type { Json, JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { Lists } from './data.ts'
 
-/** By what a field's name tells of its meaning; the first that fits. */
+/**
+ * Lists of values by the meaning that a field's name suggests. The first pattern that matches is
+ * used.
+ */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/ip$|ips$|cidr|host|address|block/i, 'ips'],
   [/duration|timeout|interval|period/i, 'durations'],
@@ -20,7 +23,7 @@ export class Values {
     return choices.pick(this.#lists.texts('names'))
   }
 
-  /** Anything, whatever the field. */
+  /** Returns a random value, independent of the field. */
   any(choices: Choices): Json {
     const from = (list: string) => (): Json => choices.pick(this.#lists.of(list))
     return choices.weigh<() => Json>(
@@ -39,7 +42,7 @@ export class Values {
     )()
   }
 
-  /** A value of a leaf's type; what its name tells of its meaning is used. */
+  /** Returns a value of a leaf's type. Uses the meaning that the field's name suggests. */
   ofLeaf(choices: Choices, schema: JsonObject, name: string): Json {
     const { type, format, enum: options } = schema
     const from = (list: string): Json => choices.pick(this.#lists.of(list))

@@ -21,6 +21,6 @@ test('areas take turns', () => {
   ])
 })
 
-test('an area that is a list comes to its end, however long the run may last', () => {
+test('an area whose cases are a list ends before the time limit of the run', () => {
   assert.equal(chosen('--area', 'probes', '--minutes', '5').length, probes['probes']?.length)
 })

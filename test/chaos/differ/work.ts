@@ -1,4 +1,4 @@
-/** Which cases a run has, and several workers that take them. */
+/** Chooses the cases of a run, and runs them with several concurrent workers. */
 import { areas, casesMax } from './areas/areas.ts'
 import type { Input } from './areas/input.ts'
 import { choicesOf } from './choices.ts'
@@ -22,7 +22,7 @@ export async function loadInput(reference: Target): Promise<Input> {
   }
 }
 
-/** One case of each area in turn, so that a run that ends early has seen all of them. */
+/** Yields one case of each area in turn, so that a run that ends early has covered all of them. */
 export function* chosenCases(
   { seed, areas: names, cases, from }: Options,
   input: Input,
@@ -37,19 +37,19 @@ export function* chosenCases(
   }
 }
 
-/** Limit of one piece of work: a case and what follows from its differences. */
+/** Maximum time for one piece of work: a case, and the reduction of its differences. */
 const PIECE_MAX_MS = 10 * 60_000
 
 export type TakeOptions<T> = Pick<Options, 'minutes' | 'concurrency'> & {
-  /** Asked before each piece. */
+  /** Called before each piece of work. No piece starts after it returns true. */
   readonly isOver?: () => boolean
   readonly nameOf?: (piece: T) => string
   readonly pieceMsMax?: number
 }
 
 /**
- * Takes one piece of work after the other, several at once, until time is over or somebody
- * interrupts. Fails with the name of a piece that does not end.
+ * Runs pieces of work concurrently until the time is over or the process receives SIGINT. Throws an
+ * error that names the piece if one does not end in time.
  */
 export async function takeAll<T>(
   work: Iterable<T>,

@@ -1,6 +1,6 @@
 /**
- * Attacks below HTTP: bytes written straight to a TLS connection. Each ends by itself, whatever the
- * server does.
+ * Attacks below HTTP: each writes bytes directly to a TLS connection. Each attack ends by itself,
+ * whatever the server does.
  */
 import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
@@ -11,11 +11,11 @@ import { many, NAMESPACE, noise } from './requests.ts'
 
 export type Attack = {
   readonly name: string
-  /** Comes back with the number of requests that it has begun. */
+  /** Runs the attack. Returns the number of requests that it began. */
   readonly run: (port: number, random: Random) => Promise<number>
 }
 
-/** How long an attack holds what it has before it lets go. */
+/** Time for which an attack keeps its connections open. */
 const HOLD_MS = 1500
 
 async function open(port: number, protocol: 'h2' | 'http/1.1'): Promise<TLSSocket> {
@@ -69,7 +69,10 @@ function frame(
   return Buffer.concat([head, payload])
 }
 
-/** A header as HPACK writes it without compression; up to 126 characters each. */
+/**
+ * Encodes a header field in HPACK without compression. Name and value have at most 126 characters
+ * each.
+ */
 const literal = (name: string, value: string): Buffer =>
   Buffer.concat([
     Buffer.from([0, name.length]),
@@ -78,7 +81,7 @@ const literal = (name: string, value: string): Buffer =>
     Buffer.from(value),
   ])
 
-/** :method GET, :scheme https, then what is given. */
+/** Encodes a header block with :method GET, :scheme https, and the given fields. */
 const headersOf = (path: string, ...more: readonly Buffer[]): Buffer =>
   Buffer.concat([
     Buffer.from([0x82, 0x87]),
@@ -102,7 +105,7 @@ const number32 = (value: number): Buffer => {
   return bytes
 }
 
-/** Writes frames until they are all sent or the server has had enough. */
+/** Writes frames until all are sent or the server has closed the connection. */
 async function flood(port: number, frames: Iterable<Buffer>): Promise<void> {
   const socket = await open(port, 'h2')
   await send(socket, Buffer.concat([preface, frame(FRAME.settings, 0, 0)]))
@@ -161,7 +164,7 @@ export const attacks: readonly Attack[] = [
       : frame(FRAME.continuation, 0, 1, literal(`x-${at}`, 'y'.repeat(100))),
   ),
   frameFlood('headers that grow when unpacked', 200, (at) => {
-    // One entry of the table, then references to it of one byte each.
+    // One entry of the dynamic table, then many references to it of one byte each.
     const entry = Buffer.concat([
       Buffer.from([0x40, 1]),
       Buffer.from('x'),
@@ -318,7 +321,7 @@ async function brokenHttp1(port: number, random: Random): Promise<number> {
   return parts.length
 }
 
-/** A few bytes of a body now and then, over both versions. */
+/** Sends a few bytes of a body now and then, over both versions of HTTP. */
 async function slowBody(port: number): Promise<number> {
   const [one, two] = await Promise.all([open(port, 'http/1.1'), open(port, 'h2')])
   const fields = Buffer.concat([

@@ -1,8 +1,8 @@
 /**
- * How long requests with bodies of the largest size keep the event loop of a whole server: the
- * longest turn of each, in CPU time, longest first; the best of three, since garbage is collected
- * in some of them. The client is in a thread of its own. `node test/chaos/hostile/body-turns.ts
- * [NAME]`.
+ * Measures how long requests with bodies of the maximum size block the event loop of a whole
+ * server: `node test/chaos/hostile/body-turns.ts [NAME]`. Prints the longest tick of each in CPU
+ * time, the longest first. Each value is the best of three tries, because garbage collection makes
+ * some tries slower. The client runs in its own thread.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -40,7 +40,7 @@ const apply = 'application/apply-patch+yaml'
 const maps = '/api/v1/namespaces/default/configmaps'
 const pods = '/api/v1/namespaces/default/pods'
 
-/** As many items as there is room for behind `before`. */
+/** Returns a text of the maximum size with as many items as fit. */
 function filled(before: string, item: (at: number) => string, after: string): string {
   const items: string[] = []
   let room = BODY_BYTES - before.length - after.length

@@ -1,8 +1,8 @@
 /**
- * What expressions really take, against what they cost: every function on values as large as a
- * request can bring, once and as often as a rule may call it, in loops and one behind the other;
- * and how long the longest expressions take to compile. Prints the longest that each kept the event
- * loop, longest first; `node test/chaos/hostile/cel-cost.ts [NAME]`.
+ * Compares the real CPU time of CEL expressions with their estimated cost: `node
+ * test/chaos/hostile/cel-cost.ts [NAME]`. Calls every function on the largest values that a request
+ * can hold: once, in loops as often as a rule may, and in chains. Also compiles the longest
+ * expressions. Prints how long each blocked the event loop, the longest first.
  */
 import type { Fields, Json } from '../../../src/api/object.ts'
 import { compile, compileInTurns } from '../../../src/objects/cel/compile.ts'
@@ -21,13 +21,13 @@ const RULE_COST_MAX = 1_000_000
 const ESTIMATE_MAX = 10_000_000
 const SLICE_MS = 5
 const TURN_MS_MAX = 50
-/** More than an evaluation may take. */
+/** Time after which a measurement gives up. It is above the limit of an evaluation. */
 const TOTAL_MS_MAX = 1_500
 
 const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at))
 const string: Fields = { type: 'string' }
-/** Short enough to be read without a look at the clock. */
+/** A string that is short enough to be processed without a check of the deadline. */
 const line: Fields = { type: 'string', maxLength: 199 }
 const integer: Fields = { type: 'integer' }
 const strings: Fields = { type: 'array', items: string }
@@ -36,7 +36,7 @@ const deep: Fields = {
   properties: { a: strings, m: { type: 'object', additionalProperties: string }, n: integer },
 }
 
-/** As an attacker would: no limits where the estimate does not need them. */
+/** A schema as an attacker would write it, with limits only where the estimate needs them. */
 const schema: Fields = {
   type: 'object',
   properties: {
@@ -80,7 +80,8 @@ const huge = (): Json => ({
 })
 
 /**
- * Each is made for the fields that an expression names: together they would not fit into a request.
+ * Generators of values. Only values of the fields that an expression uses are generated, because
+ * all of them do not fit into a request.
  */
 const values: { readonly [field: string]: () => Json } = {
   loop: () => times(100_000, (at) => at),
@@ -110,7 +111,7 @@ const values: { readonly [field: string]: () => Json } = {
   lines: () => times(10, (at) => `${at}${'é'.repeat(190)}`),
 }
 
-/** Calls, each tried alone and in the longest loop that it may be in. */
+/** Calls that are measured alone and in the longest loop in which they may occur. */
 const calls: readonly string[] = [
   ...['text', 'wide', 'astral'].flatMap((field) => [
     `self.${field}.size() > 0`,
@@ -250,7 +251,7 @@ const calls: readonly string[] = [
   `optional.of(1).optMap(x, x + 1).orValue(0) > 0`,
 ]
 
-/** Those whose loops are part of what is tried. */
+/** Expressions that contain their own loops. */
 const whole: readonly string[] = [
   'self.words.all(x, self.words.all(y, x == y || true))',
   'self.words.all(x, self.words.all(y, (x + y) != ""))',
@@ -283,7 +284,7 @@ const whole: readonly string[] = [
 
 const EXPRESSION_CHARACTERS_MAX = 100_000
 
-/** As often as there is room for. */
+/** Repeats a part as often as the maximum length of an expression allows. */
 const filled = (start: string, part: string, separator: string, end: string): string => {
   const room = EXPRESSION_CHARACTERS_MAX - start.length - end.length
   return (
@@ -293,7 +294,7 @@ const filled = (start: string, part: string, separator: string, end: string): st
   )
 }
 
-/** Calls without a loop. */
+/** Expressions without a loop that repeat a call up to the maximum length. */
 const flat: readonly string[] = [
   ...[
     'isSemver(self.version)',
@@ -333,7 +334,7 @@ const flat: readonly string[] = [
   ],
 ].map((call) => filled('', call, '&&', ''))
 
-/** As long as they may be. */
+/** Expressions of the maximum length. */
 export const longest: readonly string[] = [
   ...[
     '1',
@@ -358,7 +359,7 @@ export const longest: readonly string[] = [
 ]
 
 setFlagsFromString('--expose-gc')
-/** What rules before have left would be collected during the turns of this one. */
+/** Collects the garbage of earlier rules, so that it is not collected while a rule is measured. */
 const collectGarbage: () => void = runInNewContext('gc')
 
 export type RuleCost = {
@@ -368,7 +369,7 @@ export type RuleCost = {
   readonly about: string
 }
 
-/** Undefined: it is refused before it could run. */
+/** Evaluates a rule. Returns undefined if the cost estimate refuses the rule. */
 export function measure(rule: string): RuleCost | undefined {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('no type')
@@ -390,7 +391,7 @@ export function measure(rule: string): RuleCost | undefined {
     const ms = (user + system) / 1000
     turnMs = Math.max(turnMs, ms)
     totalMs += ms
-    if (totalMs > TOTAL_MS_MAX) return { rule, turnMs, totalMs, about: 'given up' }
+    if (totalMs > TOTAL_MS_MAX) return { rule, turnMs, totalMs, about: 'gave up' }
     if (result === undefined) continue
     if ('question' in result) {
       elsewhere++
@@ -441,7 +442,7 @@ const valueFor = (rule: string): Json =>
     ),
   )
 
-/** Each call alone, and in loops of all lengths that the estimate lets pass. */
+/** Each call alone, and in loops of all lengths that the estimate accepts. */
 export const rules: readonly string[] = [
   ...calls.flatMap((call) => [
     call,
@@ -471,7 +472,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     (one, other) => other.turnMs - one.turnMs,
   )) {
     console.log(
-      `${turnMs.toFixed(1).padStart(8)} ms a turn, ${totalMs.toFixed(0).padStart(6)} ms in all  ${rule.slice(0, 120)}  (${about})`,
+      `${turnMs.toFixed(1).padStart(8)} ms a tick, ${totalMs.toFixed(0).padStart(6)} ms in total  ${rule.slice(0, 120)}  (${about})`,
     )
   }
   console.log(`${all.length} of ${run.length} pass the estimate`)

@@ -1,9 +1,9 @@
 /**
- * Hostile bytes for the decoders of all kinds: `node test/chaos/hostile/codecs.ts [--runs N]
- * [--seed S]`. Objects with every field set are encoded as protobuf and CBOR, then flipped, cut,
- * spliced and stretched. Each must be refused in the words of a bad request, or decoded; and what
- * was decoded can be shown in both forms, and those are read. Nothing else may be thrown, and none
- * may take long.
+ * Sends hostile bytes to the decoders of all kinds: `node test/chaos/hostile/codecs.ts [--runs N]
+ * [--seed S]`. Objects with every field set are encoded as protobuf and CBOR, then mutated by
+ * flipping, cutting, splicing and stretching. The decoder must refuse each input as a bad request,
+ * or decode it. A decoded object must survive a round trip in both formats. No other error may be
+ * thrown, and no input may take long.
  */
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
@@ -20,7 +20,7 @@ import type { Schema, Struct } from '../../../src/objects/schema/schema.ts'
 import { Random } from '../simulation/random.ts'
 
 const RUNS = 1_000_000
-/** Of the processor's time, for one input. The largest takes some milliseconds. */
+/** Maximum CPU time for one input. The largest takes some milliseconds. */
 const INPUT_MS_MAX = 1_000
 
 export type CodecFigures = {
@@ -32,7 +32,7 @@ export type CodecFigures = {
 type Form = 'protobuf' | 'cbor'
 type Seed = { readonly resource: Resource; readonly protobuf: Buffer; readonly cbor: Buffer }
 
-/** Fails with what was sent, so that it can be sent again. */
+/** Fuzzes the decoders. Throws an error that contains the input, so that it can be reproduced. */
 export function fuzzCodecs({
   runs,
   seed,
@@ -66,7 +66,10 @@ export function fuzzCodecs({
   return { decoded, refused: runs - decoded, slowestMs }
 }
 
-/** Whether it was; what was decoded must be fit to be shown, in either form. */
+/**
+ * Whether the decoder accepts the bytes. Checks that an accepted object can be encoded and decoded
+ * again in both formats.
+ */
 function isDecoded(bytes: Buffer, resource: Resource, form: Form): boolean {
   const object = decode(bytes, resource, form)
   if (object === undefined) return false
@@ -103,7 +106,10 @@ function seedOf(resource: Resource): Seed {
   return { resource, protobuf: encodeObject(object, struct), cbor }
 }
 
-/** Every field with some value; but a type that contains itself ends there. */
+/**
+ * Returns a value for every field. Recursion into a type that contains itself ends with an empty
+ * object.
+ */
 function sampleFields(
   struct: Struct,
   within: readonly Struct[],
@@ -149,7 +155,7 @@ function sample(schema: Schema, within: readonly Struct[]): Json {
   }
 }
 
-/** The types that are several in one. */
+/** Returns a value of a type that has several JSON forms. */
 function openSample(goName: string): Json {
   if (goName === 'v1.JSONSchemaPropsOrStringArray') return ['text']
   return goName === 'v1.JSON' ? { a: [1, 'b'] } : { type: 'object' }
@@ -170,14 +176,14 @@ const somewhere = (bytes: Buffer, random: Random): number =>
 const mutations: readonly Mutation[] = [
   flipBits,
   flipBits,
-  // Cut off.
+  // Cut off the end.
   (bytes, random) => bytes.subarray(0, somewhere(bytes, random)),
-  // Something taken out.
+  // Remove some bytes.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random.between(1, 20))])
   },
-  // A part of another object, or of itself, put in or over.
+  // Insert, or overwrite with, a part of this or another object.
   (bytes, random, other) => {
     const from = random.chance(0.5) ? bytes : other()
     const start = somewhere(from, random)
@@ -189,7 +195,7 @@ const mutations: readonly Mutation[] = [
       bytes.subarray(at + (random.chance(0.5) ? part.length : 0)),
     ])
   },
-  // Random bytes.
+  // Insert random bytes.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.from(
@@ -197,7 +203,7 @@ const mutations: readonly Mutation[] = [
     )
     return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at)])
   },
-  // Bytes that mean much: lengths without end, breaks, ends of groups, floats that are none.
+  // Insert or overwrite special bytes: unlimited lengths, breaks, ends of groups, invalid floats.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.from(random.pick(telling), 'hex')
@@ -207,7 +213,7 @@ const mutations: readonly Mutation[] = [
       bytes.subarray(at + (random.chance(0.5) ? part.length : 0)),
     ])
   },
-  // One byte many times: nesting.
+  // Repeat one byte, which causes nesting.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.alloc(

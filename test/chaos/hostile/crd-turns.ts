@@ -1,6 +1,7 @@
 /**
- * How long definitions of the largest size keep the event loop while they are checked: the longest
- * turn of each, in CPU time. `node test/chaos/hostile/crd-turns.ts [NAME]`.
+ * Measures how long CustomResourceDefinitions of the maximum size block the event loop while they
+ * are validated: `node test/chaos/hostile/crd-turns.ts [NAME]`. Prints the longest tick of each in
+ * CPU time.
  */
 import type { Fields, Json, KubeObject } from '../../../src/api/object.ts'
 import { PatternThread } from '../../../src/objects/cel/pattern-thread.ts'
@@ -63,5 +64,5 @@ await using thread = new PatternThread()
 for (const [name, properties] of Object.entries(schemas)) {
   if (!name.includes(process.argv[2] ?? '')) continue
   const ms = await longestTurnOf(definitionOf(properties), thread)
-  console.log(`${ms.toFixed(0).padStart(6)} ms the longest turn of ${name}`)
+  console.log(`${ms.toFixed(0).padStart(6)} ms longest tick of ${name}`)
 }

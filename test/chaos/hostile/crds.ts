@@ -1,21 +1,21 @@
 /**
- * CustomResourceDefinitions and objects that were made to hurt: patterns that other engines run for
- * ever, deep nesting, huge lists of everything, rules that cost as much as they may, names that
- * every object of JavaScript has. Bodies are JSON text, since some of them could not be written as
- * values.
+ * CustomResourceDefinitions and objects that attack a server: patterns that take exponential time
+ * in other engines, deep nesting, huge lists of everything, rules of the maximum cost, names of
+ * properties of every JavaScript object. Bodies are JSON text, because some cannot be written as
+ * JavaScript values.
  */
 
 export type HostileDefinition = {
   readonly name: string
-  /** The value of openAPIV3Schema, as JSON text. */
+  /** Value of openAPIV3Schema, as JSON text. */
   readonly schema: string
-  /** Others, each with a schema of its own; none is stored. */
+  /** Schemas of additional versions, none of which is the storage version. */
   readonly otherVersions?: readonly string[]
-  /** Of the definition; undefined when it may be either. */
+  /** Whether the definition is accepted; undefined if both results are correct. */
   readonly isAccepted?: boolean
-  /** Of CPU, for the longest turn of the event loop, where it is known to be short. */
+  /** Maximum CPU time of a tick of the event loop, if the definition is known to be fast. */
   readonly turnMsMax?: number
-  /** The values of spec to create objects with, as JSON text, and whether they are good. */
+  /** Values of spec with which objects are created, as JSON text, and whether they are accepted. */
   readonly specs?: readonly (readonly [isAccepted: boolean | undefined, spec: string])[]
 }
 
@@ -27,7 +27,7 @@ const nested = (depth: number, open: string, inner: string, close: string): stri
   `${open.repeat(depth)}${inner}${close.repeat(depth)}`
 const string = { type: 'string' }
 
-/** A schema of spec with these rules. */
+/** Returns a schema whose spec has these rules. */
 const ruled = (schema: object, rules: readonly object[]): string =>
   inSpec(json({ ...schema, 'x-kubernetes-validations': rules }))
 
@@ -328,8 +328,8 @@ const rules: readonly HostileDefinition[] = [
 ]
 
 /**
- * Found by cel-cost.ts: what takes long for what it costs. All of them are accepted, and nobody
- * else may wait for them.
+ * Expressions that take long compared with their cost (found by cel-cost.ts). All are accepted, and
+ * must not delay other clients.
  */
 const expensive: readonly HostileDefinition[] = [
   {

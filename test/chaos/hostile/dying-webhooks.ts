@@ -1,13 +1,13 @@
 /**
- * Writes while webhooks die: `node test/chaos/hostile/dying-webhooks.ts`. Mutating and validating
- * webhooks with failurePolicy Fail and Ignore, over HTTP/1.1 and HTTP/2, are killed, stopped,
- * started again and misbehave at random, and their configurations change. What is stored has to
- * bear the mark of every webhook with Fail that matched; no write may take longer than its
- * timeouts, and memory must not grow.
+ * Writes objects while webhooks die: `node test/chaos/hostile/dying-webhooks.ts`. Mutating and
+ * validating webhooks with failurePolicy Fail and Ignore, over HTTP/1.1 and HTTP/2, are killed,
+ * stopped and restarted, and misbehave at random. Their configurations also change. Every stored
+ * object must have the mark of every matching webhook with failurePolicy Fail. No write may take
+ * longer than its timeouts, and memory must not grow.
  *
- *   --minutes N   how long (10)
- *   --short       20 seconds, for CI
- *   --seed S      the choices of an earlier run
+ *   --minutes N   duration (10).
+ *   --short       20 seconds, for CI.
+ *   --seed S      repeats the random choices of an earlier run.
  *
  * The last line is `passed` or `N faults`.
  */
@@ -29,26 +29,29 @@ import { MarkingWebhook, modes } from './marking-webhook.ts'
 const MINUTES = 10
 const SHORT_SECONDS = 20
 /**
- * Each with a webhook of both types. Even ones have failurePolicy Fail; of each policy one speaks
- * HTTP/1.1 and one HTTP/2.
+ * Number of webhook processes. Each has a mutating and a validating webhook. Even ones have
+ * failurePolicy Fail. For each policy, one speaks HTTP/1.1 and one HTTP/2.
  */
 const PROCESSES = 4
 const TIMEOUTS_S = [1, 1, 2, 2] as const
 const CONNECTIONS = 4
 const LANES = 40
-/** Beyond the timeouts. With the shortest it is less than the 10 s of who names no timeout. */
+/**
+ * Time that a write may take beyond its timeouts. Together with the shortest timeout, it is below
+ * the default timeout of 10 s.
+ */
 const MARGIN_MS = 8_000
 /**
- * The same in CI, on a machine that may stand still for seconds:
- * test/integration/webhook-faults.test.ts shows the timeouts there.
+ * Margin in CI, where a machine may pause for seconds. There,
+ * test/integration/webhook-faults.test.ts checks the timeouts.
  */
 const SHORT_MARGIN_MS = 20_000
-/** What the last four fifths of the run may add to what the server holds on to. */
+/** Maximum growth of the live memory in the last four fifths of the run. */
 const GROWTH_BYTES_MAX = 16 << 20
 const SETTLED_MS_MAX = 30_000
-/** A turn of the server's event loop, of its CPU. */
+/** Maximum CPU time of a tick of the server's event loop. */
 const TURN_MS_MAX = 600
-/** How long a webhook is right, and how long it is not. */
+/** Ranges of the time for which a webhook works, and for which it does not. */
 const RIGHT_MS = [200, 3_000] as const
 const WRONG_MS = [100, 3_000] as const
 
@@ -94,7 +97,7 @@ async function run(runMs: number, seed: number, marginMs: number): Promise<reado
     }
     for (let turn = 0; !end.signal.aborted; turn++) await writeOnce(lane, turn)
   })
-  // Everything once, so that code, pools and caches are what they will be; then the measured part.
+  // Warm up code, connection pools and caches first; then measure.
   await sleep(runMs / 5)
   const before = await inspector.liveBytes()
   await inspector.longestTurnMs()
@@ -114,7 +117,7 @@ async function run(runMs: number, seed: number, marginMs: number): Promise<reado
 
 function connect(url: string): Client {
   const made = clients['HTTP/2']?.(url)
-  if (made === undefined) throw new Error('there is no client of HTTP/2')
+  if (made === undefined) throw new Error('there is no HTTP/2 client')
   return made
 }
 
@@ -175,14 +178,14 @@ async function register(
       if (made.status !== 201) throw new Error(made.text)
     }
   }
-  // The server may follow configurations a moment later.
+  // The server may notice configurations a moment later.
   await sleep(1_000)
 }
 
 const isOver = (signal: AbortSignal, ms: number): Promise<boolean> =>
   sleep(ms, false, { signal }).catch(() => true)
 
-/** One thing after the other happens to a webhook, and it is right in between. */
+/** Injects one fault of a webhook after the other. It works in between. */
 async function tormented(
   webhook: MarkingWebhook,
   random: Random,
@@ -201,7 +204,7 @@ async function tormented(
   }
 }
 
-/** Configurations are stored anew, by which the server drops its connections. */
+/** Updates configurations, which makes the server drop its connections to the webhook. */
 async function reconfigured(client: Client, random: Random, signal: AbortSignal): Promise<void> {
   const headers = { 'content-type': 'application/merge-patch+json' }
   for (let turn = 0; !(await isOver(signal, random.between(...RIGHT_MS))); turn++) {
@@ -228,8 +231,8 @@ type Measurement = {
 }
 
 /**
- * What is kept for calls that are ending is no leak: it is waited for, for half a minute at the
- * most.
+ * Returns the growth of the live memory. Memory of calls that are still ending is not a leak, so
+ * waits up to half a minute for it.
  */
 async function settledGrowth(inspector: Inspector, before: number): Promise<number> {
   const until = performance.now() + SETTLED_MS_MAX
@@ -250,21 +253,22 @@ async function judge(
     .map(([status, count]) => `${status}: ${count}`)
   console.log(`${verdict.writes} writes (${statuses.join(', ')}), ${verdict.opened} calls ignored`)
   console.log(
-    `slowest write ${verdict.slowestMs.toFixed()} ms, longest turn ${turnMs.toFixed()} ms of CPU`,
+    `slowest write ${verdict.slowestMs.toFixed()} ms, longest tick ${turnMs.toFixed()} ms of CPU`,
   )
   console.log(
     `memory grew by ${(grown / (1 << 20)).toFixed(1)} MB of ${(before / (1 << 20)).toFixed(1)} MB`,
   )
   if (grown > GROWTH_BYTES_MAX) verdict.fault(`memory grew by ${grown} bytes`)
-  if (turnMs > TURN_MS_MAX) verdict.fault(`a turn of the event loop took ${turnMs} ms`)
-  if (/unhandled/i.test(log)) verdict.fault('a rejection was not handled')
+  if (turnMs > TURN_MS_MAX) verdict.fault(`a tick of the event loop took ${turnMs} ms`)
+  if (/unhandled/i.test(log)) verdict.fault('a promise rejection was not handled')
   for (const line of log.split('\n').filter((one) => /"level":(?:50|60)/.test(one)))
     verdict.fault(line.slice(0, 500))
   for (const status of [201, 200, 500, 400]) {
     if (!verdict.statuses.has(status))
-      verdict.fault(`nothing was answered with ${status}: the run shows nothing`)
+      verdict.fault(`no response had status ${status}, so the run is not conclusive`)
   }
-  if (verdict.opened === 0) verdict.fault('no webhook was ever ignored: the run shows nothing')
+  if (verdict.opened === 0)
+    verdict.fault('no webhook was ever ignored, so the run is not conclusive')
 }
 
 async function main(): Promise<void> {

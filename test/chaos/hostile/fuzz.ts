@@ -1,12 +1,12 @@
 /**
- * Hostile input: `npm run fuzz`. A live server on a real etcd gets malformed requests and attacks
- * from a seed, while a client in good faith goes on with its work. It must not crash, leave no
- * rejection unhandled, answer nothing with an error that it did not foresee, and hold no more
- * memory and connections at the end than before. All traffic stays on 127.0.0.1.
+ * Sends hostile input to a server: `npm run fuzz`. A server on a real etcd gets malformed requests
+ * and attacks that are generated from a seed, while a well-behaved client continues its work. The
+ * server must not crash, leave a promise rejection unhandled, or return an unexpected error. At the
+ * end it must not hold more memory and connections than before. All traffic stays on 127.0.0.1.
  *
- *   --requests N   malformed requests (200,000)
- *   --short        12,000 requests, for CI
- *   --seed S       the choices of an earlier run
+ *   --requests N   number of malformed requests (200,000).
+ *   --short        12,000 requests, for CI.
+ *   --seed S       repeats the random choices of an earlier run.
  */
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -24,36 +24,36 @@ import { quantile, Witness } from './witness.ts'
 
 const REQUESTS = 200_000
 const REQUESTS_SHORT = 12_000
-/** Each lane is a connection with this many requests at a time. */
+/** Number of connections. Each has this many concurrent requests. */
 const LANES = 4
 const REQUESTS_PER_LANE = 25
-/** An answer that takes longer than this is none. */
+/** Time after which a missing response counts as a fault. */
 const ANSWER_MS_MAX = 20_000
 /**
- * What the last four fifths of the run may add to what the server holds on to: caches that were not
+ * Maximum growth of the live memory in the last four fifths of the run, for caches that were not
  * full yet.
  */
 const GROWTH_BYTES_MAX = 16 * 1024 * 1024
 /**
- * A peer that vanished while its answers were stuck is found out after twice the longest limit
- * (idle: 90 s).
+ * Time after which all connections must be closed. The server detects a client that vanished with
+ * unsent responses after at most twice its longest timeout (idle: 90 s).
  */
 const LET_GO_MS_MAX = 200_000
 /**
- * Of a request that the server refused to look at: others of the same client may make the next
- * connection go away, too.
+ * Maximum number of tries of a request that the server refused to process. Other requests of the
+ * same client may also end the next connection.
  */
 const TRIES_MAX = 20
-/** Connections that were cut off need this long to be forgotten. */
+/** Time that the server needs to clean up closed connections. */
 const SETTLE_MS = 2_000
 /**
- * The slowest answers to the client in good faith: one in a hundred, and any. The attackers share
- * the machine's two cores.
+ * Maximum latencies of the well-behaved client: the 99th percentile and the slowest response. The
+ * attackers share the machine's two cores.
  */
 const WITNESS_P99_MS_MAX = 4_000
 const WITNESS_MS_MAX = 20_000
 
-/** Connections and files that may have come up meanwhile for other reasons. */
+/** Number of connections and files that may have been opened meanwhile for other reasons. */
 const FILES_LEFT_MAX = 3
 
 class Verdict {
@@ -116,7 +116,7 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
   const filesBefore = openFiles(server.pid)
   const startMs = performance.now()
 
-  // Everything once, so that code, pools and caches are what they will be; then the measured part.
+  // Warm up code, connection pools and caches first; then measure.
   const warm = Math.floor(requests / 5)
   const siege = (part: string, count: number) =>
     runAttacks(server, { random: random.fork(part), rounds: count, verdict })
@@ -149,21 +149,24 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
   }
   report(server, verdict, measured)
   for (const failure of witness.failures.slice(0, 5))
-    verdict.fault(`the client in good faith: ${failure}`)
+    verdict.fault(`the well-behaved client: ${failure}`)
   if (verdict.unanswered > requests / 100)
-    verdict.fault(`${verdict.unanswered} requests got no answer`)
+    verdict.fault(`${verdict.unanswered} requests did not get a response`)
   judge(server, verdict, measured)
   return verdict
 }
 
 type Measurement = {
   readonly seconds: number
-  /** Requests that attacks began. */
+  /** Number of requests that attacks began. */
   readonly begun: number
   readonly memoryBefore: number
   readonly memoryAfter: number
   readonly filesLeft: number
-  /** Of the client in good faith, sorted: while it was alone, and over all. */
+  /**
+   * Sorted latencies of the well-behaved client, before the attacks. `latenciesMs` are those of the
+   * whole run.
+   */
   readonly quietMs: readonly number[]
   readonly latenciesMs: readonly number[]
 }
@@ -181,7 +184,7 @@ function report({ pid }: ApiServerProcess, verdict: Verdict, measured: Measureme
     `live memory after the first fifth ${megabytes(memoryBefore)}, at the end ${megabytes(memoryAfter)}; resident ${megabytes(residentBytes(pid))}`,
   )
   console.log(
-    `client in good faith: ${latenciesMs.length} answers, median ${ms(latenciesMs, 0.5)} (alone ${ms(quietMs, 0.5)}), ` +
+    `well-behaved client: ${latenciesMs.length} responses, median ${ms(latenciesMs, 0.5)} (alone ${ms(quietMs, 0.5)}), ` +
       `p99 ${ms(latenciesMs, 0.99)}, slowest ${ms(latenciesMs, 1)}`,
   )
 }
@@ -197,7 +200,7 @@ function judge(server: ApiServerProcess, verdict: Verdict, measured: Measurement
     quantile(latenciesMs, 1) > WITNESS_MS_MAX ||
     quantile(latenciesMs, 0.99) > WITNESS_P99_MS_MAX
   ) {
-    verdict.fault('the client in good faith waited too long')
+    verdict.fault('the well-behaved client waited too long')
   }
   if (measured.filesLeft > FILES_LEFT_MAX)
     verdict.fault(`${measured.filesLeft} connections or files stayed open`)
@@ -206,7 +209,7 @@ function judge(server: ApiServerProcess, verdict: Verdict, measured: Measurement
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`
 
-/** Something to read, so that the lists of the attacks have a length. */
+/** Creates objects, so that the lists of the attacks are not empty. */
 async function prepare(server: ApiServerProcess): Promise<void> {
   const session = open(server.url)
   const post = async (path: string, body: unknown): Promise<void> => {
@@ -242,12 +245,12 @@ async function ask(
     { endStream: body === undefined },
   )
   stream.on('error', () => undefined)
-  const timer = setTimeout(() => stream.destroy(new Error('no answer in time')), ANSWER_MS_MAX)
+  const timer = setTimeout(() => stream.destroy(new Error('no response in time')), ANSWER_MS_MAX)
   try {
     if (body !== undefined) stream.end(body)
     stream.setEncoding('utf8')
-    // Both from the start: Node takes a stream that is over before anybody reads it for one that
-    // was cut off.
+    // Wait for both from the start: Node.js treats a stream that ends before it has a reader as
+    // aborted.
     const [[head], text] = await Promise.all([once(stream, 'response'), readText(stream)])
     return { status: Number(head[':status']), text }
   } finally {
@@ -268,8 +271,8 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
   const lane = async (name: string): Promise<void> => {
     const choices = random.fork(name)
     let session = open(server.url)
-    // A connection goes away after a request of nobody's. What came too late on it was not looked
-    // at, and may be sent again (RFC 9113, 8.7).
+    // The server closes a connection after an unauthenticated request. It did not process later
+    // requests on the connection, so they may be sent again (RFC 9113, section 8.7).
     const asked = async (request: HostileRequest): ReturnType<typeof ask> => {
       for (let tries = 1; ; tries++) {
         if (session.destroyed || session.closed) session = open(server.url)
@@ -291,7 +294,7 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
         } catch (error) {
           verdict.unanswered++
           if (/in time/.test(String(error)))
-            verdict.fault(`no answer to ${request.method} ${request.path.slice(0, 300)}`)
+            verdict.fault(`no response to ${request.method} ${request.path.slice(0, 300)}`)
         }
       }
     }
@@ -303,7 +306,10 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
 
 type FuzzRun = { readonly random: Random; readonly rounds: number; readonly verdict: Verdict }
 
-/** All at once, each twice, round after round; comes back with how many requests they began. */
+/**
+ * Runs all attacks concurrently, each twice, in several rounds. Returns the number of requests that
+ * they began.
+ */
 async function runAttacks(
   server: ApiServerProcess,
   { random, rounds, verdict }: FuzzRun,
@@ -326,7 +332,7 @@ async function runAttacks(
   return begun
 }
 
-/** Comes back when the connections have gone, or had time enough to. */
+/** Resolves when the connections are closed, or the time for it is over. */
 async function letGo(pid: number, filesBefore: number): Promise<void> {
   const untilMs = performance.now() + LET_GO_MS_MAX
   do await sleep(SETTLE_MS)

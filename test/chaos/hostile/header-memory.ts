@@ -1,11 +1,11 @@
 /**
- * What connections hold that have sent the worst headers and have not shown who they are. A
- * listener in a process of its own gets thousands of them; each sends about a megabyte of headers
- * in one of several ways, and stays: the listener's limits of time, which would end them, are off.
- * Then it is asked what it holds, and a client in good faith is answered.
+ * Measures the memory of unauthenticated connections that have sent the worst headers. A listener
+ * in its own process gets thousands of connections. Each sends about a megabyte of headers in one
+ * of several ways, and stays open, because the listener's timeouts are disabled. Then the memory of
+ * the listener is measured. A well-behaved client must get responses throughout.
  *
- *   --connections N   how many (9,700: the server takes 10,000)
- *   --short           200, for CI
+ *   --connections N   number of connections (9,700; the server accepts 10,000).
+ *   --short           200 connections, for CI.
  *
  * The last line is `N passed, N failed`.
  */
@@ -37,27 +37,30 @@ import { Witness } from './witness.ts'
 const CONNECTIONS = 9_700
 const CONNECTIONS_SHORT = 200
 /**
- * Connections that send at the same time. Each has its answer before the next begins: all together
- * stay below the budget for large headers, which would cut off whoever comes when it is used up,
- * however slow the machine is.
+ * Number of connections that send at the same time. Each gets its response before the next one
+ * begins. So they stay below the budget for large headers on every machine. When this budget is
+ * used up, the server closes new connections.
  */
 const LANES = 16
 const ANSWER_MS_MAX = 60_000
-/** What one may hold, in resident memory: TLS alone takes half of that. */
+/** Maximum resident memory per connection. TLS alone takes half of it. */
 const EACH_BYTES_MAX = 100 * 1024
 /**
- * What all together may hold besides: the budget for large headers, and code and buffers that were
- * used for the first time.
+ * Additional resident memory of all connections together: the budget for large headers, and code
+ * and buffers that are used for the first time.
  */
 const SHARED_BYTES_MAX = 128 * 1024 * 1024
-/** Of that, objects and buffers of JavaScript: a table of headers that is full is most of it. */
+/**
+ * Maximum live memory per connection, in JavaScript objects and buffers. Most of it is a full
+ * header table.
+ */
 const EACH_LIVE_BYTES_MAX = 24 * 1024
 const SHARED_LIVE_BYTES_MAX = 16 * 1024 * 1024
 const LATENCY_MS_MAX = 20_000
 const HOUR_MS = 3_600_000
 const WITNESS_PATH = '/witness'
 
-/** `a` 960,000 times as a Huffman code: eight of them are five bytes. */
+/** The letter `a` 960,000 times in Huffman code. Eight of them take five bytes. */
 const coded = Buffer.alloc(600_000, Buffer.from([0x18, 0xc6, 0x31, 0x8c, 0x63]))
 const longField = (name: string): Buffer =>
   Buffer.concat([
@@ -73,10 +76,10 @@ const filled = Array.from({ length: 100 }, (_, at) => indexedField(`${at}`, ''))
 const first = (...entries: readonly (readonly [number, number])[]): Buffer =>
   Buffer.concat([preface, settings(...entries)])
 
-/** Nobody answers it: the rest is awaited. */
+/** Case to which the listener does not respond, because it waits for the rest of the headers. */
 const STOPPED_SHORT = 'headers that stop short of being large'
 
-/** All that a connection sends, by name. */
+/** Bytes that a connection sends, by name of the case. */
 const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
   [
     'a header of 960 KB',
@@ -115,15 +118,15 @@ const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
 ]
 
 /**
- * They have a budget in common, and whoever comes when it is used up is cut off, with any large
- * header. So they come last.
+ * Large headers without an end. They share a budget, and when it is used up the server closes any
+ * connection with a large header. Therefore these connections come last.
  */
 const unfinished = Buffer.concat([
   first(),
   longHeaders(1, requestFields('GET', '/api', long), { isEnd: false }),
 ])
 const UNFINISHED = 200
-/** Twice the budget: memory grows by doubling. */
+/** Maximum memory of unfinished headers: twice the budget, because buffers grow by doubling. */
 const UNFINISHED_BYTES_MAX = 2 * 32 * 1024 * 1024 + UNFINISHED * EACH_BYTES_MAX
 
 async function main(): Promise<void> {
@@ -170,26 +173,29 @@ async function main(): Promise<void> {
   const seconds = (performance.now() - startMs) / 1000
   const slowestMs = Math.max(...witness.latenciesMs)
   const grown = { live: after.live - before.live, resident: after.resident - before.resident }
-  console.log(`${count} connections in ${seconds.toFixed(0)} s, ${stayed} of them stayed`)
+  console.log(`${count} connections in ${seconds.toFixed(0)} s, ${stayed} of them stayed open`)
   for (const [fault, times] of faults) console.log(`${times} times: ${fault}`)
   console.log(
     `live memory grew by ${megabytes(grown.live)}, resident by ${megabytes(grown.resident)}`,
   )
   console.log(
-    `each of these: ${kilobytes(grown.live / stayed)} live, ${kilobytes(grown.resident / stayed)} resident`,
+    `each open connection: ${kilobytes(grown.live / stayed)} live, ${kilobytes(grown.resident / stayed)} resident`,
   )
   console.log(`${UNFINISHED} with unfinished headers: ${megabytes(last.live - after.live)} live`)
   console.log(
-    `${witness.latenciesMs.length} answers to others, the slowest after ${slowestMs.toFixed(0)} ms`,
+    `${witness.latenciesMs.length} responses to the well-behaved client, the slowest after ${slowestMs.toFixed(0)} ms`,
   )
   report([
-    ['all have stayed', stayed === count],
-    ['what is held', grown.resident < SHARED_BYTES_MAX + stayed * EACH_BYTES_MAX],
-    // Of few connections one cannot say: what all share is most of it.
-    ['what each holds', count < 5_000 || grown.resident < stayed * EACH_BYTES_MAX],
-    ['what is alive', grown.live < SHARED_LIVE_BYTES_MAX + stayed * EACH_LIVE_BYTES_MAX],
-    ['what unfinished headers hold', last.live - after.live < UNFINISHED_BYTES_MAX],
-    ['others are served', witness.failures.length === 0 && slowestMs < LATENCY_MS_MAX],
+    ['all connections stayed open', stayed === count],
+    [
+      'resident memory of all connections',
+      grown.resident < SHARED_BYTES_MAX + stayed * EACH_BYTES_MAX,
+    ],
+    // With few connections, memory that they share dominates.
+    ['resident memory per connection', count < 5_000 || grown.resident < stayed * EACH_BYTES_MAX],
+    ['live memory', grown.live < SHARED_LIVE_BYTES_MAX + stayed * EACH_LIVE_BYTES_MAX],
+    ['live memory of unfinished headers', last.live - after.live < UNFINISHED_BYTES_MAX],
+    ['other clients get responses', witness.failures.length === 0 && slowestMs < LATENCY_MS_MAX],
   ])
 }
 
@@ -198,7 +204,7 @@ const countOne = (counts: Map<string, number>, what: string): void =>
 
 const whyEnded = (received: readonly ReceivedFrame[]): string => {
   const goaway = received.find(({ type }) => type === FRAME.GOAWAY)
-  return goaway === undefined ? 'without a word' : `GOAWAY ${goaway.payload.readUInt32BE(4)}`
+  return goaway === undefined ? 'without GOAWAY' : `GOAWAY ${goaway.payload.readUInt32BE(4)}`
 }
 
 function report(verdicts: readonly (readonly [what: string, isGood: boolean])[]): void {
@@ -216,7 +222,9 @@ const refuse: Handler = async ({ path }) =>
     ? { status: 200, headers: {}, body: Buffer.from('ok') }
     : { status: 401, headers: {}, body: Buffer.from('who are you?'), isUnauthenticated: true }
 
-/** The process under attack. It tells its port, and then what it holds, as often as it is asked. */
+/**
+ * Runs the process under attack. Sends its port to the parent, and a measurement for each message.
+ */
 async function serve(): Promise<void> {
   const limits = {
     idleMsMax: HOUR_MS,
@@ -252,7 +260,7 @@ async function startTarget(): Promise<
     measure: async () => {
       child.send('measure')
       const [held]: MemoryUse[] = await once(child, 'message')
-      if (held === undefined) throw new Error('the target does not say what it holds')
+      if (held === undefined) throw new Error('the target did not send a measurement')
       return held
     },
     [Symbol.dispose]: () => child.kill(),

@@ -1,7 +1,7 @@
 /**
- * An admission webhook in a process of its own that does everything wrong, each way at a path of
- * its own: so its work holds up neither the server nor who measures. It speaks HTTP/1.1 on one port
- * and HTTP/2 on another; a third is silent, and one speaks no TLS.
+ * An admission webhook that does everything wrong, each fault at its own path. It runs in its own
+ * process, so that its work delays neither the server nor the measurement. One port speaks
+ * HTTP/1.1, one HTTP/2, one is silent, and one does not use TLS.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,12 +25,15 @@ import { Authority } from '../../support/harness/issued-certificate.ts'
 export type HostilePorts = {
   readonly 'HTTP/1.1': number
   readonly 'HTTP/2': number
-  /** HTTP/2 where nothing can be sent: its window is shut, or it takes no stream. */
+  /**
+   * Port of an HTTP/2 server to which nothing can be sent, because its window is closed. `streams`
+   * is one that accepts no streams.
+   */
   readonly window: number
   readonly streams: number
-  /** Takes connections and says nothing. */
+  /** Port that accepts connections and sends nothing. */
   readonly silent: number
-  /** HTTP without TLS. */
+  /** Port of an HTTP server without TLS. */
   readonly plain: number
 }
 
@@ -71,7 +74,7 @@ type Fault = (reply: Reply, review: Review, request: Request) => void
 const MEGABYTE = 1 << 20
 const FLOOD_BYTES = 64 * MEGABYTE
 const DRIBBLE_MS = 20
-/** Below the limit of an answer, so that it is decoded. */
+/** Size below the limit of a webhook response, so that it is decoded. */
 const LARGE_BYTES = 3 * MEGABYTE
 
 const answered = ({ apiVersion, request: { uid } }: Review, fields: object): string =>
@@ -97,7 +100,7 @@ const patches = (operations: readonly object[]): Fault =>
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   })
 
-// TypeScript finds no call that suits both.
+// TypeScript does not find an overload that suits both types.
 const write = (reply: Reply, bytes: string | Buffer): boolean =>
   reply instanceof Http2ServerResponse ? reply.write(bytes) : reply.write(bytes)
 
@@ -133,13 +136,13 @@ function dribble(reply: Reply): void {
   reply.on('close', () => clearInterval(timer))
 }
 
-/** Doubles a list with each operation: the object would have 2 ** 60 entries. */
+/** JSON patch that doubles a list with each operation. The object would have 2 ** 60 entries. */
 const copyBomb = [
   { op: 'add', path: '/data', value: { x: 'x'.repeat(1000) } },
   ...Array.from({ length: 60 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/${at}` })),
 ]
 
-/** Each line has all of the line before it ten times. */
+/** YAML in which each line has the line before it ten times. */
 const aliasBomb = [
   'a0: &a0 [x]',
   ...Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`),
@@ -193,7 +196,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** What a server must take, but within bounds. */
+/** Unusual responses that a server must accept, within limits. */
 const oddities: Readonly<Record<string, Fault>> = {
   'warns of a lot': answers({ warnings: many((at) => `${at} ${'w'.repeat(100)}`) }),
   'annotates a lot': answers({

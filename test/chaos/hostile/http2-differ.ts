@@ -1,6 +1,7 @@
 /**
- * The same frames to our HTTP/2 and to Node's (nghttp2): the same verdict, but for the differences
- * that are listed with their reasons in http2-differ/differences.ts.
+ * Sends the same frames to Keelson's HTTP/2 server and to that of Node.js (nghttp2). Both must
+ * react in the same way, except for the differences that http2-differ/differences.ts lists with
+ * their reasons.
  *
  *   node test/chaos/hostile/http2-differ.ts --minutes N --seed S
  *

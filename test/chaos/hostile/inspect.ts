@@ -1,15 +1,12 @@
-/**
- * Asks a server that was started with --inspect what it holds in memory once its garbage is
- * collected.
- */
+/** Measures the live memory and the longest tick of a server that was started with --inspect. */
 import { readFileSync } from 'node:fs'
 
-/** Whoever waits longer for an answer of the inspector waits for nothing. */
+/** Maximum time to wait for a response of the inspector. */
 const ANSWER_MS_MAX = 30_000
 
 /**
- * Runs in the server, which has a look at its turns from the first time on. A timer does it all: a
- * promise for each turn would fill the heap.
+ * Expression that runs in the server. Its first evaluation starts the measurement of ticks. It uses
+ * a timer only, because a promise for each tick would fill the heap.
  */
 const LOOK_AT_TURNS = `(() => {
   const turns = (globalThis.longestTurn ??= (() => {
@@ -40,7 +37,7 @@ export class Inspector implements Disposable {
     })
   }
 
-  /** Bytes of live objects and of the buffers that they hold. */
+  /** Returns the size of live objects and of the buffers that they hold. */
   async liveBytes(): Promise<number> {
     await this.#ask('HeapProfiler.collectGarbage')
     await this.#ask('HeapProfiler.collectGarbage')
@@ -49,8 +46,8 @@ export class Inspector implements Disposable {
   }
 
   /**
-   * The longest turn of the server's event loop since this was last asked, in milliseconds of its
-   * thread's CPU.
+   * Returns the longest tick of the server's event loop since the last call, in milliseconds of its
+   * thread's CPU time.
    */
   async longestTurnMs(): Promise<number> {
     const { result } = fieldsIn(await this.#ask('Runtime.evaluate', { expression: LOOK_AT_TURNS }))
@@ -64,7 +61,10 @@ export class Inspector implements Disposable {
   #ask(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${method} was not answered`)), ANSWER_MS_MAX)
+      const timer = setTimeout(
+        () => reject(new Error(`${method} did not get a response`)),
+        ANSWER_MS_MAX,
+      )
       this.#waiting.set(id, (result) => {
         clearTimeout(timer)
         this.#waiting.delete(id)
@@ -76,8 +76,8 @@ export class Inspector implements Disposable {
 }
 
 /**
- * The address stands in what the process prints when it starts; the last one, since bin/keelson
- * becomes the server.
+ * Connects to the inspector. Its address is in the output of the process. The last one counts,
+ * because bin/keelson may restart itself as the server.
  */
 export async function inspect(log: string): Promise<Inspector> {
   const address = log.match(/ws:\/\/127\.0\.0\.1:\d+\/\S+/g)?.at(-1)

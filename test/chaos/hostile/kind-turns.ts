@@ -1,9 +1,9 @@
 /**
- * How long objects of the largest size keep the event loop, kind by kind: each list and each map of
- * each kind is filled up to the size of the largest body, with items of several forms. Prints the
- * work that takes longer than 50 ms of CPU in one part, or longer than a second in all of its
- * parts. `node test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`; all kinds take an hour.
- * PATH is the beginning of the path of the fields, such as spec.affinity.
+ * Measures how long objects of the maximum size block the event loop, kind by kind: `node
+ * test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`. Each list and map of each kind is
+ * filled up to the size of the largest body, with items of several forms. Prints the work that
+ * takes longer than 50 ms of CPU time in one part, or longer than a second in total. All kinds take
+ * an hour. PATH is the beginning of the path of the fields, such as spec.affinity.
  */
 import { FAULTS_MAX } from '../../../src/api/field-fault.ts'
 import { isFields, type Json } from '../../../src/api/object.ts'
@@ -18,7 +18,7 @@ import type { Schema, Struct } from '../../../src/objects/schema/schema.ts'
 import { loadSeeds } from '../properties/seeds.ts'
 
 const STEP_MS_MAX = Number(process.argv[4] ?? 50)
-/** Work that takes longer in all of its parts together may be quadratic. */
+/** Total time above which work may be quadratic. */
 const TOTAL_MS_MAX = 1000
 const RUNS = 4
 const DEPTH_MAX = 9
@@ -41,7 +41,10 @@ function listsOf(schema: Schema, path: Path, seen: ReadonlySet<Struct>): Collect
   return schema.fields.flatMap(({ name, schema: own }) => listsOf(own, [...path, name], all))
 }
 
-/** Items of a schema, by index: as little as there can be, and something of each form. */
+/**
+ * Returns generators of items of a schema: an item that is as small as possible, and items of other
+ * forms.
+ */
 function formsOf(schema: Schema): readonly ((at: number) => Json)[] {
   switch (schema.type) {
     case 'string':
@@ -107,7 +110,7 @@ const reported: { readonly ms: number; readonly text: string }[] = []
 
 type Measurement<T> = { readonly made: T; readonly longestMs: number; readonly totalMs: number }
 
-/** Runs the work in parts, as the server does, and measures the longest one and all together. */
+/** Runs the work in parts, as the server does, and measures the longest part and the total. */
 function measured<T>(work: () => T): Measurement<T> {
   const slices = new Slices(systemTime, { isExpensive: true })
   const steps = parts(work, slices)
@@ -123,7 +126,10 @@ function measured<T>(work: () => T): Measurement<T> {
   }
 }
 
-/** The best of several runs counts: in some of them code is compiled, or garbage collected. */
+/**
+ * Runs the work several times and records the best result, because some runs also compile code or
+ * collect garbage.
+ */
 function timed<T>(what: string, work: () => T): T {
   let best = measured(work)
   const isLong = (): boolean => best.longestMs > STEP_MS_MAX || best.totalMs > TOTAL_MS_MAX
@@ -137,7 +143,7 @@ function timed<T>(what: string, work: () => T): T {
   }
   const [longest, total] = [best.longestMs, best.totalMs].map((ms) => ms.toFixed(0).padStart(6))
   if (isLong())
-    reported.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in all: ${what}` })
+    reported.push({ ms: best.longestMs, text: `${longest} ms, ${total} ms in total: ${what}` })
   return best.made
 }
 
@@ -150,7 +156,7 @@ function tryOne(resource: Resource, given: Json, about: string): void {
     const faults = timed(`validate ${about}`, () => validateCreate(whole, resource))
     if (faults.length > 4 * FAULTS_MAX) console.log(`${faults.length} faults of ${about}`)
     if (faults.length > 0)
-      timed(`tell ${faults.length} of ${about}`, () => invalid(resource, 'x', faults))
+      timed(`report ${faults.length} of ${about}`, () => invalid(resource, 'x', faults))
     timed(`warn ${about}`, () => resource.rules.warnings(whole, undefined))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

@@ -1,6 +1,6 @@
 /**
- * Writes that webhooks have to mark, by clients that look at what is stored, and the verdict on all
- * of them.
+ * Clients write objects that webhooks must mark, and check what is stored. The verdict collects the
+ * faults.
  */
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
 import type { Client } from '../../integration/support.ts'
@@ -8,26 +8,24 @@ import type { Random } from '../simulation/random.ts'
 import { markOf } from './marking-webhook.ts'
 
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
-/** Of the faults that are shown. */
+/** Maximum number of faults that are printed. */
 const FAULTS_MAX = 20
-/**
- * How many objects a client leaves behind, of those that it made: they are looked at in the end.
- */
+/** Share of the created objects that a client does not delete. They are checked at the end. */
 const KEPT_SHARE = 0.02
 const MATCH_SHARE = 0.4
 const DENY_SHARE = 0.1
 const CHANGE_SHARE = 0.5
 
 export type MarkedWebhook = {
-  /** `m` and a number: mutating, or `v`: validating. */
+  /** Name: `m` (mutating) or `v` (validating), and a number. */
   readonly name: string
   readonly failsClosed: boolean
   readonly timeoutMs: number
-  /** The writes that it has allowed, if it is validating. */
+  /** Returns the writes that a validating webhook has allowed. */
   readonly allowed: () => ReadonlySet<string>
 }
 
-/** Which webhooks an object has to do with, by its labels. */
+/** Returns the webhooks that match an object's labels. */
 const matched = (all: readonly MarkedWebhook[], labels: Fields): MarkedWebhook[] =>
   all.filter(({ name }) => labels[name] === 'on')
 
@@ -35,13 +33,14 @@ export class Verdict {
   readonly faults: string[] = []
   readonly statuses = new Map<number, number>()
   writes = 0
-  /** Marks of webhooks that may be ignored and were: without any, none of them was ever dead. */
+  /**
+   * Number of missing marks of webhooks with failurePolicy Ignore. If there is none, no webhook was
+   * ever dead.
+   */
   opened = 0
   slowestMs = 0
   readonly #all: readonly MarkedWebhook[]
-  /**
-   * Writes that were found stored, by their number, with the webhooks that must have allowed them.
-   */
+  /** Writes that were found stored, with the webhooks that must have allowed them. */
   readonly #stored = new Map<string, readonly MarkedWebhook[]>()
 
   constructor(all: readonly MarkedWebhook[]) {
@@ -57,7 +56,10 @@ export class Verdict {
     this.writes++
   }
 
-  /** Mutating webhooks are asked one after the other, validating ones all at once. */
+  /**
+   * Checks the duration of a write. Mutating webhooks are called one after the other, validating
+   * ones concurrently.
+   */
   took(labels: Fields, ms: number, marginMs: number): void {
     this.slowestMs = Math.max(this.slowestMs, ms)
     const asked = matched(this.#all, labels)
@@ -65,10 +67,11 @@ export class Verdict {
       asked.filter(({ name }) => name.startsWith(sort)).map(({ timeoutMs }) => timeoutMs)
     const limitMs =
       timeouts('m').reduce((sum, one) => sum + one, 0) + Math.max(0, ...timeouts('v')) + marginMs
-    if (ms > limitMs) this.fault(`a write took ${ms.toFixed()} ms, ${limitMs} are its timeouts`)
+    if (ms > limitMs)
+      this.fault(`a write took ${ms.toFixed()} ms, but its timeouts allow ${limitMs}`)
   }
 
-  /** An object as it is stored. */
+  /** Checks the marks of a stored object. */
   see(object: Fields): void {
     const labels = fieldsOf(fieldsOf(object['metadata'])['labels'])
     const { write, deny } = fieldsOf(object['data'])
@@ -79,7 +82,7 @@ export class Verdict {
         this.fault(`${textOf(write)} is stored without the mark of ${name}`)
       if (!isMarked) this.opened++
       if (deny === name && failsClosed)
-        this.fault(`${textOf(write)} is stored, and ${name} denied it`)
+        this.fault(`${textOf(write)} is stored, although ${name} denied it`)
     }
     this.#stored.set(
       textOf(write),
@@ -87,14 +90,14 @@ export class Verdict {
     )
   }
 
-  /** Looks into the journals. */
+  /** Compares the stored writes with the journals of the validating webhooks. */
   end(): void {
     const journals = new Map(this.#all.map((one) => [one.name, one.allowed()]))
     for (const [write, asked] of this.#stored) {
       for (const { name, failsClosed } of asked) {
         if (journals.get(name)?.has(write)) continue
         this.opened++
-        if (failsClosed) this.fault(`${write} is stored, and ${name} has never allowed it`)
+        if (failsClosed) this.fault(`${write} is stored, although ${name} never allowed it`)
       }
     }
   }
@@ -109,7 +112,7 @@ export type Lane = {
   readonly marginMs: number
 }
 
-/** Creates an object, changes it perhaps, looks at it and deletes it perhaps. */
+/** Creates an object, perhaps updates it, checks it, and deletes it in most cases. */
 export async function writeOnce(lane: Lane, at: number): Promise<void> {
   const { client, random, name: of, webhooks, verdict } = lane
   const name = `${of}-${at}`
@@ -122,7 +125,7 @@ export async function writeOnce(lane: Lane, at: number): Promise<void> {
   const isCreated = await written(lane, { method: 'POST', path: CONFIG_MAPS, body }, labels)
   if (!isCreated) {
     const { status } = await client.call({ path })
-    if (status !== 404) verdict.fault(`${name} was refused, and GET says ${status}`)
+    if (status !== 404) verdict.fault(`${name} was refused, but GET returns ${status}`)
     return
   }
   if (random.chance(CHANGE_SHARE)) {
@@ -135,7 +138,7 @@ export async function writeOnce(lane: Lane, at: number): Promise<void> {
   }
   const { status, text } = await client.call({ path })
   if (status === 200) verdict.see(JSON.parse(text))
-  else verdict.fault(`${name} was created, and GET says ${status}`)
+  else verdict.fault(`${name} was created, but GET returns ${status}`)
   if (!random.chance(KEPT_SHARE)) await client.call({ method: 'DELETE', path })
 }
 
@@ -152,6 +155,7 @@ async function written(
   verdict.count(status)
   if (status < 300) verdict.see(JSON.parse(text))
   else if (status !== 500 && status !== 400) verdict.fault(`${status}: ${text.slice(0, 500)}`)
-  else if (!/webhook/.test(text)) verdict.fault(`it was no webhook: ${text.slice(0, 500)}`)
+  else if (!/webhook/.test(text))
+    verdict.fault(`the error is not from a webhook: ${text.slice(0, 500)}`)
   return status < 300
 }

@@ -1,7 +1,7 @@
 /**
- * A webhook in a process of its own that leaves a mark of every write it allows: as a label of the
- * object where it may change it, and in a journal, on disk before it answers, where it may not. It
- * can be killed, stopped, started again, and told to misbehave.
+ * A webhook in its own process that marks every write it allows. A mutating webhook adds a label to
+ * the object. A validating one writes to a journal on disk before it responds. The process can be
+ * killed, stopped and restarted, and can misbehave on request.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,12 +25,12 @@ export const modes = [
 ] as const
 export type Mode = (typeof modes)[number]
 
-/** Within any timeout, and beyond any. */
+/** Delays of a response: one within any timeout, and one beyond any. */
 const SLOW_MS = 300
 const LATE_MS = 3_000
 
 export type MarkingOptions = {
-  /** Its webhooks are `m<at>` and `v<at>`, at the paths of these names. */
+  /** Number of the process. Its webhooks are `m<at>` and `v<at>`, at paths with these names. */
   readonly at: number
   readonly port: number
   readonly isHttp2: boolean
@@ -67,7 +67,7 @@ export class MarkingWebhook implements AsyncDisposable {
     await gone
   }
 
-  /** Its connections stay open, and nobody reads from them. */
+  /** Stops the process. Its connections stay open, but it does not read from them. */
   stop(): void {
     this.#isStopped = true
     this.#child?.kill('SIGSTOP')
@@ -82,7 +82,7 @@ export class MarkingWebhook implements AsyncDisposable {
     if (this.#child?.connected) this.#child.send({ mode })
   }
 
-  /** The writes that its validating webhook has allowed. */
+  /** Returns the writes that its validating webhook has allowed. */
   allowed(): ReadonlySet<string> {
     const { journal } = this.options
     return new Set(existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])

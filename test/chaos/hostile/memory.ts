@@ -1,9 +1,12 @@
 /**
- * `node test/chaos/hostile/memory.ts`: loads that make a server hold much, on one that may use 512
- * MB. Nothing is set from outside that would end it at that: its heap is bounded as in a container
- * of this size, and its resident memory is looked at all the time (`--seconds N`: of each load;
- * `--only TEXT`: loads whose name contains it). It must never have more, answer somebody in good
- * faith all along, and be alive at the end.
+ * Checks that a server with a limit of 512 MB stays below it under loads that make it hold much
+ * memory: `node test/chaos/hostile/memory.ts`. The limit is not enforced from outside. The heap is
+ * bounded as in a container of this size, and the resident memory is measured all the time. The
+ * server must stay below the limit, respond to a well-behaved client throughout, and be alive at
+ * the end.
+ *
+ *   --seconds N   duration of each load (15).
+ *   --only TEXT   runs only loads whose name contains it.
  */
 import { connect as connectHttp2, type SecureClientSessionOptions } from 'node:http2'
 import { totalmem } from 'node:os'
@@ -18,9 +21,9 @@ import { startKeelson } from '../../support/harness/keelson.ts'
 import { startWitness } from './witness-thread.ts'
 
 const LIMIT_MIB = 512
-/** What Node would choose in such a container. */
+/** Heap limit that Node.js chooses in such a container. */
 const HEAP_MIB = 256
-/** What Keelson chooses in such a container; a test cannot make one. */
+/** Memory plan that Keelson makes in such a container, which this test cannot create. */
 const plan = planMemory({
   requestBytesMax: null,
   cacheBytesMax: null,
@@ -34,9 +37,9 @@ const { values } = parseArgs({
 })
 const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
-/** Who has lost the connection does not keep this process from everything else. */
+/** Pause of a client that has lost its connection, so that it does not use up the event loop. */
 const GONE_MS = 50
-/** How long is waited for the heads of answers. */
+/** Maximum time to wait for the headers of responses. */
 const BEGUN_MS = 1_000
 const LARGE_OBJECTS = 150
 const LARGE_BYTES = 1_000_000
@@ -52,10 +55,13 @@ process.env['NODE_OPTIONS'] = ''
 type Load = { readonly name: string; readonly run: (untilMs: number) => Promise<void> }
 
 const authorization = `Bearer ${server.token}`
-/** Who may do all, but is no administrator: neither flow control nor budgets exempt him. */
+/**
+ * Token of a user with all rights that is not an administrator, so that flow control and memory
+ * budgets apply.
+ */
 const ordinary = 'Bearer alice-token'
 const port = Number(new URL(server.url).port)
-/** One for all: making them takes longer than a handshake. */
+/** Shared by all connections, because creating one takes longer than a handshake. */
 const secureContext = createSecureContext()
 const session = (options: SecureClientSessionOptions = {}) => {
   const made = connectHttp2(server.url, { rejectUnauthorized: false, secureContext, ...options })
@@ -78,8 +84,8 @@ async function call(
     stream.on('error', () => resolve(0))
     stream.on('response', (answer) => resolve(answer[':status'] ?? 0))
     stream.on('close', () => resolve(0))
-    // Node keeps a stream that was answered before its body was sent, with the body; after four of
-    // them a session takes no more answers.
+    // Node.js keeps a stream that got its response before its body was sent, together with the
+    // body. After four of them, a session receives no more responses.
     stream.on('end', () => stream.destroy())
     stream.resume()
     stream.end(body)
@@ -87,8 +93,8 @@ async function call(
 }
 
 /**
- * Connections that are cut when the time is over, whatever is still to be answered on them: a busy
- * machine takes minutes for that.
+ * Opens connections that are destroyed when the time is over, even if responses are pending.
+ * Waiting for them takes minutes on a busy machine.
  */
 function sessions(count: number, untilMs: number): ReturnType<typeof session>[] {
   const all = Array.from({ length: count }, () => session())
@@ -108,7 +114,7 @@ const repeat = (count: number, untilMs: number, once: () => Promise<unknown>): P
     }),
   )
 
-/** Three megabytes that become many times as much: small values, deep lists. */
+/** Bodies of three megabytes that take many times as much memory: small values, deep lists. */
 const manyValues = `{"metadata":{"generateName":"x-"},"data":{${Array.from({ length: 150_000 }, (_, at) => `"k${at}":"v${at}"`).join(',')}}}`
 const deep = `{"metadata":{"generateName":"x-"},"unknown":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
 const long = JSON.stringify({
@@ -116,7 +122,7 @@ const long = JSON.stringify({
   data: { text: 'x'.repeat(2_500_000) },
 })
 
-/** Holds answers open and reads nothing, on connections of its own. */
+/** Opens responses and does not read them, each on its own connection. */
 async function hold(
   path: string,
   count: number,
@@ -135,7 +141,8 @@ async function hold(
 }
 
 /**
- * Streams whose windows are closed, a connection after the other: their answers wait in the server.
+ * Opens streams with closed windows, one connection after the other. Their responses wait in the
+ * server.
  */
 async function holdShort(connections: number, streams: number, untilMs: number): Promise<void> {
   const held: ReturnType<typeof session>[] = []
@@ -280,22 +287,23 @@ await prepare(server)
 console.log(`prepared: ${residentMiB(server.pid).toFixed(0)} MiB`)
 for (const { name, run } of loads.filter((load) => load.name.includes(values.only))) {
   mostMiB = 0
-  // It is connected before the others come.
+  // Connect the well-behaved client before the load starts.
   const testify = await startWitness(server.url, ['/readyz', '/api/v1/namespaces/default'])
   await run(performance.now() + LOAD_MS)
   const { answered, slowestMs, failures } = await testify()
   await sleep(REST_MS)
   console.log(
-    `${name}: ${mostMiB.toFixed(0)} MiB at the most, ${residentMiB(server.pid).toFixed(0)} afterwards; ${answered} answers meanwhile, the slowest after ${(slowestMs / 1000).toFixed(1)} s`,
+    `${name}: ${mostMiB.toFixed(0)} MiB at most, ${residentMiB(server.pid).toFixed(0)} afterwards; ${answered} responses meanwhile, the slowest after ${(slowestMs / 1000).toFixed(1)} s`,
   )
   for (const failure of failures.slice(0, 3)) console.log(`  ${failure}`)
   if (mostMiB > LIMIT_MIB) faults.push(`${name}: ${mostMiB.toFixed(0)} MiB`)
-  if (answered === 0) faults.push(`${name}: nobody else was answered`)
+  if (answered === 0) faults.push(`${name}: the well-behaved client did not get a response`)
 }
 isOver = true
-await watching.catch(() => faults.push('the process has ended'))
+await watching.catch(() => faults.push('the server process ended'))
 const last = session()
-if ((await call(last, { ':path': '/readyz' })) !== 200) faults.push('it does not answer at the end')
+if ((await call(last, { ':path': '/readyz' })) !== 200)
+  faults.push('the server does not respond at the end')
 last.destroy()
 console.log(faults.length === 0 ? 'passed' : `failed:\n${faults.join('\n')}`)
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -1,6 +1,6 @@
 /**
- * Requests that no honest client sends: each is well-formed enough to reach the server's own code,
- * and wrong from there on.
+ * Generates requests that no honest client sends. Each is valid enough to reach the server's own
+ * code, and invalid from there on.
  */
 import type { Random } from '../simulation/random.ts'
 
@@ -11,7 +11,10 @@ export type HostileRequest = {
   readonly body?: Buffer
 }
 
-/** Where writes go; with few names, so that what gets through by chance does not pile up. */
+/**
+ * Namespace of the writes. They use few names, so that objects that are accepted by chance do not
+ * pile up.
+ */
 export const NAMESPACE = 'hostile'
 
 export function hostileRequest(random: Random): HostileRequest {
@@ -100,7 +103,7 @@ const segments = [
 
 function hostilePath(random: Random, method: string): string {
   const base: string = random.pick(goodPaths)
-  // Nobody deletes a whole collection here: the server would be right to do it.
+  // Do not delete a whole collection: the server would be right to do it.
   if (method === 'DELETE' && !/c1/.test(base)) return `${base}/${random.pick(segments)}/x`
   const kind = random.between(0, method === 'DELETE' ? 2 : 5)
   if (kind <= 1) return `/${many(random, 0, 9, () => random.pick(segments)).join('/')}`
@@ -198,7 +201,7 @@ const values = [
 
 function hostileQuery(random: Random): string {
   if (random.chance(0.4)) return ''
-  // A watch that goes on would hold the test up, not the server.
+  // Limit the duration of watches, because an endless watch would block the test.
   if (random.chance(0.01))
     return `?watch=${random.pick(['1', 'true'])}&timeoutSeconds=1&resourceVersion=${random.pick(values)}`
   const pairs = many(random, 1, 5, () => {

@@ -1,14 +1,18 @@
 /**
- * `node test/chaos/hostile/sweep.ts`: fills every list and map field of every kind in several
- * shapes, sends the objects with every verb, and measures the server, which is a process of its
- * own: CPU time of its main thread per turn of the event loop, memory, and the latency of another
- * user.
+ * Fills every list and map field of every kind in several shapes, sends the objects with every
+ * verb, and measures the server: `node test/chaos/hostile/sweep.ts`. The server runs in its own
+ * process. Measured are the CPU time of its main thread per tick of the event loop, its memory, and
+ * the latency of another user.
  *
- * --seed N       order of the fields; with --seconds, which part of them is swept --seconds N
- * stops after this time --only TEXT    kinds and fields whose name contains it --shard K/N    the
- * K-th of N parts of the fields, so that several processes can share the sweep --again FILE   only
- * the cases that failed in an earlier run with --json FILE and the same --seed --memory MIB
- * limits the server's memory --json FILE    writes all results
+ *   --seed N       order of the fields; with --seconds, the part of them that is swept.
+ *   --seconds N    stops after this time.
+ *   --only TEXT    only kinds and fields whose name contains the text.
+ *   --shard K/N    the K-th of N parts of the fields, so that several processes can share the
+ *                  sweep.
+ *   --again FILE   only the cases that failed in an earlier run with --json FILE and the same
+ *                  --seed.
+ *   --memory MIB   limits the server's memory.
+ *   --json FILE    writes all results.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -19,10 +23,10 @@ import { FieldRun, type Result } from './sweep/run-field.ts'
 import { fails, lineOf, verdictOf } from './sweep/report.ts'
 import { SweptServer } from './sweep/server.ts'
 
-// The server is ended with this process.
+// End the server with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-/** How often progress is printed. */
+/** Interval at which progress is printed. */
 const PROGRESS_MS = 30_000
 
 const { values } = parseArgs({
@@ -46,7 +50,7 @@ if (values.json !== undefined) writeFileSync(values.json, '')
 const results: Result[] = []
 const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
 let server = await SweptServer.start({ targets, memoryMiB })
-/** Without the start of the server. */
+/** End of the sweep. The time to start the server does not count. */
 const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
 const learned = new Map<SweptField, LearnedField>()
 const planned = chosen(plan(shuffled(fields, Number(values.seed))))
@@ -77,12 +81,12 @@ for (const [at, item] of items.entries()) {
   }
 }
 await server[Symbol.asyncDispose]()
-// In a cgroup the kernel ends a server that takes more.
+// In a cgroup, the kernel kills a server that exceeds the limit.
 const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memoryMiB)
 console.log(verdict.text)
 process.exitCode = verdict.isPassed ? 0 : 1
 
-/** The items of this shard, or those that failed before. */
+/** Returns the items of this shard, or those that failed before. */
 function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
   const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
   const own = new Set(fields.filter((_, at) => at % shards === shard - 1))

@@ -1,6 +1,6 @@
 /**
- * A witness on a thread of its own: what a program that attacks does to its own event loop is not
- * the server's fault.
+ * Runs a witness on its own thread, so that it is not delayed by the event loop of the attacking
+ * program.
  */
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
@@ -12,7 +12,10 @@ export type Testimony = {
   readonly failures: readonly string[]
 }
 
-/** Comes back when the witness was answered once; what is returned ends it. */
+/**
+ * Starts a witness and waits for its first response. The returned function stops it and returns its
+ * results.
+ */
 export async function startWitness(
   url: string,
   paths: readonly string[],
@@ -25,7 +28,7 @@ export async function startWitness(
     worker.postMessage('stop')
     const [testimony]: Testimony[] = await reported
     await worker.terminate()
-    if (testimony === undefined) throw new Error('the witness said nothing')
+    if (testimony === undefined) throw new Error('the witness did not report')
     return testimony
   }
 }
@@ -43,7 +46,7 @@ async function testify({
   const { latenciesMs, failures } = witness
   let answered = 0
   parentPort?.once('message', () => {
-    // What is answered from now on, is answered after the attack.
+    // Responses from now on arrive after the attack, so they do not count.
     answered = latenciesMs.length - failures.length
     witness.stop()
   })

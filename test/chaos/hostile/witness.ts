@@ -1,6 +1,6 @@
 /**
- * A client in good faith that goes on with its work while others attack, and takes the time of each
- * answer.
+ * A well-behaved client that continues its work during an attack, and measures the latency of each
+ * response.
  */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'
@@ -21,7 +21,7 @@ export class Witness {
     this.#session = this.#connect()
   }
 
-  /** Until `stop`. Never fails: what goes wrong is in `failures`. */
+  /** Sends requests until `stop` is called. Never rejects: errors are in `failures`. */
   async run(paths: readonly string[]): Promise<void> {
     for (let round = 0; !this.#isOver; round++) {
       const path = paths[round % paths.length] ?? '/'

@@ -1,5 +1,5 @@
 /**
- * 100,000 changed objects of all kinds against the rules in registry.ts: `node
+ * Checks the rules in registry.ts with 100,000 randomly changed objects of all kinds: `node
  * test/chaos/properties/main.ts [--runs N] [--seed S]`.
  */
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** Small changes to JSON, such as clients make by mistake or in bad faith. */
+/** Makes small random changes to JSON, such as mistakes of clients or attacks. */
 import type { Random } from '../simulation/random.ts'
 
 const odd: readonly unknown[] = [
@@ -38,7 +38,7 @@ const odd: readonly unknown[] = [
   { matchLabels: { a: 'b' } },
 ]
 
-/** A copy with `count` changes. */
+/** Returns a copy with `count` changes. */
 export function mutated(value: unknown, count: number, random: Random): unknown {
   const copy: unknown = structuredClone(value)
   for (let left = count; left > 0; left--) change(copy, random)
@@ -66,7 +66,7 @@ function change(root: unknown, random: Random): void {
   else Object.defineProperty(at, random.chance(0.1) ? String(random.pick(odd)) : key, own(value))
 }
 
-/** As JSON.parse sets it: `__proto__` is a key like any other. */
+/** Property descriptor like those of JSON.parse: it makes `__proto__` a key like any other. */
 const own = (value: unknown): PropertyDescriptor => ({
   value,
   enumerable: true,

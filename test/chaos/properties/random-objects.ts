@@ -1,6 +1,6 @@
 /**
- * Random JSON texts of objects of some kinds, with unknown and repeated fields and values of wrong
- * types.
+ * Generates random JSON of objects of some kinds, with unknown and repeated fields and values of
+ * wrong types.
  */
 import assert from 'node:assert/strict'
 import type { Fields } from '../../../src/api/object.ts'
@@ -10,7 +10,7 @@ import { readCrd } from '../../../src/registry/custom/crd.ts'
 import type { Resource } from '../../../src/registry/resource.ts'
 import type { Random } from '../simulation/random.ts'
 
-/** Generates JSON texts, which may repeat keys, have unknown fields and values of wrong types. */
+/** Generates JSON that may have repeated keys, unknown fields and values of wrong types. */
 export class Texts {
   readonly random: Random
 
@@ -38,7 +38,7 @@ export class Texts {
     return JSON.stringify(this.name(prefix, count))
   }
 
-  /** The text, or rarely something else. */
+  /** Returns the text, or rarely a random value. */
   mostly(text: string, depth = 2): string {
     return this.random.chance(0.03) ? this.any(depth) : text
   }
@@ -54,7 +54,10 @@ export class Texts {
     )
   }
 
-  /** Fields in a random order, of which some are missing, repeated or unknown. */
+  /**
+   * Returns an object with these fields. Some are missing, repeated or followed by an unknown
+   * field.
+   */
   struct(fields: Readonly<Record<string, () => string>>): string {
     const { random } = this
     const members: string[] = []
@@ -198,7 +201,10 @@ const dataText = (texts: Texts): FieldTexts => ({
     ),
 })
 
-/** Types that read themselves in Go: their faults are about their own fields. */
+/**
+ * Returns an OpenAPI schema. Its Go type has its own UnmarshalJSON, so decoding errors refer to its
+ * own fields.
+ */
 const schemaText = (texts: Texts, depth: number): string =>
   texts.struct({
     type: () => '"object"',

@@ -1,9 +1,12 @@
 /**
- * What must hold for every kind, whatever a client sends: decoding refuses or understands it;
- * defaults set once stay as they are; validation never throws; what is accepted when it is created
- * is accepted, unchanged, when it is updated; and it becomes the same protobuf from its JSON as
- * from the object. Whatever is stored of it is shown the same, decoded or not; and what a write
- * changes is found without a look at the rest.
+ * Checks properties that must hold for every kind, whatever a client sends:
+ *
+ * - Decoding either refuses an object or understands it.
+ * - Setting defaults is idempotent, and validation never throws.
+ * - An object that create accepts is accepted unchanged by update.
+ * - The protobuf made from an object's JSON is the same as that made from the object.
+ * - A stored object is shown the same, whether it was decoded or not.
+ * - The changes of a write are found by reading only the changed parts.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -49,7 +52,10 @@ const writer: Writer = {
   newId: () => 'u',
 }
 
-/** Fails with the object that breaks a rule, and the seed to find it again. */
+/**
+ * Checks random objects. Throws an error with the object that breaks a rule, and the seed that
+ * reproduces it.
+ */
 export function checkRegistry(
   seeds: readonly Seed[],
   { runs, seed }: { readonly runs: number; readonly seed: number },
@@ -108,8 +114,8 @@ function check(
 }
 
 /**
- * What differs between two objects, or between one and itself with a part of the other, is found in
- * what was changed alone.
+ * Checks that comparing only the changed parts finds all differences between two objects, and
+ * between an object and its copy with one part of the other.
  */
 function checkChanges(
   { shape: { struct } }: Resource,
@@ -133,7 +139,7 @@ function checkChanges(
 
 function checkRow({ shape, table }: Resource, object: KubeObject): void {
   const shown = readShown(printWire(object, shape).bytes)
-  // A key with an escape is left to the decoder.
+  // Keys with an escape sequence are left to the decoder.
   if (shown === undefined) return
   assert.deepEqual(rowOf(shown, table, 'null'), rowOf(object, table, 'null'), 'row of its JSON')
 }
@@ -148,7 +154,10 @@ function checkProtobuf({ shape }: Resource, object: KubeObject): void {
   )
 }
 
-/** Of the object as it is stored, and of what others might have made of that. */
+/**
+ * Checks that stored bytes are shown the same without decoding. Uses the object as Keelson stores
+ * it, and a changed version that another program might have stored.
+ */
 function checkSettled(resource: Resource, object: KubeObject, random: Random): void {
   const { shape } = resource
   const stored = encodeStored(object, shape)
@@ -182,7 +191,7 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Undefined: refused, as a client would be. */
+/** Decodes an object. Returns undefined if a client's request with it would be refused. */
 function decoded(resource: Resource, text: string): KubeObject | undefined {
   try {
     const { object } = decodeBody({ bytes: Buffer.from(text) }, resource, 'Ignore')

@@ -1,9 +1,10 @@
 /**
- * Loaded before the unit tests: every property is tried with the same values in each run, so that
- * CI judges the change and not the dice. `KEELSON_SEED=random npm test` tries other values, and any
- * failure names the seed that shows it again.
+ * Loaded before the unit tests. Property tests use the same values in each run, so that a failure
+ * in CI is caused by the change and not by chance. `KEELSON_SEED=random npm test` tries other
+ * values; each failure reports the seed that reproduces it.
  *
- * Work in parts that is not the same each time fails instead of being done at once.
+ * Work in parts that is not the same each time throws an error here. Outside of tests it is
+ * repeated at once, without a pause.
  */
 import fc from 'fast-check'
 import { unsteadyWork } from '../../../src/lib/scheduling/parts.ts'

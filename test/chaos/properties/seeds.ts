@@ -1,7 +1,6 @@
 /**
- * Objects to begin with, of every built-in kind: those with every field set, those that the
- * reference stored (test/recorded/golden), and those that the scenarios send, which are what people
- * write.
+ * Loads seed objects of every built-in kind: objects with every field set, objects that the
+ * reference stored (test/recorded/golden), and objects that the compat scenarios send.
  */
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'

@@ -1,4 +1,7 @@
-/** Reads that the cache answers: as new as was asked for, or not at all. */
+/**
+ * Reads that the cache serves. A response must be at least as new as requested, or the read must
+ * fail.
+ */
 import type { Matches } from '../../../src/storage/cache/item.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { ListResult } from '../../../src/storage/cache/store-lists.ts'
@@ -19,9 +22,9 @@ import {
 } from './operations.ts'
 import type { Random } from './random.ts'
 
-/** How far back exact reads go: mostly to what memory still has. */
+/** Maximum distance of exact reads from the latest revision. Most are still in memory. */
 const BACK_MAX = [5, 20, 60]
-/** What a slow filter takes for an object, at the most. */
+/** Maximum time that a slow filter takes for an object. */
 const SLOWNESS_MS = 40
 
 export const cachedReads: readonly WeightedOperation[] = [
@@ -36,16 +39,19 @@ export const cachedReads: readonly WeightedOperation[] = [
   { weight: 3, run: listSelectedInPages },
 ]
 
-/** What somebody does who goes through long lists. */
+/** Operations of a client that reads long lists in pages. */
 export const pagedReads: readonly WeightedOperation[] = [
   { weight: 3, run: listSelectedInPages },
   { weight: 1, run: listExactly },
 ]
 
-/** What somebody does who only looks at what there is; without the database, too. */
+/** Operations of a client that accepts any state, even while the database is unreachable. */
 export const skims: readonly WeightedOperation[] = [{ weight: 1, run: skim }]
 
-/** What a write may start from, half of the time: the cached object, however old. */
+/**
+ * Returns the cached object, however old, as the initial state of a write. Half of the writes use
+ * it.
+ */
 export async function readForWrite(
   reader: Reader,
   key: string,
@@ -58,7 +64,7 @@ export async function readForWrite(
     const { revision, createRevision } = item
     return { revision, createRevision, object: valueOf(item.object()), stale: false }
   } catch {
-    return undefined // There is nothing to start from; the write itself will show whether the database is there.
+    return undefined // The write itself shows whether the database is reachable.
   }
 }
 
@@ -146,7 +152,9 @@ async function listLatestInPages(client: Client): Promise<void> {
         { limit: PAGE_ITEMS },
       )
       if (page.revision !== revision)
-        client.model.noteFault(`a page of ${revision} is of ${page.revision}`)
+        client.model.noteFault(
+          `a page of the list at revision ${revision} is of revision ${page.revision}`,
+        )
       items.push(...toItems(page))
     }
     client.model.noteReading({ scope: { prefix: range.from }, floor, revision, items })
@@ -156,8 +164,8 @@ async function listLatestInPages(client: Client): Promise<void> {
 }
 
 /**
- * With a filter that takes its time, as one does that must decode what it looks at; each page is
- * judged by itself.
+ * Reads pages with a filter, which is slow if it must decode objects. Each page is judged
+ * separately.
  */
 async function listSelectedInPages(client: Client): Promise<void> {
   const { random } = client
@@ -194,10 +202,7 @@ async function listSelectedInPages(client: Client): Promise<void> {
   }
 }
 
-/**
- * One page of what there is, with a filter that takes long: meanwhile the resource may list itself
- * again.
- */
+/** Reads one page of any state with a slow filter. Meanwhile the resource may be listed again. */
 async function skim(client: Client): Promise<void> {
   const range = rangeOf(prefix)
   const limit = client.random.between(1, PAGE_ITEMS)
@@ -216,7 +221,7 @@ async function skim(client: Client): Promise<void> {
   }
 }
 
-/** What a page of odd ones, from here on, tells of. */
+/** Returns the scope that a page of odd objects covers, beginning at `from`. */
 function scopeOf(range: KeyRange, from: string, { items, more }: ListResult) {
   const last = items.at(-1)
   const to = more && last !== undefined ? keyAfter(last.key) : range.to
@@ -238,7 +243,7 @@ function toItems(listed: ListResult): Item[] {
   return listed.items.map((item) => readWire(item.key, item.wire()))
 }
 
-/** A revision that has been, most likely of the last second. */
+/** Returns a past revision, most likely of the last second. */
 function choosePast({ model, random }: Client): number {
   return Math.max(1, model.floor - random.between(0, random.pick(BACK_MAX)))
 }
@@ -246,14 +251,14 @@ function choosePast({ model, random }: Client): number {
 function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision: number): void {
   if (typeof at !== 'object' || 'atLeast' in at) client.model.noteSeen(revision)
   else if (revision !== at.exactly)
-    client.model.noteFault(`a read of exactly ${at.exactly} is of ${revision}`)
+    client.model.noteFault(`a read at exactly revision ${at.exactly} is of revision ${revision}`)
 }
 
 function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
   const code = error instanceof StorageError ? error.code : undefined
   if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
-  // Upstream's answer to a revision that does not come in time; an acknowledged one is never too
-  // new for an exact read.
+  // kube-apiserver also fails with this error if a revision does not arrive in time. An exact read
+  // must not get it, because its revision was already acknowledged.
   if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
   if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
   else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)

@@ -1,6 +1,6 @@
 /**
- * A clock whose date jumps while time goes on: what an operator, NTP or a resumed laptop does to a
- * server.
+ * A clock whose wall time jumps while its monotonic time continues, as caused by an operator, NTP
+ * or a resumed laptop.
  */
 import type { Clock } from '../../../src/lib/time/clock.ts'
 

@@ -1,33 +1,33 @@
 /**
- * The fault suite: `npm run faults`. Real etcd processes, real faults, random operations from a
- * seed, and a judge.
+ * Fault suite: `npm run faults`. Runs real etcd processes, real faults, and random operations from
+ * a seed. A judge checks the results.
  *
- *   --short           the version for every change: about a minute
- *   --seconds N       how long each scenario disturbs
- *   --only NAME       one scenario, or several with commas
- *   --seed S          the choices of an earlier run
- *   --etcd TOOL       etcd (3.6), etcd-3.5 or etcd-3.7
+ *   --short           version for every change; takes about a minute.
+ *   --seconds N       time for which each scenario injects faults.
+ *   --only NAME       one scenario, or several separated by commas.
+ *   --seed S          repeats the random choices of an earlier run.
+ *   --etcd TOOL       etcd (3.6), etcd-3.5 or etcd-3.7.
  *
- * A failure prints its seed and the command that repeats it. Operations and faults are then the
- * same; their exact timing is the machine's, so a rare failure may need several runs or more
- * seconds.
+ * A failure prints its seed and the command that repeats it. A repeated run has the same operations
+ * and faults. Their exact timing depends on the machine, so a rare failure may need several runs or
+ * more seconds.
  */
 import { parseArgs } from 'node:util'
 import { etcdTool, toolPath } from '../../support/harness/etcd.ts'
 import { runScenario, type Scenario, type Verdict } from './scenario.ts'
 import { scenarios } from './scenarios/all.ts'
 
-/** Eleven scenarios of this length are more than five minutes of faults. */
+/** Duration of each scenario by default. All scenarios together take more than five minutes. */
 const SECONDS = 30
 const SECONDS_SHORT = 1.5
 
 async function main(): Promise<void> {
   const options = readOptions()
-  // With an exit the etcd processes are ended too; without it they would outlive a run that is
-  // broken off.
+  // Exit explicitly: the exit handlers stop the etcd processes, which would otherwise outlive an
+  // interrupted run.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   process.env['KEELSON_ETCD'] = options.etcd
-  toolPath(etcdTool()) // Says how to get it if it is not there.
+  toolPath(etcdTool()) // Throws an error with instructions if it is not installed.
   console.log(
     `${options.scenarios.length} scenarios of ${options.seconds} s on ${options.etcd}, seed ${options.seed}`,
   )
@@ -73,13 +73,13 @@ function readOptions(): Options {
   })
   const seconds = Number(values.seconds ?? (values.short ? SECONDS_SHORT : SECONDS))
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
-  if (!(seconds > 0)) throw new Error(`--seconds is not a time: ${values.seconds}`)
-  if (!Number.isSafeInteger(seed)) throw new Error(`--seed is not a whole number: ${values.seed}`)
+  if (!(seconds > 0)) throw new Error(`--seconds is not a duration: ${values.seconds}`)
+  if (!Number.isSafeInteger(seed)) throw new Error(`--seed is not an integer: ${values.seed}`)
   const names = values.only?.split(',')
   const unknown = names?.find((name) => !scenarios.some((scenario) => scenario.name === name))
   if (unknown !== undefined) {
     throw new Error(
-      `there is no scenario ${unknown}; there are ${scenarios.map(({ name }) => name).join(', ')}`,
+      `there is no scenario ${unknown}; the scenarios are ${scenarios.map(({ name }) => name).join(', ')}`,
     )
   }
   return {

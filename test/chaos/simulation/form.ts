@@ -1,4 +1,7 @@
-/** How the cache reads and prints the objects of a run, and how a client reads them back. */
+/**
+ * Converts the objects of a run between their stored form, the form in the cache, and the printed
+ * form that a client reads.
+ */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/storage/cache/facts.ts'
 import type { ObjectCodec, Matches } from '../../../src/storage/cache/item.ts'
@@ -12,7 +15,7 @@ const apiVersion = 'example.com/v1'
 const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
 const beforeVersion = `${head}"metadata":{"resourceVersion":"`
 
-/** Of one resource. */
+/** Returns the codec of one resource. */
 export const newForm = (): ObjectCodec => ({
   decode: (stored, _key, revision) => toObject(decodeValue(stored), revision),
   print: (object) => printObject(object),
@@ -24,27 +27,30 @@ export const newForm = (): ObjectCodec => ({
   })),
 })
 
-/** Half of what is stored need not be decoded first. */
+/**
+ * Returns an object that needs no decoding. Half of the stored objects are like this, depending on
+ * their revision.
+ */
 const settled = (object: KubeObject): ReturnType<NonNullable<ObjectCodec['settle']>> => ({
   wire: printObject(object),
   object,
 })
 
-/** What filters of a run select. */
+/** Whether a tag is odd. The filters of a run select odd tags. */
 export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
 
 const parityOf = (tag: string): string => (isOdd(tag) ? 'odd' : 'even')
 
 const oddField = { field: 'parity', value: 'odd' }
 
-/** For indexes. */
+/** Values by which an index finds odd objects. */
 export const oddValues: readonly (readonly IndexedValue[])[] = [
   [oddField],
   [{ label: 'parity', value: 'odd' }],
   [oddField, { label: 'parity', value: 'odd' }],
 ]
 
-/** The same as a selector, by label or by field. */
+/** Returns a selector of odd objects, by label or by field. */
 export const oddSelector = (by: 'label' | 'field'): Matches =>
   by === 'label'
     ? selects({
@@ -77,12 +83,12 @@ export function valueOf(object: KubeObject): Value {
   return { tag, after: typeof after === 'string' ? after : null }
 }
 
-/** What a client sees in the printed bytes of an object. */
+/** Reads an object as a client sees it in the printed bytes. */
 export function readWire(key: string, bytes: Buffer): Item {
   return readObject(key, JSON.parse(bytes.toString()))
 }
 
-/** What a client sees in a line of a watch. */
+/** Reads an event as a client sees it in a line of a watch. */
 export function readFrame(
   key: string,
   frame: Buffer,

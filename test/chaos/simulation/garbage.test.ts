@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { GarbageSimulation } from './virtual/garbage-simulation.ts'
 import { guardRealTime } from './virtual/real-time-guard.ts'
 
-/** No run comes near this; one that does goes round in circles. */
+/** Limits of a run. A run that reaches them is in an endless loop. */
 const limits = { msMax: 10 * 60_000, stepsMax: 400_000 }
-/** `GARBAGE_SEEDS=from-to`: others than these, which take some seconds. */
+/**
+ * Seeds of the run. `GARBAGE_SEEDS=from-to` selects others than the default ones, which take some
+ * seconds.
+ */
 const [from = 0, to = 12] = (process.env['GARBAGE_SEEDS'] ?? '')
   .split('-')
   .filter(Boolean)
@@ -24,7 +27,7 @@ async function simulate(seed: number) {
   }
 }
 
-test('the collector deletes no object that a live owner owns, and leaves no garbage', async () => {
+test('the garbage collector deletes no object that has a live owner, and leaves no garbage', async () => {
   let collected = 0
   for (let seed = from; seed < to; seed++) {
     const verdict = await simulate(seed)
@@ -38,6 +41,6 @@ test('the collector deletes no object that a live owner owns, and leaves no garb
   assert.ok(collected > to - from, `${collected} objects were collected`)
 })
 
-test('the same seed is the same world', async () => {
+test('the same seed gives the same run', async () => {
   assert.equal((await simulate(from)).digest, (await simulate(from)).digest)
 })

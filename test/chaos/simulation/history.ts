@@ -1,4 +1,7 @@
-/** What truly happened, in etcd's own words and order. Claims are judged against it. */
+/**
+ * Everything that happened in the database, in etcd's order. Claims of clients are judged against
+ * it.
+ */
 import type { Change } from '../../support/harness/gateway.ts'
 
 export class History {
@@ -6,12 +9,12 @@ export class History {
   readonly #byKey = new Map<string, Change[]>()
   #revision: number
 
-  /** `revision`: everything after it will be added. */
+  /** Creates a history that begins after `revision`. */
   constructor(revision = 0) {
     this.#revision = revision
   }
 
-  /** Everything up to this revision is known. */
+  /** Revision up to which the history is complete. */
   get revision(): number {
     return this.#revision
   }
@@ -20,7 +23,7 @@ export class History {
     return this.#changes
   }
 
-  /** What follows the known part, in order, complete up to `revision`. */
+  /** Adds the changes after the known ones, in order. They must be complete up to `revision`. */
   add(changes: readonly Change[], revision: number): void {
     for (const change of changes) {
       if (change.revision <= this.#revision)
@@ -33,7 +36,7 @@ export class History {
     this.#revision = revision
   }
 
-  /** The history of a database that was restored to this revision. */
+  /** Returns the history of a database that was restored to this revision. */
   restored(revision: number): History {
     const next = new History()
     for (const change of this.#changes)
@@ -47,27 +50,27 @@ export class History {
   }
 
   /**
-   * The last change of a key at or before a revision; undefined if there was none, or it was a
-   * delete.
+   * Returns the last change of a key at or before a revision, or undefined if there is none or it
+   * is a delete.
    */
   valueAt(key: string, revision: number): Change | undefined {
     const change = this.lastAt(key, revision)
     return change?.value === undefined ? undefined : change
   }
 
-  /** The last change of a key at or before a revision, a delete included. */
+  /** Returns the last change of a key at or before a revision, including deletes. */
   lastAt(key: string, revision: number): Change | undefined {
     const changes = this.of(key)
     return changes[firstAfter(changes, revision) - 1]
   }
 
-  /** The first change of a key after a revision. */
+  /** Returns the first change of a key after a revision. */
   nextAfter(key: string, revision: number): Change | undefined {
     const changes = this.of(key)
     return changes[firstAfter(changes, revision)]
   }
 
-  /** All keys of a prefix that hold a value at a revision, in order. */
+  /** Returns all keys of a prefix that have a value at a revision, in order. */
   stateAt(prefix: string, revision: number): Change[] {
     const state: Change[] = []
     for (const key of [...this.#byKey.keys()].toSorted()) {

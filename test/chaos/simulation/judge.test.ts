@@ -11,7 +11,7 @@ type Step = {
   readonly after?: string
 }
 
-/** A history of one key or several, with the versions that etcd would count. */
+/** Returns a history of one or several keys, with the versions that etcd would count. */
 function historyOf(...steps: readonly Step[]): History {
   const history = new History(1)
   const versions = new Map<string, number>()
@@ -51,7 +51,7 @@ describe('writes', () => {
     fault: RegExp | undefined
   }[] = [
     {
-      name: 'an acknowledged write that happened is well',
+      name: 'an acknowledged write that happened is correct',
       model: modelOf(
         { tag: 'w.0', result: acknowledged(2, 0) },
         { tag: 'w.1', result: acknowledged(3, 2) },
@@ -60,19 +60,19 @@ describe('writes', () => {
       fault: undefined,
     },
     {
-      name: 'an acknowledged write that did not happen is lost',
+      name: 'an acknowledged write that did not happen is reported as lost',
       model: modelOf({ tag: 'w.0', result: acknowledged(2) }),
       history: historyOf({ key: 'b', tag: undefined, revision: 2 }),
       fault: /lost: acknowledged w\.0/,
     },
     {
-      name: 'an acknowledged write at another revision is found',
+      name: 'an acknowledged write at another revision is reported',
       model: modelOf({ tag: 'w.0', result: acknowledged(3) }),
       history: historyOf({ tag: 'w.0', revision: 2 }),
-      fault: /was told revision 3/,
+      fault: /got revision 3/,
     },
     {
-      name: 'a write that happened twice is found',
+      name: 'a write that happened twice is reported',
       model: modelOf({ tag: 'w.0', result: acknowledged(2) }),
       history: historyOf({ tag: 'w.0', revision: 2 }, { tag: 'w.0', revision: 3, after: 'w.0' }),
       fault: /twice/,
@@ -93,10 +93,10 @@ describe('writes', () => {
       name: 'a refused write must not have happened',
       model: modelOf({ tag: 'w.0', result: refused }),
       history: historyOf({ tag: 'w.0', revision: 2 }),
-      fault: /was told "unavailable"/,
+      fault: /got the error "unavailable"/,
     },
     {
-      name: 'a write on another state than it was decided on is a lost update',
+      name: 'a write that replaced another state than it was based on is a lost update',
       model: modelOf(
         { tag: 'w.0', result: acknowledged(2) },
         { tag: 'w.1', result: acknowledged(3) },
@@ -107,10 +107,10 @@ describe('writes', () => {
         { tag: 'w.1', revision: 3, after: 'w.0' },
         { tag: 'w.2', revision: 4, after: 'w.0' },
       ),
-      fault: /w\.2 replaced w\.1 in a, but was decided on w\.0/,
+      fault: /w\.2 replaced w\.1 in a, but was based on w\.0/,
     },
     {
-      name: 'a write that claims to have replaced something else is found',
+      name: 'a write that claims to have replaced another revision is reported',
       model: modelOf(
         { tag: 'w.0', result: acknowledged(2) },
         { tag: 'w.1', result: acknowledged(3, 1) },
@@ -119,7 +119,7 @@ describe('writes', () => {
       fault: /claims to replace revision 1, but replaced 2/,
     },
     {
-      name: 'a delete that nobody sent is found',
+      name: 'a delete that no client sent is reported',
       model: modelOf({ tag: 'w.0', result: acknowledged(2) }, { tag: undefined, result: refused }),
       history: historyOf({ tag: 'w.0', revision: 2 }, { tag: undefined, revision: 3 }),
       fault: /deleted 1 times, but at most 0/,
@@ -134,7 +134,7 @@ describe('writes', () => {
       fault: undefined,
     },
     {
-      name: 'a revision that is not above what was acknowledged before is found',
+      name: 'a write whose revision is not above an earlier acknowledged one is reported',
       model: modelOf(
         { tag: 'w.0', result: acknowledged(3) },
         { tag: 'w.1', result: acknowledged(2) },
@@ -143,10 +143,10 @@ describe('writes', () => {
       fault: /got revision 2; 3 was acknowledged/,
     },
     {
-      name: 'a value that nobody wrote is found',
+      name: 'a value that no client wrote is reported',
       model: modelOf(),
       history: historyOf({ tag: 'w.0', revision: 2 }),
-      fault: /which nobody wrote/,
+      fault: /which no client wrote/,
     },
   ]
   for (const { name, model, history, fault } of cases) {
@@ -163,32 +163,32 @@ describe('readings', () => {
   const second = { key: 'a', tag: 'w.1', revision: 4 }
   const cases: readonly { name: string; reading: ReadResult; fault: RegExp | undefined }[] = [
     {
-      name: 'a read of the last value is well',
+      name: 'a read of the last value is correct',
       reading: { scope: { key: 'a' }, floor: 4, revision: undefined, items: [second] },
       fault: undefined,
     },
     {
-      name: 'a read of a value replaced after the floor is well',
+      name: 'a read of a value that was replaced after the floor is correct',
       reading: { scope: { key: 'a' }, floor: 3, revision: undefined, items: [first] },
       fault: undefined,
     },
     {
-      name: 'a read of a value replaced before it began is stale',
+      name: 'a read of a value that was replaced before the read began is stale',
       reading: { scope: { key: 'a' }, floor: 4, revision: undefined, items: [first] },
       fault: /stale/,
     },
     {
-      name: 'a read of nothing where something was all the time is stale',
+      name: 'a read that misses an existing value is stale',
       reading: { scope: { key: 'a' }, floor: 2, revision: undefined, items: [] },
       fault: /stale/,
     },
     {
-      name: 'a read before the key was there shows nothing',
+      name: 'a read at a revision before the key existed is empty',
       reading: { scope: { key: 'a' }, floor: 0, revision: 1, items: [] },
       fault: undefined,
     },
     {
-      name: 'a value under a revision it did not have is wrong',
+      name: 'a value with a revision that it did not have is wrong',
       reading: {
         scope: { key: 'a' },
         floor: 0,
@@ -198,7 +198,7 @@ describe('readings', () => {
       fault: /wrong/,
     },
     {
-      name: 'a list of its revision is well',
+      name: 'a list with the state of its revision is correct',
       reading: {
         scope: { prefix: '' },
         floor: 3,
@@ -223,7 +223,7 @@ describe('readings', () => {
       fault: /b .* is missing/,
     },
     {
-      name: 'a list older than the floor is stale',
+      name: 'a list that is older than the floor is stale',
       reading: { scope: { prefix: '' }, floor: 3, revision: 2, items: [first] },
       fault: /stale: list/,
     },

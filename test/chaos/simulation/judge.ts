@@ -1,8 +1,8 @@
 /**
- * Whether what the clients were told can be true, given what truly happened: an acknowledged write
- * happened once, at its revision; an ambiguous one at most once; a refused one never; each write
- * stood on the state it claims; a latest read shows all that was acknowledged before it began, and
- * each list is the state of its revision.
+ * Checks whether the responses that clients got can be true, given the history of the database. An
+ * acknowledged write happened once, at its revision; an ambiguous one at most once; a refused one
+ * never. Each write replaced the state that it claims. A latest read shows everything that was
+ * acknowledged before it began. Each list is the state of its revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -16,7 +16,7 @@ import {
   type Write,
 } from './model.ts'
 
-/** Everything told that cannot be true, in words. Empty: all is well. */
+/** Returns a description of each response that cannot be true. */
 export function judge(model: Model, history: History): string[] {
   return [
     ...model.faults,
@@ -58,8 +58,8 @@ function judgeWrites(writes: readonly Write[], history: History): string[] {
 }
 
 /**
- * Each change in the history is of a known write, is its only one, and stands on the value that the
- * write was decided on.
+ * Checks that each change in the history belongs to a known write, is the only change of this
+ * write, and replaced the value on which the write was based.
  */
 function judgeChanges(
   history: History,
@@ -76,22 +76,22 @@ function judgeChanges(
     const { tag, after } = decodeValue(value)
     const write = byTag.get(tag)
     if (write === undefined || write.key !== key)
-      faults.push(`revision ${revision}: ${key} got ${tag}, which nobody wrote there`)
+      faults.push(`revision ${revision}: ${key} got ${tag}, which no client wrote there`)
     else if (seen.has(tag)) faults.push(`revision ${revision}: ${tag} was written to ${key} twice`)
     else if (write.result.outcome === 'refused')
       faults.push(
-        `revision ${revision}: ${tag} was written to ${key}, but its writer was told "${write.result.reason}"`,
+        `revision ${revision}: ${tag} was written to ${key}, but its writer got the error "${write.result.reason}"`,
       )
     else if (write.result.outcome === 'acknowledged' && byRevision.get(revision) !== write) {
       faults.push(
-        `revision ${revision}: ${tag} was written to ${key}, but its writer was told revision ${write.result.revision}`,
+        `revision ${revision}: ${tag} was written to ${key}, but its writer got revision ${write.result.revision}`,
       )
     } else if (revision <= write.floor)
       faults.push(`revision ${revision}: ${tag} was written before its writer began`)
     seen.add(tag)
     if ((last?.tag ?? null) !== after)
       faults.push(
-        `revision ${revision}: ${tag} replaced ${last?.tag ?? 'nothing'} in ${key}, but was decided on ${after ?? 'nothing'}`,
+        `revision ${revision}: ${tag} replaced ${last?.tag ?? 'nothing'} in ${key}, but was based on ${after ?? 'nothing'}`,
       )
     const due = last?.tag === undefined ? 1 : last.version + 1
     if (version !== due)
@@ -114,8 +114,8 @@ function judgeAcknowledged(write: Write, revision: number, history: History): st
 }
 
 /**
- * A delete has no tag: those nobody was told of must be as many as there are ambiguous ones, or
- * fewer.
+ * Checks the number of deletes, which have no tag. The history must not have more deletes of a key
+ * than were acknowledged or are ambiguous.
  */
 function judgeDeletes(writes: readonly Write[], history: History): string[] {
   const faults: string[] = []
@@ -156,7 +156,8 @@ function judgeReading(reading: ReadResult, history: History): string[] {
 }
 
 /**
- * An answer that does not say its revision must have been true at some revision from the floor on.
+ * Checks a response without a revision. It must have been true at some revision that is not older
+ * than the floor.
  */
 function judgeUndated(
   item: Item | undefined,
@@ -168,7 +169,7 @@ function judgeUndated(
     const deleted = history
       .of(key)
       .some((change) => change.revision > floor && change.value === undefined)
-    return deleted ? [] : [`stale: ${what}, but it was there all the time`]
+    return deleted ? [] : [`stale: ${what}, but the key existed all the time`]
   }
   if (!isSame(item, history.valueAt(key, item.revision)))
     return [`wrong: ${what}, which the history does not have`]
@@ -192,10 +193,13 @@ function judgeList(reading: ReadResult, scope: ListScope, history: History): str
     : [`wrong: list of ${prefix} at revision ${revision}: ${difference}`]
 }
 
-/** The first difference between what somebody holds and the truth; undefined when there is none. */
+/**
+ * Returns the first difference between a client's state and the history, or undefined if there is
+ * none.
+ */
 export function compareState(items: readonly Item[], truth: readonly Change[]): string | undefined {
   const held = new Map(items.map((item) => [item.key, item]))
-  if (held.size < items.length) return 'a key is there twice'
+  if (held.size < items.length) return 'a key occurs twice'
   for (const change of truth) {
     const item = held.get(change.key)
     if (item === undefined)

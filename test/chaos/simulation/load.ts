@@ -1,6 +1,6 @@
 /**
- * The clients of a run: writers, readers and watchers on each replica, side by side, until told to
- * stop.
+ * Runs the clients of a run until they are stopped: concurrent writers, readers and watchers on
+ * each replica.
  */
 import { sleep, systemTime } from '../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
@@ -21,7 +21,10 @@ import { Replay } from './replay.ts'
 import type { Replica } from './replica.ts'
 import { keepWatching } from './watcher.ts'
 
-/** Enough that they meet on the same keys, few enough to leave the machine to etcd. */
+/**
+ * Clients of each replica: enough to compete for the same keys, but few enough to leave CPU time to
+ * etcd.
+ */
 const CLIENTS_PER_REPLICA: readonly {
   readonly kind: string
   readonly count: number
@@ -31,14 +34,14 @@ const CLIENTS_PER_REPLICA: readonly {
   { kind: 'reader', count: 1, choices: reads },
   { kind: 'cached-reader', count: 3, choices: cachedReads },
 ]
-/** Between two operations of one client. */
+/** Maximum pause between two operations of one client. */
 const THINK_MS_MAX = 12
 
 const WATCHERS_PER_REPLICA: readonly {
   readonly kind: string
   readonly prefix: string
   readonly selects?: (tag: string) => boolean
-  /** Goes on with any replica after a break. */
+  /** Whether the watcher resumes on any replica after its connection breaks. */
   readonly roams: boolean
 }[] = [
   { kind: 'all', prefix, roams: false },
@@ -91,9 +94,7 @@ export class Load {
     }
   }
 
-  /**
-   * Whether a replica acknowledges a write and shows it to a latest read, before the time is over.
-   */
+  /** Whether a replica acknowledges a write and shows it to a latest read before the timeout. */
   async serves(replica: Replica, timeoutMs: number): Promise<boolean> {
     const client = this.#client(replica, 'recovery')
     const until = performance.now() + timeoutMs

@@ -1,17 +1,20 @@
 /**
- * What the clients of the run were told. Writers write values that occur once; so each change in
- * the database's history belongs to one write, and each answer to one moment of the history. While
- * the run lasts, the model only notes claims; judge.ts compares them with the history afterwards.
+ * Records the responses that the clients of a run get. Every written value is unique. So each
+ * change in the database's history belongs to one write, and each response to one moment of the
+ * history. During the run the model only records claims; judge.ts compares them with the history
+ * afterwards.
  */
 
-/** A value: who wrote it, and the tag that it replaced (null: nothing was there). */
+/**
+ * A value: a tag that identifies its write, and the tag that it replaced (null if there was none).
+ */
 export type Value = { readonly tag: string; readonly after: string | null }
 
 export type WriteOutcome =
   | { readonly outcome: 'pending' }
   /**
-   * `previousRevision`: what the write claims to have replaced; 0 for nothing, undefined if it does
-   * not say.
+   * `previousRevision` is the revision that the write claims to have replaced; 0 for nothing,
+   * undefined if it makes no claim.
    */
   | {
       readonly outcome: 'acknowledged'
@@ -23,9 +26,9 @@ export type WriteOutcome =
 
 export type Write = {
   readonly key: string
-  /** Absent: a delete. */
+  /** Tag of the written value; absent for a delete. */
   readonly tag: string | undefined
-  /** What had been acknowledged to anybody when the write began. */
+  /** Highest revision that had been acknowledged to any client when the write began. */
   readonly floor: number
   readonly result: WriteOutcome
 }
@@ -33,8 +36,8 @@ export type Write = {
 export type Item = { readonly key: string; readonly revision: number; readonly tag: string }
 
 /**
- * All keys of a prefix, or those from `from` to before `to`; with a filter, those whose tag it
- * selects.
+ * Scope of a list: all keys of a prefix, or only those from `from` (inclusive) to `to` (exclusive).
+ * A filter selects by tag.
  */
 export type ListScope = {
   readonly prefix: string
@@ -43,12 +46,12 @@ export type ListScope = {
   readonly selects?: ((tag: string) => boolean) | undefined
 }
 
-/** An answer about one key (`key`) or all keys of a prefix (`prefix`). */
+/** A response about one key (`key`) or all keys of a prefix (`prefix`). */
 export type ReadResult = {
   readonly scope: { readonly key: string } | ListScope
-  /** The oldest revision whose state the answer may show. */
+  /** Oldest revision whose state the response may show. */
   readonly floor: number
-  /** The revision at which the answer claims to be true, where it says so. */
+  /** Revision of the response, if it has one. */
   readonly revision: number | undefined
   readonly items: readonly Item[]
 }
@@ -61,9 +64,7 @@ export class Model {
   #isClosed = false
   #tags = 0
 
-  /**
-   * The newest revision that anybody has been told of: the floor of a latest read that begins now.
-   */
+  /** Newest revision that any client has seen. It is the floor of a latest read that begins now. */
   get floor(): number {
     return this.#acknowledged
   }
@@ -80,12 +81,12 @@ export class Model {
     return this.#faults
   }
 
-  /** A tag that no other write has. */
+  /** Returns a tag that no other write has. */
   newTag(writer: string): string {
     return `${writer}.${this.#tags++}`
   }
 
-  /** Notes a write that begins; the answer is told to the function returned. */
+  /** Records the start of a write. The returned function records its result. */
   beginWrite(key: string, tag: string | undefined): (result: WriteOutcome) => void {
     const index = this.#writes.length
     const floor = this.#acknowledged
@@ -107,20 +108,20 @@ export class Model {
     if (!this.#isClosed) this.#readings.push(reading)
   }
 
-  /** Somebody has seen the database at this revision: later latest reads must not be older. */
+  /** Records that a client has seen this revision. Later latest reads must not be older. */
   noteSeen(revision: number): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
   }
 
-  /** Something that is wrong whatever the history says. */
+  /** Records a fault that does not depend on the history. */
   noteFault(fault: string): void {
     if (!this.#isClosed) this.#faults.push(fault)
   }
 
   /**
-   * The model of a database that was restored to this revision. What was acknowledged after it is
-   * lost, and must not come back; what is on its way may still happen. This model ends: what it is
-   * told from now on is of neither database.
+   * Returns the model of a database that was restored to this revision. Writes that were
+   * acknowledged after it are lost, and must not come back. Pending writes may still happen. This
+   * model is closed: it ignores later responses, which belong to neither database.
    */
   restored(revision: number): Model {
     this.#isClosed = true
@@ -143,8 +144,8 @@ export class Model {
   }
 
   /**
-   * What a key may hold: its last acknowledged write, or an ambiguous one that may have come after.
-   * undefined: nothing.
+   * Returns the tags that a key may have: that of its last acknowledged write, and those of
+   * ambiguous writes. Undefined means no value.
    */
   possible(key: string): ReadonlySet<string | undefined> {
     const ofKey = this.#writes.filter((write) => write.key === key)
@@ -161,13 +162,13 @@ export class Model {
   }
 }
 
-/** A value as it is stored: an object, since that is what the cache reads. */
+/** Encodes a value as an object, because the cache reads objects. */
 export const encodeValue = (value: Value): Buffer =>
   Buffer.from(
     JSON.stringify({ kind: 'Thing', apiVersion: 'example.com/v1', metadata: {}, ...value }),
   )
 
-/** Reads a value that a writer of the run wrote. */
+/** Decodes a value that a writer of the run wrote. */
 export function decodeValue(bytes: Buffer | string): Value {
   const value: unknown = JSON.parse(bytes.toString())
   if (
@@ -184,6 +185,6 @@ export function decodeValue(bytes: Buffer | string): Value {
   }
 }
 
-/** The tag in stored bytes; undefined when there are none. */
+/** Returns the tag of a stored value, or undefined if there is no value. */
 export const tagOf = (value: string | undefined): string | undefined =>
   value === undefined ? undefined : decodeValue(value).tag

@@ -1,11 +1,11 @@
 /**
- * Shows what the simulation is worth: each patch under mutants/ puts one fault into a copy of the
- * tree, and the simulation must find it. Prints how many seeds that took; the last line is `N of N
- * found`. A patch whose name begins with `garbage-` or `restore-` is for the world of that name,
- * all others for that of the storage.
+ * Measures the quality of the simulation. Each patch under mutants/ puts one fault into a copy of
+ * the tree, and the simulation must find it. Prints the number of seeds that this took; the last
+ * line is `N of N found`. A patch whose name begins with `garbage-` or `restore-` runs in the
+ * simulation of that name, all others in the storage simulation.
  *
- *   --seeds N      seeds to try at the most
- *   --only NAME    mutants whose name contains this
+ *   --seeds N      maximum number of seeds.
+ *   --only NAME    only mutants whose name contains this.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = join(import.meta.dirname, 'mutants')
-/** The rarest fault so far took some hundred. */
+/** Maximum number of seeds. The rarest fault so far took some hundred. */
 const SEEDS_MAX = 2_000
 const FIRST_SEED = 1
 
@@ -58,11 +58,11 @@ function tryMutant(
     const found = firstFailure(simulate(copy, { world, first: FIRST_SEED, seeds }))
     if (found.needed === undefined) return found
     const seed = FIRST_SEED + found.needed - 1
-    // Another fault than the one that was put in is none that was found.
+    // Finding a fault that also exists without the mutant does not count.
     if (firstFailure(simulate(root, { world, first: seed, seeds: 1 })).needed === undefined)
       return found
     throw new Error(
-      `seed ${seed} fails without a mutant, too: npm run simulate -- --seed ${seed} --world ${world}`,
+      `seed ${seed} also fails without a mutant: npm run simulate -- --seed ${seed} --world ${world}`,
     )
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -84,7 +84,10 @@ function simulate(tree: string, { world, first, seeds }: Run): string {
   ).stdout
 }
 
-/** Workers run side by side: the least seed that failed is what one worker would have needed. */
+/**
+ * Returns the lowest seed that failed. Workers run concurrently, so this is the number of seeds
+ * that one worker would have needed.
+ */
 function firstFailure(output: string): {
   readonly needed: number | undefined
   readonly fault: string

@@ -1,7 +1,6 @@
 /**
- * What the clients of a run do: operations by chance, each noted in the model with what it was
- * told. A failure is never more than an answer here; whether the answer can be true is for judge.ts
- * to say.
+ * Operations of the clients of a run. Each is chosen at random, and recorded in the model with its
+ * response. A failure is also a response; judge.ts decides whether a response can be true.
  */
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { Time } from '../../../src/lib/time/timers.ts'
@@ -19,7 +18,7 @@ import {
 } from './model.ts'
 import type { Random } from './random.ts'
 
-/** Few keys, so that writers meet. */
+/** Few keys are used, so that writers conflict. */
 export const prefix = '/registry/things/'
 export const namespaces: readonly string[] = ['n0', 'n1', 'n2']
 const NAMES = 6
@@ -28,13 +27,13 @@ export const keys: readonly string[] = namespaces.flatMap((namespace) =>
   Array.from({ length: NAMES }, (_, index) => `${prefix}${namespace}/k${index}`),
 )
 
-/** An operation that has not ended by then hangs: every limit of the server is shorter. */
+/** Time after which an operation counts as hung. All time limits of the server are shorter. */
 const OPERATION_MS_MAX = 30_000
 
-/** A page of the lists that are read in pages. */
+/** Page size of lists that are read in pages. */
 export const PAGE_ITEMS = 4
 
-/** What the operations work on. */
+/** Context of the operations of one client. */
 export type Client = {
   readonly name: string
   readonly store: Store
@@ -43,11 +42,14 @@ export type Client = {
   readonly random: Random
   readonly time: Time
   /**
-   * Takes the processor for so long, as a filter does that looks at many more objects; absent where
-   * time is real.
+   * Uses the CPU for this time, like a filter that checks many more objects. Absent if time is
+   * real.
    */
   readonly work?: (ms: number) => void
-  /** What a write may start from; undefined: the latest state is read first. */
+  /**
+   * Returns the state on which a write is based. If undefined, the write reads the latest state
+   * first.
+   */
   readonly cached: (key: string) => Promise<Current<Value> | 'absent' | undefined>
 }
 
@@ -70,8 +72,8 @@ export const reads: readonly WeightedOperation[] = [
 ]
 
 /**
- * Runs one operation by chance. Fails only on what no part may do: throw something unforeseen, or
- * hang.
+ * Runs one random operation. Records a fault only if the operation throws an unexpected error or
+ * hangs.
  */
 export async function operate(
   client: Client,
@@ -111,7 +113,7 @@ async function create(client: Client): Promise<void> {
   }
 }
 
-/** A write that also creates. */
+/** Updates an object, or creates it. */
 async function update(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
@@ -137,10 +139,7 @@ async function update(client: Client): Promise<void> {
   }
 }
 
-/**
- * A write that is refused when there is nothing: then there must have been nothing on the latest
- * state.
- */
+/** Updates an object and fails if it is missing. If so, it must be missing in the latest state. */
 async function updateIfThere(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
@@ -167,7 +166,10 @@ async function updateIfThere(client: Client): Promise<void> {
   }
 }
 
-/** "Nothing changed" is told on the latest state only: it is a read. */
+/**
+ * Runs an update that changes nothing. It must be based on the latest state, so it counts as a
+ * read.
+ */
 async function updateNothing(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
@@ -234,7 +236,10 @@ async function list(client: Client): Promise<void> {
   }
 }
 
-/** All pages are of the first one's revision, or the list fails because that is compacted. */
+/**
+ * Lists in pages. All pages must be of the same revision, or the list fails because that revision
+ * is compacted.
+ */
 async function listInPages(client: Client): Promise<void> {
   const { store, model } = client
   const { floor } = model
@@ -257,12 +262,12 @@ async function listInPages(client: Client): Promise<void> {
   }
 }
 
-/** One namespace, or all of them. */
+/** Returns the range of one namespace, or of all. */
 export function chooseRange(random: Random): KeyRange {
   return rangeOf(random.chance(0.5) ? prefix : `${prefix}${random.pick(namespaces)}/`)
 }
 
-/** What a writer may conclude from a failure. */
+/** Returns the outcome that a writer may conclude from a failure. */
 export function outcomeOf(client: Client, verb: string, error: unknown): WriteOutcome {
   if (error instanceof StorageError && expectedOfWrites.has(error.code)) {
     return error.ambiguous
@@ -273,7 +278,7 @@ export function outcomeOf(client: Client, verb: string, error: unknown): WriteOu
   return { outcome: 'ambiguous' }
 }
 
-/** A read may fail while the database cannot be reached; nothing else is an excuse. */
+/** Checks that a read failed only because the database is unreachable. */
 export function expectUnavailable(client: Client, verb: string, error: unknown): void {
   if (error instanceof StorageError && (error.code === 'unavailable' || error.code === 'conflict'))
     return
@@ -294,7 +299,7 @@ export function noteUnforeseen(client: Client, verb: string, error: unknown): vo
   client.model.noteFault(`${client.name}: ${verb} failed unforeseen${code}: ${text}`)
 }
 
-/** "It is not there" is told on the latest state only. */
+/** Records that a key is missing. A write reports that only for the latest state. */
 function noteAbsence(
   client: Client,
   { key, floor, error }: { key: string; floor: number; error: unknown },
@@ -304,8 +309,8 @@ function noteAbsence(
 }
 
 /**
- * A server that has printed what it wrote hands that to its cache, which then does not read it
- * again.
+ * Gives the written object to the cache half of the time, as a server does with a printed object.
+ * The cache then does not read it again.
  */
 function expectOwn(
   { reader, random }: Client,

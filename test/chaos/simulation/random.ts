@@ -1,6 +1,6 @@
 /**
- * A seeded generator (mulberry32): the same seed gives the same choices, so that a failure can be
- * run again.
+ * A seeded random number generator (mulberry32). The same seed gives the same numbers, so that a
+ * failure can be repeated.
  */
 export class Random {
   #state: number
@@ -9,7 +9,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** At least 0, below 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -18,7 +18,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }
@@ -35,7 +35,7 @@ export class Random {
   }
 
   /**
-   * A generator of its own for a part, so that parts that run side by side do not take each other's
+   * Returns a separate generator for a part, so that concurrent parts do not affect each other's
    * numbers.
    */
   fork(part: string): Random {

@@ -33,7 +33,7 @@ const modified = (key: string, tag: string, revision: number) =>
 const deleted = (key: string, tag: string, revision: number) =>
   ({ type: 'DELETED', item: { key, tag, revision } }) as const
 
-test('a whole replay is the state', () => {
+test('a replay of all events gives the current state', () => {
   const replay = new Replay('one', '')
   for (const event of [
     added('a', 'w.0', 2),
@@ -46,7 +46,7 @@ test('a whole replay is the state', () => {
   assert.equal(replay.revision, 5)
 })
 
-test('a start with the state in the order of keys is the state', () => {
+test('a watch that begins with the state in the order of keys gives the current state', () => {
   const replay = new Replay('one', '')
   replay.restart()
   for (const event of [
@@ -60,7 +60,7 @@ test('a start with the state in the order of keys is the state', () => {
   assert.deepEqual(replay.judge(history()), [])
 })
 
-test('a missed event shows at the bookmark and at the end', () => {
+test('a missed event is reported at the bookmark and at the end', () => {
   const replay = new Replay('one', '')
   for (const event of [added('a', 'w.0', 2), { type: 'BOOKMARK', revision: 3 } as const])
     replay.apply(event)
@@ -69,13 +69,13 @@ test('a missed event shows at the bookmark and at the end', () => {
   assert.match(faults, /at the end/)
 })
 
-test('an event told twice, out of order or of an unknown key is found', () => {
+test('a repeated event, one out of order and one of an unknown key are reported', () => {
   const replay = new Replay('one', '')
   for (const event of [modified('a', 'w.2', 4), added('a', 'w.2', 4), deleted('b', 'w.1', 3)])
     replay.apply(event)
   const faults = replay.judge(history()).join('\n')
   assert.match(faults, /MODIFIED of a at 4, which the watcher did not have/)
-  assert.match(faults, /a at 4 was told twice/)
+  assert.match(faults, /a at 4 was sent twice/)
   assert.match(faults, /DELETED of revision 3 after 4/)
   assert.match(faults, /DELETED of b at 3, which the watcher did not have/)
 })

@@ -1,7 +1,6 @@
 /**
- * One watcher of the run, as a client with a local copy has it: the events it was told, applied to
- * an empty map. Each event must fit the copy, revisions never fall, and at each bookmark the copy
- * must be the state of that revision.
+ * The local copy of one watcher: its events, applied to an empty map. Each event must fit the copy,
+ * revisions must not decrease, and at each bookmark the copy must be the state of that revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -9,17 +8,17 @@ import { compareState } from './judge.ts'
 import { type Item, tagOf } from './model.ts'
 
 export type ReplayEvent =
-  /** Of a DELETED the item is the last state, with the revision of the deletion. */
+  /** The item of a DELETED event is the last state, with the revision of the deletion. */
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly item: Item }
   | { readonly type: 'BOOKMARK'; readonly revision: number }
 
 type Checkpoint = { readonly revision: number; readonly items: readonly Item[] }
 
-/** Bookmarks beyond this are only applied: the copy of each is kept until the end. */
+/** Maximum number of bookmarks that are checked at the end. Each needs its own copy. */
 const CHECKPOINTS_MAX = 2_000
-/** More faults of one watcher tell nothing new. */
+/** Maximum number of faults of one watcher. More would not be informative. */
 const FAULTS_MAX = 20
-/** What is shown of the way to the first fault. */
+/** Number of steps before the first fault that are shown. */
 const TRAIL_MAX = 12
 
 export class Replay {
@@ -34,19 +33,19 @@ export class Replay {
   #events = 0
   #state: 'new' | 'initial' | 'following' = 'new'
 
-  /** `selects`: which values the watcher sees, by their tag. */
+  /** Creates a replay. `selects` decides by tag which values the watcher sees. */
   constructor(name: string, prefix: string, selects: (tag: string) => boolean = () => true) {
     this.name = name
     this.#prefix = prefix
     this.#selects = selects
   }
 
-  /** Where to resume: everything up to here has been told. */
+  /** Revision from which to resume. Everything up to it has been received. */
   get revision(): number {
     return this.#revision
   }
 
-  /** Whether the copy is a state from which a watch can go on. */
+  /** Whether a watch can resume from the copy. */
   get canResume(): boolean {
     return this.#state === 'following'
   }
@@ -55,21 +54,21 @@ export class Replay {
     return this.#events
   }
 
-  /**
-   * The watch starts anew with the whole state: the copy is dropped, as a client does that was told
-   * to list again.
-   */
+  /** Restarts with an empty copy, because the watch sends the whole state again. */
   restart(): void {
     this.#items.clear()
     this.#state = 'initial'
   }
 
-  /** The history after the copy is gone: it must be made anew. */
+  /**
+   * Drops the copy, because the history after it is compacted. The next watch starts from the
+   * beginning.
+   */
   forget(): void {
     this.#state = 'new'
   }
 
-  /** The state was listed: the copy is this list. */
+  /** Replaces the copy by a list. */
   reset(items: readonly Item[], revision: number): void {
     if (revision < this.#revision) this.fault(`listed revision ${revision} after ${this.#revision}`)
     this.#items.clear()
@@ -87,7 +86,7 @@ export class Replay {
         : `BOOKMARK@${event.revision}`,
     )
     const revision = 'item' in event ? event.item.revision : event.revision
-    // The initial state comes in the order of keys, not of revisions.
+    // The initial state arrives in the order of keys, not of revisions.
     const isInitial = this.#state === 'initial' && event.type === 'ADDED'
     if (!isInitial && revision < this.#revision)
       this.fault(`${event.type} of revision ${revision} after ${this.#revision}`)
@@ -97,12 +96,15 @@ export class Replay {
     else this.#put(event.type, event.item)
   }
 
-  /** What differs from the truth of this moment; undefined when nothing does. */
+  /**
+   * Returns the difference between the copy and the history at a revision, or undefined if there is
+   * none.
+   */
   differenceAt(history: History, revision = history.revision): string | undefined {
     return compareState([...this.#items.values()], this.#truthAt(history, revision))
   }
 
-  /** `isComplete`: it has been told everything there is. */
+  /** Returns all faults. `isComplete` means that the watcher should have received everything. */
   judge(history: History, isComplete = true): string[] {
     const faults = [...this.#faults]
     for (const { revision, items } of this.#checkpoints) {
@@ -115,7 +117,7 @@ export class Replay {
     return faults.slice(0, FAULTS_MAX).map((fault) => `watcher ${this.name}: ${fault}`)
   }
 
-  /** A step on the watcher's way, shown if it ends in a fault. */
+  /** Records a step of the watcher, which is shown if a fault follows. */
   note(step: string): void {
     this.#trail.push(step)
     if (this.#trail.length > TRAIL_MAX) this.#trail.shift()
@@ -123,7 +125,7 @@ export class Replay {
 
   fault(fault: string): void {
     if (this.#faults.length === 0)
-      this.#faults.push(`the way to its first fault: ${this.#trail.join(', ')}`)
+      this.#faults.push(`the steps before its first fault: ${this.#trail.join(', ')}`)
     if (this.#faults.length < FAULTS_MAX) this.#faults.push(fault)
   }
 
@@ -147,7 +149,7 @@ export class Replay {
       )
     }
     if (held !== undefined && held.revision >= item.revision)
-      this.fault(`${item.key} at ${item.revision} was told twice`)
+      this.fault(`${item.key} at ${item.revision} was sent twice`)
     this.#items.set(item.key, item)
   }
 

@@ -1,4 +1,4 @@
-/** The server's storage and cache, wired as the server does it, behind proxies of their own. */
+/** The storage and cache of a server, connected as in the server, behind their own proxies. */
 import { Cache } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
@@ -16,10 +16,13 @@ import type { Random } from './random.ts'
 
 const root = '/registry/'
 
-/** So little past that watchers who were away for a moment need the history of the database. */
+/**
+ * Size of the event ring. It is so small that watchers that were disconnected for a moment need the
+ * database's history.
+ */
 const SHORT_PAST_BYTES = 20_000
 
-/** Few objects, and yet indexes of labels. */
+/** Use indexes of labels although there are few objects. */
 const indexes = { looksMin: 5 }
 
 export type ReplicaOptions = {
@@ -27,7 +30,7 @@ export type ReplicaOptions = {
   readonly proxies: readonly FaultProxy[]
   readonly clock: Clock
   readonly random: Random
-  /** Told only what is an error: the parts heal the rest. */
+  /** Log of errors. Other problems are fixed by the parts themselves. */
   readonly log: Log
 }
 
@@ -54,19 +57,15 @@ export class Replica implements AsyncDisposable {
     this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
   }
 
-  /**
-   * What the cache holds that it should not: differences from the database, and bytes that nobody
-   * can reach.
-   */
+  /** Returns faults of the cache: differences from the database, and leaked bytes and watchers. */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
     if ((await this.cache.check()).length > 0)
       faults.push(`the cache of ${this.name} differs from the database`)
     this.cache.remove(prefix)
     const { liveBytes, watchers } = this.cache.stats()
-    if (liveBytes > 0)
-      faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
-    if (watchers > 0) faults.push(`leak: ${this.name} has ${watchers} watchers of nobody`)
+    if (liveBytes > 0) faults.push(`leak: the slabs of ${this.name} still hold ${liveBytes} bytes`)
+    if (watchers > 0) faults.push(`leak: ${this.name} still has ${watchers} watchers`)
     return faults
   }
 

@@ -1,13 +1,11 @@
-/** What a scenario is, and how one is run: load, disturbance, recovery, judgement. */
+/** Defines a scenario and runs it: load, faults, recovery, judgment. */
 import { findLeaks, measureFootprint } from '../../support/harness/leaks.ts'
 import { Random } from './random.ts'
 import { startWorld, type Simulation } from './simulation.ts'
 
-/**
- * What a closed world may leave behind in memory: compiled code, pools and caches of the runtime.
- */
+/** Memory that may remain after a run: compiled code, pools, and caches of the runtime. */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024
-/** Each fault beyond these is most likely one of these again. */
+/** Maximum number of faults that are shown. Others are most likely repetitions. */
 const FAULTS_SHOWN_MAX = 10
 
 export type Scenario = {
@@ -16,8 +14,8 @@ export type Scenario = {
   readonly replicas: number
   readonly etcdArgs?: readonly string[]
   /**
-   * One disturbance and its end. Called again and again while the load runs; every fault is healed
-   * when it returns.
+   * Injects one fault. Called repeatedly while the load runs. Every fault must be healed when it
+   * returns.
    */
   readonly disturb: (world: Simulation, random: Random) => Promise<void>
 }

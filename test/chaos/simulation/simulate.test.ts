@@ -6,8 +6,8 @@ import { guardRealTime } from './virtual/real-time-guard.ts'
 import { simulateSeed } from './virtual/simulate-seed.ts'
 import { VirtualTime } from './virtual/virtual-time.ts'
 
-describe('a simulated world', () => {
-  test('is the same for the same seed, step by step', async () => {
+describe('a simulation', () => {
+  test('has the same steps for the same seed', async () => {
     for (const seed of [3, 4, 51]) {
       const lines: string[][] = [[], []]
       const [first, second] = [
@@ -24,12 +24,12 @@ describe('a simulated world', () => {
     }
   })
 
-  test('is another for another seed', async () => {
+  test('differs for another seed', async () => {
     assert.notEqual((await simulateSeed(1)).digest, (await simulateSeed(2)).digest)
   })
 })
 
-test('under the guard nothing gets at real time or chance, and after it everything does', async () => {
+test('the guard blocks real time and randomness until it is disposed of', async () => {
   const touched: string[] = []
   {
     using guard = guardRealTime((what) => touched.push(what))
@@ -55,7 +55,7 @@ test('under the guard nothing gets at real time or chance, and after it everythi
 describe('virtual time', () => {
   const limits = { msMax: 1e6, stepsMax: 1000 }
 
-  test('things happen when they are due, and promises settle between', async () => {
+  test('timers run when they are due, and promises settle between them', async () => {
     const time = new VirtualTime(new Random(1))
     const seen: string[] = []
     const done = new Promise<void>((resolve) => time.after(30, resolve))
@@ -76,11 +76,8 @@ describe('virtual time', () => {
     assert.equal(time.pending, 0)
   })
 
-  test('who waits for nothing is found', async () => {
+  test('a task that waits for nothing is reported', async () => {
     const time = new VirtualTime(new Random(1))
-    await assert.rejects(
-      time.run(new Promise(() => undefined), limits),
-      /nothing is left to happen/,
-    )
+    await assert.rejects(time.run(new Promise(() => undefined), limits), /no timers are left/)
   })
 })

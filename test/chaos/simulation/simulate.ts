@@ -1,16 +1,17 @@
 /**
- * The deterministic simulation: `npm run simulate`. Each seed is a world of its own
- * (virtual/cluster-simulation.ts); all cores are used.
+ * Deterministic simulation: `npm run simulate`. Each seed is a separate simulation
+ * (virtual/cluster-simulation.ts). Uses all cores.
  *
- *   --seed S       the first seed; alone: this one seed, with the way to its failure
- *   --seeds N      so many seeds
- *   --minutes N    as many seeds as fit into this time
- *   --first        stop at the first failure
- *   --trace        print the whole trace of a seed
- *   --world W      storage (the default), garbage or restore
+ *   --seed S       the first seed. Without --seeds or --minutes, runs only this seed and shows the
+ *                  steps before a failure.
+ *   --seeds N      number of seeds.
+ *   --minutes N    runs as many seeds as fit into this time.
+ *   --first        stops at the first failure.
+ *   --trace        prints the whole trace of a seed.
+ *   --world W      storage (the default), garbage or restore.
  *
- * A failure prints its seed and the command that repeats it: that seed fails again every time. See
- * docs/simulation.md.
+ * A failure prints its seed and the command that repeats it. A seed that failed always fails again.
+ * See docs/simulation.md.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,11 +25,11 @@ import {
 } from './virtual/simulate-seed.ts'
 
 /**
- * A seed takes a tenth of a second; one that takes this long on a busy machine holds the event loop
- * for ever.
+ * Maximum real time of a seed. It usually takes a tenth of a second; one that takes this long, even
+ * on a busy machine, blocks the event loop forever.
  */
 const SEED_MS_MAX = 120_000
-/** Lines of the trace that are shown before a failure. */
+/** Number of lines of the trace that are shown before a failure. */
 const TRAIL_SHOWN = 60
 const SEEDS_DEFAULT = 200
 
@@ -56,7 +57,7 @@ async function main(): Promise<void> {
     values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole('seed', values.seed)
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
   if (minutes !== undefined && !(minutes > 0))
-    throw new Error(`--minutes is not a time: ${values.minutes}`)
+    throw new Error(`--minutes is not a duration: ${values.minutes}`)
   if (values.seed !== undefined && values.seeds === undefined && minutes === undefined) {
     await runOne(first, world, values.trace)
     return
@@ -121,7 +122,9 @@ function startWorker(world: WorldName): ChildProcess {
   })
 }
 
-/** A worker that does not come back is ended: what it had to do failed. */
+/**
+ * Runs a seed in a worker. A worker that does not respond is killed, and its seed counts as failed.
+ */
 function ask(worker: ChildProcess, seed: number): Promise<SeedVerdict> {
   return new Promise((resolve) => {
     const fail = (fault: string): void => {
@@ -144,8 +147,11 @@ function ask(worker: ChildProcess, seed: number): Promise<SeedVerdict> {
       worker.off('message', settle)
       resolve(found)
     }
-    const onExit = (code: number | null): void => fail(`the worker ended with ${code}`)
-    const timer = setTimeout(() => fail(`no end after ${SEED_MS_MAX} ms of real time`), SEED_MS_MAX)
+    const onExit = (code: number | null): void => fail(`the worker exited with code ${code}`)
+    const timer = setTimeout(
+      () => fail(`not finished after ${SEED_MS_MAX} ms of real time`),
+      SEED_MS_MAX,
+    )
     worker.on('exit', onExit)
     worker.on('message', settle)
     worker.send(seed)
@@ -173,7 +179,7 @@ function summarize(verdicts: readonly SeedVerdict[], tookMs: number): void {
   for (const { digest } of verdicts.toSorted((a, b) => a.seed - b.seed)) hash.update(digest)
   console.log(
     `${verdicts.length} seeds in ${(tookMs / 1000).toFixed(0)} s: ${sum(({ writes }) => writes)} writes, ` +
-      `${sum(({ readings }) => readings)} answers, ${sum(({ events }) => events)} events, ` +
+      `${sum(({ readings }) => readings)} reads, ${sum(({ events }) => events)} events, ` +
       `${(sum(({ virtualMs }) => virtualMs) / 3_600_000).toFixed(1)} virtual hours; trace ${hash.digest('hex').slice(0, 16)}`,
   )
 }
@@ -186,13 +192,14 @@ function finish(passed: number, failed: number): void {
 function whole(name: string, text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < 0)
-    throw new Error(`--${name} is not a whole number: ${text}`)
+    throw new Error(`--${name} is not an integer: ${text}`)
   return value
 }
 
 function worldOf(text: string): WorldName {
   const world = worldNames.find((one) => one === text)
-  if (world === undefined) throw new Error(`--world is none of ${worldNames.join(', ')}: ${text}`)
+  if (world === undefined)
+    throw new Error(`--world ${text} does not exist; the values are ${worldNames.join(', ')}`)
   return world
 }
 

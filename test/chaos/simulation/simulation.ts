@@ -1,7 +1,7 @@
 /**
- * One run: an etcd of one or more members, replicas of the server's storage parts in front of it
- * (each through proxies of its own), clients that load them, and the truth that is read from etcd
- * behind the replicas' backs.
+ * One run: an etcd cluster with one or more members, replicas of the server's storage parts that
+ * use it through their own proxies, and clients that load the replicas. The true history is read
+ * from etcd directly.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../src/lib/telemetry/log.ts'
@@ -17,10 +17,10 @@ import { prefix } from './operations.ts'
 import type { Random } from './random.ts'
 import { type Replica, startReplica } from './replica.ts'
 
-/** After the last fault is healed, everything must work again within this time. */
+/** Time within which everything must work again after the last fault is healed. */
 const RECOVERY_MS_MAX = 15_000
 
-/** How long the truth may be unreadable, for example during an election. */
+/** Time for which the history may be unreadable, for example during an election. */
 const TRUTH_MS_MAX = 20_000
 
 export type WorldOptions = {
@@ -56,13 +56,13 @@ export class Simulation implements AsyncDisposable {
     this.load = new Load(this.replicas, this.model, this.random)
   }
 
-  /** All proxies of all replicas. */
+  /** Proxies of all replicas. */
   get proxies(): readonly FaultProxy[] {
     return this.replicas.flatMap((replica) => replica.proxies)
   }
 
   /**
-   * Reads what has happened since the last time. To be called before history is compacted, and at
+   * Reads the history since the last call. Must be called before the history is compacted, and at
    * the end.
    */
   async catchUp(): Promise<number> {
@@ -79,13 +79,13 @@ export class Simulation implements AsyncDisposable {
         return revision
       } catch (error) {
         if (performance.now() > until)
-          throw new Error('the truth cannot be read from etcd', { cause: error })
+          throw new Error('the history cannot be read from etcd', { cause: error })
         await sleep(100)
       }
     }
   }
 
-  /** Throws away the history up to now, as etcd's operators do. */
+  /** Compacts the history up to now, as operators of etcd do. */
   async compact(): Promise<void> {
     const revision = await this.catchUp()
     const until = performance.now() + TRUTH_MS_MAX
@@ -94,7 +94,7 @@ export class Simulation implements AsyncDisposable {
         await compact(this.cluster.member(await this.cluster.leader()).clientUrl, revision)
         return
       } catch (error) {
-        // An attempt that was not answered may have been heard.
+        // An earlier attempt without a response may have succeeded.
         if (String(error).includes('has been compacted')) return
         if (performance.now() > until) throw error
         await sleep(100)
@@ -102,7 +102,7 @@ export class Simulation implements AsyncDisposable {
     }
   }
 
-  /** Waits until every replica serves again. Too late is a fault. */
+  /** Waits until every replica serves again. Records a fault if that takes too long. */
   async recover(): Promise<void> {
     await this.cluster.ready()
     const startMs = performance.now()
@@ -117,7 +117,7 @@ export class Simulation implements AsyncDisposable {
     )
   }
 
-  /** Ends the load, lets the watchers come to the end, and says what cannot be true. */
+  /** Ends the load, waits until the watchers are up to date, and returns all faults. */
   async judge(): Promise<string[]> {
     await this.load.stopWriting()
     await this.catchUp()
@@ -126,8 +126,8 @@ export class Simulation implements AsyncDisposable {
       this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
     while (isBehind() && performance.now() < until) await sleep(50)
     await this.load.stop()
-    // An ambiguous write may have landed since: the watchers were told of it, so the truth must
-    // include it.
+    // An ambiguous write may have happened since, and watchers have received it, so the history
+    // must include it.
     await this.catchUp()
     const ofReplicas = await Promise.all(this.replicas.map((replica) => replica.findFaults()))
     return [

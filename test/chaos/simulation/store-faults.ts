@@ -1,8 +1,9 @@
 /**
- * Faults of the embedded store under a whole server: `node test/chaos/simulation/store-faults.ts
- * [--seconds N] [--seed S]`. Writers and a watcher on `keelson serve --data-dir`, while the process
- * is killed and its disk is full, read-only or does not flush. Then every acknowledged write is
- * there once, in its order, to readers and to the watcher. Needs a C compiler.
+ * Injects faults of the embedded store into a whole server: `node
+ * test/chaos/simulation/store-faults.ts [--seconds N] [--seed S]`. Writers and a watcher use
+ * `keelson serve --data-dir`, while the process is killed and its disk is full, read-only or does
+ * not flush. At the end, readers and the watcher must have seen every acknowledged write once and
+ * in order. Needs a C compiler.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,10 +18,10 @@ import { Random } from './random.ts'
 
 const WRITERS = 6
 const faults = ['kill', 'full', 'read-only', 'flush', 'flush-once'] as const
-/** How long a disk fails, and how long nothing does. */
+/** Maximum duration of a fault, and of the pause between faults. */
 const FAULT_MS_MAX = 1_500
 const CALM_MS_MAX = 1_000
-/** After the last fault everything must come to an end within this time. */
+/** Time within which everything must be finished after the last fault. */
 const END_MS_MAX = 60_000
 const path = '/api/v1/namespaces/default/configmaps'
 
@@ -44,7 +45,7 @@ function writeOf(object: unknown): Write {
   }
 }
 
-/** Has an object of its own, and counts up in it. */
+/** Writes increasing numbers to its own object. */
 class Writer {
   readonly name: string
   readonly acknowledged: Write[] = []
@@ -80,14 +81,14 @@ class Writer {
     await this.#lookUp()
   }
 
-  /** What became of a write that was not answered. */
+  /** Reads the object to find the result of a write without a response. */
   async #lookUp(): Promise<void> {
     try {
       const { status, body } = await this.#client.call('GET', `${path}/${this.name}`)
       if (status === 404) this.#version = 0
       if (status === 200) this.#version = writeOf(body).version
     } catch {
-      // The next write looks again.
+      // The next write reads it again.
     }
   }
 
@@ -97,7 +98,7 @@ class Writer {
   }
 }
 
-/** Goes on from the last event that it was told. */
+/** Watches, and resumes from the last event that it received. */
 class EventReader {
   readonly received: Write[] = []
   readonly faults: string[] = []
@@ -123,12 +124,12 @@ class EventReader {
   #take(event: unknown): void {
     if (!isRecord(event)) return
     if (event['type'] !== 'ADDED' && event['type'] !== 'MODIFIED') {
-      this.faults.push(`the watcher was told ${JSON.stringify(event).slice(0, 200)}`)
+      this.faults.push(`the watcher received ${JSON.stringify(event).slice(0, 200)}`)
       return
     }
     const write = writeOf(event['object'])
     if (write.version <= this.#version)
-      this.faults.push(`${write.name} ${write.value} was told again`)
+      this.faults.push(`${write.name} ${write.value} was sent twice`)
     this.#version = write.version
     this.received.push(write)
   }
@@ -170,7 +171,7 @@ async function main(): Promise<void> {
   const writes = done.writers.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0)
   const refusals = done.writers.reduce((sum, writer) => sum + writer.refusals, 0)
   console.log(
-    `${counts.join(', ')}; ${writes} writes, ${refusals} refused or not answered, ${done.follower.received.length} events`,
+    `${counts.join(', ')}; ${writes} writes, ${refusals} refused or without a response, ${done.follower.received.length} events`,
   )
   for (const fault of found) console.log(`FAIL ${fault}`)
   if (found.length > 0)
@@ -194,7 +195,7 @@ async function run(
 ): Promise<RunResult> {
   const clients = Array.from({ length: WRITERS + 1 }, () => new SoakClient(server.url))
   const [watching, ...writing] = clients
-  if (watching === undefined) throw new Error('there is a client')
+  if (watching === undefined) throw new Error('no client')
   const { body } = await watching.call('GET', `${path}?labelSelector=app%3Dstore-faults`)
   const follower = new EventReader(
     watching,
@@ -244,7 +245,7 @@ async function readState(client: SoakClient): Promise<readonly Write[]> {
   }
 }
 
-/** What cannot be true. */
+/** Returns everything that cannot be true. */
 function judge({ writers, follower, state }: RunResult): string[] {
   const found = [...follower.faults]
   const reported = new Map(follower.received.map((write) => [write.version, write]))
@@ -256,14 +257,14 @@ function judge({ writers, follower, state }: RunResult): string[] {
       before = version
       const event = reported.get(version)
       if (event?.name !== name || event.value !== value)
-        found.push(`${name} ${value} at ${version} was not told to the watcher`)
+        found.push(`${name} ${value} at ${version} was not sent to the watcher`)
     }
     const now = state.find((write) => write.name === name)
     if (acknowledged.length > 0 && (now === undefined || now.version < before))
       found.push(`${name} is behind ${before}`)
     const last = follower.received.filter((write) => write.name === name).at(-1)
     if (last?.version !== now?.version)
-      found.push(`${name} is at ${now?.version}, the watcher was told ${last?.version}`)
+      found.push(`${name} is at ${now?.version}, the watcher received ${last?.version}`)
   }
   return found
 }

@@ -1,7 +1,7 @@
 /**
- * A client that keeps a copy by watching: it begins with the objects there are, follows, loses its
- * connection now and then, resumes from the last revision it saw (on any replica, as behind a load
- * balancer), and begins anew when told to.
+ * A client that keeps a local copy by watching. It starts with the existing objects, follows
+ * changes, and loses its connection now and then. It resumes from the last revision it saw, on any
+ * replica as behind a load balancer, and starts again when the server requires it.
  */
 import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
@@ -14,28 +14,31 @@ import type { Random } from './random.ts'
 import type { Replay } from './replay.ts'
 import type { Replica } from './replica.ts'
 
-/** How long a client stays connected. */
+/** Maximum time that a client stays connected. */
 const STAY_MS_MAX = 4_000
-/** Or after how many events, most likely in the middle of several that were sent together. */
+/**
+ * Choices of the maximum number of events after which a client disconnects. This is most likely in
+ * the middle of a batch.
+ */
 const STAY_EVENTS_MAX = [20, 100, 1000]
-/** How often a connected client is sent a bookmark. */
+/** Interval at which a connected client is sent a bookmark. */
 const BOOKMARK_MS = 250
-/** Between two attempts. */
+/** Pause between two attempts. */
 const RETRY_MS = 50
 
 export type WatchingClient = {
   readonly replicas: readonly Pick<Replica, 'name' | 'reader'>[]
   readonly replay: Replay
   readonly range: KeyRange
-  /** Whether it sees only those that are odd. */
+  /** Whether the client selects only odd objects. */
   readonly isFiltered: boolean
-  /** To be told of what no watcher may do. */
+  /** Returns the model, which records faults. */
   readonly model: () => Model
   readonly random: Random
   readonly time: Timers
 }
 
-/** Ends when the signal does. */
+/** Watches until the signal is aborted. */
 export async function keepWatching(client: WatchingClient, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -72,7 +75,7 @@ async function begin(
     replay.note(`resumes on ${name} after ${replay.revision}`)
     return reader.watch({ range, start: { after: replay.revision }, matches, by })
   }
-  replay.note(`begins anew on ${name}`)
+  replay.note(`starts again on ${name}`)
   if (random.chance(0.5)) {
     const watcher = await reader.watch({
       range,
@@ -80,7 +83,7 @@ async function begin(
       matches,
       by,
     })
-    // Who leaves now is shown nothing: its copy stays what it was.
+    // A client that disconnects now has seen nothing, so its copy stays unchanged.
     if (!signal.aborted) replay.restart()
     return watcher
   }
@@ -119,7 +122,10 @@ async function follow(
   }
 }
 
-/** What the client sees is the frame; what the event says beside it must be the same. */
+/**
+ * Applies an event as the client sees it in the frame. The fields of the event must agree with the
+ * frame.
+ */
 function apply(event: WatchEvent, replay: Replay): void {
   if (event.type === 'BOOKMARK') {
     replay.apply({ type: 'BOOKMARK', revision: event.revision })
@@ -128,7 +134,7 @@ function apply(event: WatchEvent, replay: Replay): void {
   const { type, item } = readFrame(event.item.key, event.frame())
   if (type !== event.type || item.revision !== event.revision) {
     replay.fault(
-      `a frame says ${type} of ${item.revision}, the event ${event.type} of ${event.revision}`,
+      `a frame has ${type} of ${item.revision}, but the event ${event.type} of ${event.revision}`,
     )
   }
   replay.apply({ type: event.type, item })

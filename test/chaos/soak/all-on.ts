@@ -1,7 +1,7 @@
 /**
- * A server on which everything is on that watches or limits requests: audit of all of them, roles
- * for a user who is no administrator, flow control (which is on anyway), traces of one request in a
- * hundred.
+ * Configures a server with every feature that observes or limits requests: an audit log of all
+ * requests, RBAC for a user without administrator rights, flow control (always on), and traces of
+ * one request in a hundred.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -10,9 +10,11 @@ import { join } from 'node:path'
 import { type Receiver, startReceiver } from '../../integration/observe/receiver.ts'
 import type { SoakClient } from './client.ts'
 
-/** Of alice, whom a role allows everything, and whom flow control limits. */
+/**
+ * Token of the user alice. A role allows alice everything, and flow control applies to the user.
+ */
 export const LIMITED_TOKEN = 'alice-token'
-/** 1 %. */
+/** One percent of the requests. */
 const SAMPLED_PER_MILLION = 10_000
 
 const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
@@ -48,7 +50,7 @@ export class AllOn implements AsyncDisposable {
     return new AllOn(folder, receiver)
   }
 
-  /** Lets the limited user do everything. */
+  /** Grants the limited user all rights. */
   async allow(admin: SoakClient): Promise<void> {
     const { status } = await admin.call(
       'POST',
@@ -63,10 +65,10 @@ export class AllOn implements AsyncDisposable {
         subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
       },
     )
-    if (status !== 201) throw new Error(`the binding could not be made: ${status}`)
+    if (status !== 201) throw new Error(`the ClusterRoleBinding could not be created: ${status}`)
   }
 
-  /** What was recorded: events of answered writes, and spans. */
+  /** Counts what was recorded: audit events of writes that got a response, and spans. */
   recorded(): { readonly audited: number; readonly spans: number } {
     const logs = readdirSync(this.#folder).filter((name) => name.startsWith('audit'))
     const answered = /"stage":"ResponseComplete".*"verb":"(create|update|delete)"/g

@@ -1,13 +1,13 @@
 /**
- * A TCP load balancer as there is one before an API server: it looks at /readyz and gives new
- * connections to those who are ready.
+ * A TCP load balancer like those in front of API servers. It polls /readyz and assigns new
+ * connections to ready replicas.
  */
 import { once } from 'node:events'
 import { Agent, get } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 const POLL_MS = 100
-/** A busy machine may take as long. */
+/** A busy machine may need this long to respond. */
 const ANSWER_MS_MAX = 2_000
 
 export class Balancer implements AsyncDisposable {
@@ -16,8 +16,8 @@ export class Balancer implements AsyncDisposable {
   readonly #ready = new Set<number>()
   readonly #sockets = new Set<Socket>()
   /**
-   * One connection to each replica: a handshake for each question would take more of the machine
-   * than the load.
+   * Reuses one connection to each replica. A TLS handshake for each poll would use more CPU than
+   * the load.
    */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
   readonly #polling: NodeJS.Timeout[]
@@ -68,12 +68,15 @@ export class Balancer implements AsyncDisposable {
     }, POLL_MS)
   }
 
-  /** Who does not take the connection is left out, as a balancer does that tries the next. */
+  /**
+   * Connects a client to the next replica. If the replica refuses the connection, tries the next
+   * one, as load balancers do.
+   */
   #pass(client: Socket, tries: number): void {
     this.#track(client)
     const ready = this.#ports.filter((port) => this.#ready.has(port))
-    // If none seems ready, it is the machine that is slow: as balancers do, it then gives
-    // connections to all.
+    // If no replica seems ready, the machine is probably slow. Like other load balancers, then use
+    // all replicas.
     const taking = ready.length === 0 ? this.#ports : ready
     const port = taking[this.#turn++ % taking.length]
     if (port === undefined || tries === 0) return void client.destroy()

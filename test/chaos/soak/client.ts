@@ -1,6 +1,6 @@
 /**
- * A client over HTTP/2 that connects again when its connection is lost, as client-go does. It
- * repeats nothing by itself.
+ * An HTTP/2 client that reconnects when its connection is lost, as client-go does. It never retries
+ * a request by itself.
  */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
@@ -8,7 +8,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream'
 import type { Json } from '../../../src/api/object.ts'
 import { ADMIN_TOKEN } from '../../support/harness/api-server.ts'
 
-/** An answer that takes longer is taken for lost. */
+/** Time after which a response counts as lost. */
 const ANSWER_MS_MAX = 30_000
 
 export type Metadata = { readonly name: string; readonly resourceVersion: string }
@@ -35,7 +35,9 @@ export class SoakClient implements Disposable {
     this.#token = token
   }
 
-  /** Fails when there is no answer; then nobody knows what became of the request. */
+  /**
+   * Sends a request. Rejects if there is no response; then the outcome of the request is unknown.
+   */
   async call(
     method: string,
     path: string,
@@ -51,7 +53,8 @@ export class SoakClient implements Disposable {
   }
 
   /**
-   * The documents of a watch as they come. Fails when the watch does; ends when the server ends it.
+   * Yields the events of a watch as they arrive. Rejects if the watch fails; ends when the server
+   * ends it.
    */
   async *lines(path: string): AsyncGenerator<Json, void, void> {
     const { stream, text, status } = await this.#open('GET', path)
@@ -85,8 +88,7 @@ export class SoakClient implements Disposable {
       },
     )
     stream.on('error', () => undefined)
-    // From the start: Node takes a stream that is over before anybody reads it for one that was cut
-    // off.
+    // Read from the start: Node.js treats a stream that ends before it has a reader as aborted.
     const text = new PassThrough({ encoding: 'utf8' })
     pipeline(stream, text, () => undefined)
     if (body !== undefined) stream.end(JSON.stringify(body))
@@ -108,7 +110,7 @@ export class SoakClient implements Disposable {
   }
 }
 
-/** The parse boundary of the soak: what an object must have for the judge. */
+/** Parses an object. Checks the fields that the judge needs. */
 export function readObject(value: unknown): SoakObject {
   if (typeof value === 'object' && value !== null && 'metadata' in value) {
     const { metadata } = value

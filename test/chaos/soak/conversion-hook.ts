@@ -1,6 +1,6 @@
 /**
- * A conversion webhook for the soak: v1 has spec.value, v2 has spec.text. Now and then it is gone,
- * and answers again at the same place.
+ * A conversion webhook for the soak: v1 has spec.value, v2 has spec.text. It can die and come back
+ * at the same address.
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
@@ -12,7 +12,7 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.
 export class ConversionHook implements AsyncDisposable {
   reviews = 0
   objects = 0
-  /** The most objects, and the longest body, that came in one review. */
+  /** Largest number of objects, and longest body, of one review. */
   objectsMax = 0
   bytesMax = 0
   readonly #certificate: Certificate = createSelfSigned('hook', ['127.0.0.1'], Date.now())
@@ -44,7 +44,10 @@ export class ConversionHook implements AsyncDisposable {
     this.#server = server
   }
 
-  /** As if it had died: connections are cut, calls under way too. */
+  /**
+   * Closes the server as if it had died. Cuts all connections, including those with calls in
+   * progress.
+   */
   async die(): Promise<void> {
     const server = this.#server
     if (server === undefined) return
@@ -81,7 +84,10 @@ export class ConversionHook implements AsyncDisposable {
   }
 }
 
-/** While the webhook was gone, somebody's connection may have got its port: that one ends soon. */
+/**
+ * Listens on the port, and retries while it is in use. A short-lived connection of another process
+ * may have got the port while the webhook was gone.
+ */
 async function listenAt(server: Server, port: number): Promise<void> {
   for (;;) {
     try {

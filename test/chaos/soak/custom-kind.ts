@@ -1,6 +1,6 @@
 /**
- * A kind of the soak of custom resources: its definition, its writers, its watchers, and what they
- * were told.
+ * A kind of the custom resource soak: its definition, its writers and watchers, and the state that
+ * the server reported to them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.ts'
@@ -10,7 +10,7 @@ import type { SoakClient } from './client.ts'
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const GROUP = 'soak.example.com'
 const RETRY_MS = 50
-/** No request may take longer, whatever happens to the webhook or the definition. */
+/** Maximum duration of a request, whatever happens to the webhook or the definition. */
 const HANG_MS = 35_000
 
 export const versions = ['v1', 'v2'] as const
@@ -77,18 +77,22 @@ export const bodyOf = (
   spec: { value: value ?? '' },
 })
 
-/** What all parts of a run share. */
+/** State that all parts of a run share. */
 export type Run = {
   readonly clients: readonly SoakClient[]
   readonly random: Random
   readonly faults: string[]
   /**
-   * Answers other than those expected: while a webhook is gone, or a definition has just changed.
+   * Number of unexpected responses, by status and message. They occur while a webhook is gone, or
+   * after a definition has changed.
    */
   readonly refusals: Map<string, number>
 }
 
-/** Fails when there is no answer; one that does not come in time is a fault. */
+/**
+ * Sends a request through a random client. Rejects if there is no response. A response that does
+ * not come in time is recorded as a fault.
+ */
 export async function call(
   run: Run,
   method: string,
@@ -112,7 +116,7 @@ export async function call(
   }
 }
 
-/** Writes objects of its own in any version through any replica, and knows what they must be. */
+/** Writes its own objects in any version through any replica, and records their expected state. */
 export class KindWriter {
   readonly known = new Map<string, SeenObject | undefined>()
   acknowledged = 0
@@ -172,19 +176,19 @@ export class KindWriter {
           )
         return
       }
-      // Nobody else writes these objects: that means that something acknowledged was lost.
+      // No other client writes these objects, so an acknowledged write was lost.
       if (answer.status === 404 || answer.status === 409)
         this.#run.faults.push(
           `${path}/${name}: ${answer.status} ${textOf(answer.body['message'])}, known ${JSON.stringify(known)}`,
         )
     } catch {
-      // No answer: it may have been done or not.
+      // There was no response, so the write may or may not have been done.
     }
     this.doubtful++
     await this.#look(name)
   }
 
-  /** What is there now counts as told. */
+  /** Reads the object until the server responds. Its current state becomes the expected one. */
   async #look(name: string): Promise<void> {
     for (;;) {
       const answer = await call(this.#run, 'GET', `${pathOf(this.#plural, 'v1')}/${name}`).catch(
@@ -199,8 +203,8 @@ export class KindWriter {
 }
 
 /**
- * Lists and follows one version through one replica; goes on from where it was, and lists again
- * when it is told to.
+ * Lists and watches one version through one replica. Resumes from the last resourceVersion, and
+ * lists again after 410 Gone.
  */
 export class KindWatcher {
   readonly state = new Map<string, SeenObject>()

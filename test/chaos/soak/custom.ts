@@ -1,8 +1,8 @@
 /**
- * The soak of custom resources: definitions come, change and go on two replicas while others write
- * and watch in two versions, with a conversion webhook that dies now and then. Nothing that was
- * acknowledged may be lost, no request may hang, no definition may be stuck, and every watcher must
- * end with what a fresh list has.
+ * Soak test of custom resources. Definitions are created, changed and deleted on two replicas,
+ * while other clients write and watch in two versions. A conversion webhook dies now and then. No
+ * acknowledged write may be lost, no request may hang, and no definition may be stuck. Every
+ * watcher must end with the state of a fresh list.
  *
  *   node test/chaos/soak/custom.ts [--minutes 10] [--seed S]
  */
@@ -28,15 +28,15 @@ import {
   versions,
 } from './custom-kind.ts'
 
-/** Every other one is converted by the webhook. */
+/** Number of permanent kinds. The webhook converts every second one. */
 const KINDS = 6
 const WRITERS_PER_KIND = 3
 const CLIENTS_PER_REPLICA = 4
-/** Definitions that come and go side by side. */
+/** Number of definitions that are created and deleted in a loop, concurrently. */
 const COMERS = 3
-/** A definition is served, changed or gone after this time, or it is stuck. */
+/** Time after which a definition that is not yet served, changed or gone counts as stuck. */
 const SETTLED_MS_MAX = 30_000
-/** After the last write every watcher has this long to see it. */
+/** Time that every watcher has after the last write to see it. */
 const CATCH_UP_MS_MAX = 30_000
 
 const isComplaint = (line: string): boolean => line !== '' && !line.includes('"level":"info"')
@@ -64,7 +64,7 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
   await using one = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using other = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using logs = new AsyncDisposableStack()
-  // What servers complained of, while it is there.
+  // Print warnings and errors of the servers before they are disposed of.
   logs.defer(() => {
     for (const { log } of [one, other])
       console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
@@ -106,7 +106,7 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
     dying(hook, { random, counts }, signal),
   ]
   const done = Promise.all(tasks)
-  // Told at once: what follows from it would hide it.
+  // Log the error at once, because later errors could hide it.
   done.catch((error: unknown) => console.log('FAULT of the soak itself:', error))
   await sleep(ms)
   ending.abort()
@@ -139,7 +139,7 @@ function printTotals({ writers, watchers, hook }: Participants, counts: Counts):
   console.log(
     `${total(writers.map(({ acknowledged }) => acknowledged))} writes acknowledged, ${total(writers.map(({ doubtful }) => doubtful))} in doubt; ` +
       `${total(watchers.map(({ events }) => events))} events, ${total(watchers.map(({ lists }) => lists))} lists; ` +
-      `${counts.changes} changes of definitions, ${counts.cycles} definitions came and went, the webhook died ${counts.deaths} times; ` +
+      `${counts.changes} changes of definitions, ${counts.cycles} definitions created and deleted, the webhook died ${counts.deaths} times; ` +
       `${hook.reviews} reviews of ${hook.objects} objects`,
   )
 }
@@ -149,14 +149,14 @@ const total = (numbers: readonly number[]): number =>
 
 async function served(client: SoakClient, stack: DisposableStack, plural: string): Promise<void> {
   stack.use(client)
-  // Before it is served the answer is no JSON.
+  // Before the kind is served, the response is not JSON.
   while ((await client.call('GET', pathOf(plural, 'v2')).catch(() => undefined))?.status !== 200)
     await sleep(20)
 }
 
 type Counts = { changes: number; cycles: number; deaths: number }
 
-/** Each change makes the resources of both versions anew. */
+/** Changes definitions at random. Each change rebuilds the resources of both versions. */
 async function changing(
   run: Run,
   {
@@ -182,14 +182,14 @@ async function changing(
         spec: { ...fieldsOf(body['spec']), versions: fieldsOf(spec)['versions'] },
       })
     } catch {
-      // Another time.
+      // The change failed; the next round tries another one.
     }
   }
 }
 
 /**
- * Again and again under the same name: nothing of the one before may be there, and a finalizer must
- * be waited for.
+ * Creates and deletes a definition of the same name in a loop. No object of the previous one may
+ * remain, and deletion must wait for a finalizer.
  */
 async function comingAndGoing(
   run: Run,
@@ -217,11 +217,12 @@ async function create(run: Run, plural: string, clientConfig: Fields | undefined
       (await call(run, 'POST', definitions, definitionOf(plural, clientConfig))).status === 201,
   )
   const path = pathOf(plural, 'v1')
-  // Through every client, so through both replicas.
+  // Every client, and so both replicas, must serve the kind.
   for (const client of run.clients)
     await until(`${plural} is served`, async () => (await client.call('GET', path)).status === 200)
   const { body } = await call(run, 'GET', path)
-  if (itemsOf(body['items']).length > 0) run.faults.push(`${plural} has objects of the one before`)
+  if (itemsOf(body['items']).length > 0)
+    run.faults.push(`${plural} has objects of the previous definition`)
   for (const name of ['a', 'b', 'held']) {
     const object = bodyOf(plural, 'v1', { name, value: '1' })
     const metadata = name === 'held' ? { name, finalizers: ['soak.example.com/hold'] } : { name }
@@ -232,7 +233,7 @@ async function create(run: Run, plural: string, clientConfig: Fields | undefined
   }
 }
 
-/** Deletes a definition, which ends when the finalizer of `held` is removed. */
+/** Deletes a definition. The deletion ends when the finalizer of `held` is removed. */
 async function remove(run: Run, plural: string): Promise<void> {
   const definition = definitionPath(plural)
   const path = pathOf(plural, 'v1')
@@ -253,7 +254,7 @@ async function remove(run: Run, plural: string): Promise<void> {
   await until(`${plural} is gone`, async () => (await call(run, 'GET', definition)).status === 404)
 }
 
-/** Fails if a definition is stuck. A call that fails is tried again. */
+/** Retries until the condition holds. Throws an error if it does not hold in time. */
 async function until(state: string, holds: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + SETTLED_MS_MAX
   while (!(await holds().catch(() => false))) {
@@ -321,7 +322,7 @@ function differenceOf(
   for (const [name, reported] of known) {
     const item = found.get(name)
     if (item?.resourceVersion !== reported?.resourceVersion || item?.value !== reported?.value)
-      return `${name}: told ${JSON.stringify(reported)}, found ${JSON.stringify(item)}`
+      return `${name}: acknowledged ${JSON.stringify(reported)}, found ${JSON.stringify(item)}`
   }
   return known.size === found.size ? undefined : `${found.size} objects instead of ${known.size}`
 }

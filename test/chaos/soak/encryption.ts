@@ -1,15 +1,15 @@
 /**
- * Writes with KMS v2 while its plugin is killed, restarted and given new keys: `node
- * test/chaos/soak/encryption.ts`. First `test/support/tools/install etcd kms-plugin
+ * Soak test of KMS v2. Writes objects while the KMS plugin is killed, restarted and given new keys:
+ * `node test/chaos/soak/encryption.ts`. Needs `test/support/tools/install etcd kms-plugin
  * kube-apiserver`.
  *
- *   --seconds N     how long (300)
- *   --rate N        writes a second (1,000)
- *   --no-reference  the reference does not read the result
+ *   --seconds N     duration (300)
+ *   --rate N        writes per second (1,000)
+ *   --no-reference  does not read the result with the reference
  *
- * Every write and read is answered, nothing is in etcd's files in plain, and a fresh server, and
- * then the reference, reads all of it. Every object says how often it was written, so that what is
- * read must be the last write or a later one.
+ * Every write and read must succeed, and etcd's files must not have anything in plain text. A new
+ * server, and then the reference, must be able to read everything. Every object holds the number of
+ * its writes, so that a stale read is found.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,12 +29,20 @@ import { SteadyClient } from './steady-client.ts'
 const SECONDS = 300
 const RATE = 1_000
 const LANES = 40
-/** Of each lane: what is written again and again, so that etcd does not grow without end. */
+/**
+ * Number of objects of each lane. They are overwritten, so that etcd does not grow without limit.
+ */
 const NAMES_PER_LANE = 100
-/** What must not be found in etcd, in plain or in base64, however it is aligned. */
+/**
+ * Text that must not occur in etcd's files, neither in plain text nor in base64. Its length is a
+ * multiple of three, so that its base64 has no padding.
+ */
 const MARK = 'nobody-is-to-see-this!!!'
 const marks = [MARK, Buffer.from(MARK).toString('base64')]
-/** The plugin is away for less than the three minutes for which a server goes on without it. */
+/**
+ * Maximum downtime of the plugin. It is less than the three minutes for which a server continues
+ * without it.
+ */
 const AWAY_MS_MAX = 15_000
 const BETWEEN_MS_MAX = 10_000
 const PREFIX = 'k8s:enc:kms:v2:plugin:'
@@ -42,9 +50,9 @@ const path = '/api/v1/namespaces/default/secrets'
 
 type Counts = { writes: number; reads: number; kills: number; keys: number }
 
-/** Writes objects of its own, one after the other, and reads each of them. */
+/** Writes its own objects, one after the other, and reads each of them. */
 class Lane {
-  /** By name: how often it was written. */
+  /** Number of writes of each object, by name. */
   readonly written = new Map<string, number>()
   readonly #client: SteadyClient
   readonly #id: number
@@ -78,7 +86,7 @@ class Lane {
     this.#counts.reads++
     if (read.status !== 200) this.#faults.push(`read of ${name}: ${read.text}`)
     else if (timesOf(JSON.parse(read.text)) !== times)
-      this.#faults.push(`${name} is not as it was written last`)
+      this.#faults.push(`${name} does not have the value of the last write`)
   }
 }
 
@@ -193,8 +201,8 @@ type Disturbance = {
 }
 
 /**
- * Kills the plugin, gives it another key, or both. Whoever asks for health makes the server ask the
- * plugin.
+ * Kills the plugin, gives it a new key, or both. A request to the health endpoint makes the server
+ * call the plugin.
  */
 async function disturb(
   plugin: GoKmsPlugin,
@@ -217,7 +225,7 @@ async function disturb(
   }
 }
 
-/** What a list has, beside what was written. */
+/** Compares a list with the writes. Returns the differences. */
 async function listFaults(server: ApiServerProcess, lanes: readonly Lane[]): Promise<string[]> {
   using client = new SteadyClient(server.url, server.token)
   const { status, text } = await client.call('GET', path)
@@ -235,9 +243,7 @@ async function listFaults(server: ApiServerProcess, lanes: readonly Lane[]): Pro
   return faults
 }
 
-/**
- * Values that are not encrypted by the plugin, and files of etcd that have what nobody is to see.
- */
+/** Returns values that the plugin did not encrypt, and etcd files that contain the secret text. */
 async function plainFaults(etcd: EtcdProcess): Promise<string[]> {
   const faults: string[] = []
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
@@ -259,7 +265,7 @@ async function plainFaults(etcd: EtcdProcess): Promise<string[]> {
     bytes += content.length
     if (!content.includes('/registry/secrets/')) continue
     for (const mark of marks)
-      if (content.includes(mark)) faults.push(`${file.name} has a value in plain`)
+      if (content.includes(mark)) faults.push(`${file.name} has a value in plain text`)
   }
   await etcd.start()
   console.log(

@@ -1,6 +1,6 @@
 /**
- * The events of a resource in the order of their revisions, none left out: a watch that ends is
- * resumed from the last version seen.
+ * Follows the events of a resource in the order of their revisions, without gaps. A watch that ends
+ * is resumed from the last resourceVersion seen.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
@@ -11,8 +11,8 @@ const RETRY_MS = 100
 export type StreamedEvent = { readonly type: string; readonly object: Fields }
 
 /**
- * Ends when it is aborted; fails when there is no way to go on. It starts with what a list has, as
- * events of its own.
+ * Follows events until the signal is aborted. Rejects if the watch cannot be resumed. Begins with
+ * an event for each existing object.
  */
 export async function followEvents(
   client: SoakClient,

@@ -1,13 +1,14 @@
 /**
- * Many servers on one machine, as the suites of a large CI run start them: `node
- * test/chaos/soak/many-servers.ts`. Each is started, written to and stopped; so many are alive at
- * once, and when they are all asked, all answer. Nothing may be left behind: no process, no folder,
- * no entry of `keelson status`.
+ * Runs many servers on one machine, as the suites of a large CI system do: `node
+ * test/chaos/soak/many-servers.ts`. Each server is started, written to and stopped. While
+ * `--at-once` servers are alive, all must respond when all are called at once. Nothing may be left
+ * behind: no process, no folder, no entry in `keelson status`.
  *
- *   --kind dev|testing   processes of the package, `keelson dev --ephemeral` (default), or clusters of `keelson/testing` in this process
- *   --total N            how many are started and stopped (1000)
- *   --at-once N          how many are alive at once (200)
- *   --starting N         how many are being started at once (4)
+ *   --kind dev|testing   processes of the package, `keelson dev --ephemeral` (default), or
+ *                        clusters of `keelson/testing` in this process.
+ *   --total N            number of servers that are started and stopped (1000).
+ *   --at-once N          number of servers that are alive at once (200).
+ *   --starting N         number of servers that start at once (4).
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +21,7 @@ import { startCluster } from '../../../src/entry/testing/index.ts'
 import { installPackage } from '../../support/harness/package.ts'
 import { until } from '../../support/harness/until.ts'
 
-/** For one server, on a machine that starts many. */
+/** Maximum time to start one server on a machine that starts many. */
 const START_MS_MAX = 120_000
 const MEBIBYTE = 1 << 20
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -38,21 +39,24 @@ const total = Number(values.total)
 const atOnce = Math.min(total, Number(values['at-once']))
 const starting = Number(values.starting)
 
-/** One of them, that answers. */
+/** A server that is ready. */
 type StartedServer = {
   readonly startMs: number
-  /** Fails if it cannot be written to. */
+  /** Rejects if the server refuses the write. */
   readonly write: () => Promise<void>
-  /** Fails if what was written is not there. */
+  /** Rejects if the written object is missing. */
   readonly read: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
 type Kind = AsyncDisposable & {
   readonly start: () => Promise<StartedServer>
-  /** Of all that are alive. */
+  /** Returns the memory of all running servers. */
   readonly memoryMiB: () => number
-  /** How many the product itself says are alive; what is wrong when all are stopped. */
+  /**
+   * Returns the number of running servers according to `keelson status`, or undefined if it does
+   * not list them.
+   */
   readonly counted: () => Promise<number | undefined>
   readonly leftovers: () => Promise<readonly string[]>
 }
@@ -72,10 +76,10 @@ async function main(): Promise<void> {
       startTimes.push(one.startMs)
       await one.write()
       alive.push(one)
-      // Nobody is stopped while all are asked.
+      // No server is stopped while all are called.
       if (alive.length >= atOnce && startTimes.length < total)
         await (asked ??= tellOfAll(kind, alive, beganMs))
-      // Room for the next one, but the last ones stay.
+      // Make room for the next server. The last ones stay.
       if (alive.length >= atOnce && begun < total) await stopOne()
     }
   }
@@ -88,7 +92,7 @@ async function main(): Promise<void> {
   await tellOfAll(kind, alive, beganMs)
   while (alive.length > 0) await Promise.all(Array.from({ length: starting }, stopOne))
   console.log(`${startTimes.length} started and stopped in ${seconds(performance.now() - beganMs)}`)
-  console.log(`start to first answer: ${describe(startTimes)}; stop: ${describe(stopTimes)}`)
+  console.log(`start to first response: ${describe(startTimes)}; stop: ${describe(stopTimes)}`)
   const left = await kind.leftovers()
   for (const one of left) console.log(`FAULT left behind: ${one}`)
   if (left.length > 0) process.exitCode = 1
@@ -99,7 +103,7 @@ async function tellOfAll(
   started: readonly StartedServer[],
   beganMs: number,
 ): Promise<void> {
-  // Others are being started meanwhile.
+  // Copy the list, because other servers start meanwhile.
   const alive = [...started]
   const asking = performance.now()
   await Promise.all(alive.map((one) => one.read()))
@@ -112,7 +116,7 @@ async function tellOfAll(
   }
   const each = (memory / alive.length).toFixed(1)
   console.log(
-    `${alive.length} alive after ${seconds(performance.now() - beganMs)}: all answered within ${answeredMs.toFixed(0)} ms, ${memory.toFixed(0)} MiB (${each} each)`,
+    `${alive.length} alive after ${seconds(performance.now() - beganMs)}: all responded within ${answeredMs.toFixed(0)} ms, ${memory.toFixed(0)} MiB (${each} each)`,
   )
 }
 
@@ -130,7 +134,7 @@ async function processes(): Promise<Kind> {
   const program = await installPackage(dir)
   const temporary = join(dir, 'tmp')
   mkdirSync(temporary)
-  // All share a cache folder, as those of one user do.
+  // All servers share a cache folder, like the servers of one user.
   const env = {
     PATH: process.env['PATH'],
     HOME: dir,
@@ -194,7 +198,7 @@ async function startDev(
     } catch (error) {
       const state = child.exitCode ?? child.signalCode ?? 'alive'
       throw new Error(
-        `the server of process ${child.pid} (${state}) did not answer; it said: ${reported}`,
+        `the server of process ${child.pid} (${state}) did not respond; its output: ${reported}`,
         {
           cause: error,
         },
@@ -230,7 +234,10 @@ function ask(options: RequestOptions, wanted: number, body?: string): Promise<vo
   })
 }
 
-/** What several share, as the pages of Node's program, counts once among them. */
+/**
+ * Returns the proportional set size of a process. Memory that processes share, such as the pages of
+ * Node's executable, is divided among them.
+ */
 function proportionalMiB(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024

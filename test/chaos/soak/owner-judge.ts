@@ -1,6 +1,6 @@
 /**
- * What happened to objects that own each other, in the order of revisions, and what of it was
- * wrong.
+ * Receives the events of objects that own each other, in the order of revisions, and finds wrong
+ * deletions.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../src/api/object.ts'
 import type { StreamedEvent } from './event-stream.ts'
@@ -16,19 +16,19 @@ export type Meta = {
 
 export class OwnerJudge {
   readonly live = new Map<string, Meta>()
-  /** The uids of objects that are gone. */
+  /** Uids of objects that are gone. */
   readonly gone = new Set<string>()
-  /** The uids of objects that the test itself deleted, or may have deleted. */
+  /** Uids of objects that the test itself deleted, or may have deleted. */
   readonly asked = new Set<string>()
-  /** Who was deleted, and what was wrong with that unless the test did it. */
+  /** Deleted objects. `fault` says why a deletion is wrong if it was not requested by the test. */
   readonly #deleted: { readonly meta: Meta; readonly fault: string | undefined }[] = []
-  /** The uids of those that were deleted in the foreground. */
+  /** Uids of objects that were deleted in the foreground. */
   readonly #waited = new Set<string>()
 
   see({ type, object }: StreamedEvent): void {
     const metadata = readMeta(object)
     const { uid } = metadata
-    // What happens to an object that is being deleted already does not matter any more.
+    // Once an object is being deleted, later events do not matter.
     const isDecided = this.live.get(uid)?.isDeleting === true
     const isDeleted = type === 'DELETED' || metadata.isDeleting
     if (isDeleted && !isDecided)
@@ -44,7 +44,8 @@ export class OwnerJudge {
     if (owners.length === 0) return `${name} was deleted without an owner`
     for (const reference of owners) {
       const owner = this.live.get(reference.uid)
-      // One that waited for its dependents when that was decided may be deleted otherwise now.
+      // The owner may have been waiting for its dependents when the collector decided, even if it
+      // is not any more.
       if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid))
         continue
       return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
@@ -52,7 +53,10 @@ export class OwnerJudge {
     return undefined
   }
 
-  /** An answer may come after the event: who deleted an object is known at the end. */
+  /**
+   * Returns the deletions that the test did not request. Only known at the end, because a response
+   * may arrive after the event.
+   */
   #byCollector(): { readonly fault: string | undefined }[] {
     return this.#deleted.filter(({ meta: { uid } }) => !this.asked.has(uid))
   }
@@ -72,7 +76,7 @@ export class OwnerJudge {
   }
 }
 
-/** The parse boundary: every object has the first three. */
+/** Parses an object's metadata. Every object has a name, a uid and a resourceVersion. */
 function readMeta({ metadata }: StreamedEvent['object']): Meta {
   const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } =
     fieldsOf(metadata)

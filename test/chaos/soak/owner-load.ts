@@ -1,5 +1,5 @@
 /**
- * Objects that own each other at random: made, given other owners, and deleted with each
+ * Creates objects that own each other at random, changes their owners, and deletes them with each
  * propagation policy.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,8 +8,8 @@ import type { Meta, OwnerJudge } from './owner-judge.ts'
 
 const OBJECTS = 60
 /**
- * Between two operations of one of the loads. As fast as they can they would take both cores of a
- * small machine from the servers, and what is measured would be the wait for a processor.
+ * Pause between two operations of a load. Without it, the loads would use both cores of a small
+ * machine, and the test would measure the wait for a CPU.
  */
 const PAUSE_MS = 40
 
@@ -30,7 +30,7 @@ export class OwnerLoad {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.operations++
-      // What fails because etcd stands still, or because somebody else was first, is part of it.
+      // Failures are expected, because etcd is paused and other loads change the same objects.
       await this.#once().catch(() => undefined)
       await sleep(PAUSE_MS)
     }
@@ -80,7 +80,10 @@ export class OwnerLoad {
     }
   }
 
-  /** Another object may have the name by then. One that was not deleted for sure may have been. */
+  /**
+   * Deletes an object with a uid precondition, because another object may have its name by then.
+   * Unless the server refuses, the object may have been deleted.
+   */
   async #delete({ name, uid }: Meta, propagationPolicy: string | undefined): Promise<void> {
     const options = {
       apiVersion: 'v1',

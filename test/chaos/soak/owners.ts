@@ -1,14 +1,15 @@
 /**
- * Random owners while the controllers are killed: nothing is deleted that a live owner still owns,
- * no garbage is left, what a namespace gets is made once, and work goes on soon after a replica
- * that runs the controllers was killed.
+ * Soak test of the controllers: random owner references while the controllers are killed. No object
+ * may be deleted that a live owner still owns, and no garbage may remain. The default objects of a
+ * namespace are created once. After a replica that runs the controllers is killed, the other one
+ * takes over soon.
  *
  *   node test/chaos/soak/owners.ts [--minutes 10] [--seed 1]
  *
- * Two replicas run controllers, and one of them is killed and started again every 20 s; etcd is
- * stopped for two seconds now and then. A third one, without controllers, serves the clients and
- * tells what happens to objects. Every wait has a limit, so that a run ends within its minutes and
- * four more, whatever the load of the machine.
+ * Two replicas run controllers, and one of them is killed and restarted every 20 s. etcd is paused
+ * for two seconds now and then. A third replica, without controllers, serves the clients and the
+ * watchers of this test. Every wait has a limit, so that a run takes at most four minutes longer
+ * than `--minutes`, whatever the load of the machine.
  */
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -24,9 +25,12 @@ import { OwnerJudge } from './owner-judge.ts'
 import { configMaps, OwnerLoad } from './owner-load.ts'
 
 const KILL_EVERY_MS = 20_000
-/** Work has to go on by then. */
+/** Maximum time until controllers work again after a kill. */
 const TAKE_OVER_MS_MAX = 15_000
-/** How long it is waited for, to be told how late it was. */
+/**
+ * Time limit of the wait. It is longer than the maximum, so that a late recovery can be reported
+ * with its time.
+ */
 const WAIT_MS_MAX = 3 * TAKE_OVER_MS_MAX
 const QUIET_MS_MAX = 60_000
 const PAUSE_ETCD_MS = 2_000
@@ -36,14 +40,14 @@ const POLL_MS = 20
 const namespaces = '/api/v1/namespaces'
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
-/** What the watches tell, each by a client of its own. */
+/** Collects the events of watches, each with its own client. */
 class Observer {
   readonly judge = new OwnerJudge()
   readonly faults: string[] = []
   readonly leaders = new Leaders()
-  /** The names of namespaces whose default ServiceAccount was made, as often as it was. */
+  /** Names of the namespaces of created default ServiceAccounts, one entry for each creation. */
   readonly accounts: string[] = []
-  /** The names of namespaces that are gone. */
+  /** Names of namespaces that are gone. */
   readonly ended = new Set<string>()
   readonly #signal: AbortSignal
 
@@ -71,7 +75,7 @@ class Observer {
   }
 }
 
-/** Who holds the Lease of the controllers, and since when. */
+/** Tracks the holder of the controllers' Lease, and the time since when. */
 class Leaders {
   #holder = ''
   takenMs = 0
@@ -92,14 +96,17 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** Whether it came true in time. */
+/** Waits until the condition holds. Returns whether it held in time. */
 async function comes(holds: () => boolean, ms: number): Promise<boolean> {
   const endMs = performance.now() + ms
   while (!holds() && performance.now() < endMs) await sleep(POLL_MS)
   return holds()
 }
 
-/** Tried until the server answers so: etcd may stand still. Undefined: not in time. */
+/**
+ * Creates an object and returns its uid. Retries, because etcd may be paused. Returns undefined if
+ * the time is over.
+ */
 async function create(client: SoakClient, path: string, body: object): Promise<string | undefined> {
   const endMs = performance.now() + WAIT_MS_MAX
   while (performance.now() < endMs) {
@@ -110,7 +117,7 @@ async function create(client: SoakClient, path: string, body: object): Promise<s
   return undefined
 }
 
-/** Whether an object with an absent owner is collected, and a namespace gets its account. */
+/** Whether an object with a missing owner is collected, and a namespace gets its ServiceAccount. */
 async function isWorkDone(
   client: SoakClient,
   { judge, accounts }: Observer,
@@ -131,8 +138,8 @@ const namespaceOf = (id: number): string => `work-${id}`
 type Kills = { count: number; longestMs: number; leaders: number; readonly faults: string[] }
 
 /**
- * How long the main thread of a process has waited for a processor, as Linux counts it: on a busy
- * machine that is most of a take-over.
+ * Returns how long the main thread of a process has waited for a CPU, according to Linux. On a busy
+ * machine this is most of a takeover.
  */
 const waitedMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NANOSECONDS_PER_MS
@@ -140,7 +147,7 @@ const NANOSECONDS_PER_MS = 1e6
 
 type Replicas = { readonly victim: ApiServerProcess; readonly other: ApiServerProcess }
 
-/** Kills one, and waits until the other one works. */
+/** Kills one replica, and waits until the other one works. */
 async function kill(
   { victim, other }: Replicas,
   client: SoakClient,
@@ -152,7 +159,8 @@ async function kill(
   const before = waitedMs(other.pid)
   const restarted = victim.restart('SIGKILL').then(
     () => undefined,
-    (error: unknown) => kills.faults.push(`a replica did not come back: ${String(error)}`),
+    (error: unknown) =>
+      kills.faults.push(`a killed replica could not be restarted: ${String(error)}`),
   )
   const isDone = await isWorkDone(client, observer, id)
   const ms = Math.round(performance.now() - killedMs)
@@ -161,14 +169,14 @@ async function kill(
   const by =
     taken > killedMs
       ? `the Lease was taken after ${Math.round(taken - killedMs)} ms`
-      : 'it did not lead'
-  const busy = `load ${loadavg()[0]?.toFixed(1)}, the other one waited ${Math.round(waitedMs(other.pid) - before)} ms for a processor`
+      : 'the killed replica did not hold the Lease'
+  const busy = `load ${loadavg()[0]?.toFixed(1)}, the other replica waited ${Math.round(waitedMs(other.pid) - before)} ms for a CPU`
   console.log(
-    `kill ${id}: ${by}, work went on ${isDone ? 'after' : 'not within'} ${ms} ms (${busy})`,
+    `kill ${id}: ${by}, controllers worked again ${isDone ? 'after' : 'not within'} ${ms} ms (${busy})`,
   )
   kills.longestMs = Math.max(kills.longestMs, ms)
   if (!isDone || ms > TAKE_OVER_MS_MAX)
-    kills.faults.push(`kill ${id}: work did not go on for ${ms} ms; ${by} (${busy})`)
+    kills.faults.push(`kill ${id}: controllers did not work for ${ms} ms; ${by} (${busy})`)
   await client.call('DELETE', `${namespaces}/${namespaceOf(id)}`).catch(() => undefined)
   await restarted
   await sleep(Math.max(0, KILL_EVERY_MS - (performance.now() - killedMs)))
@@ -180,14 +188,14 @@ async function pauseEtcd(etcd: EtcdProcess): Promise<void> {
   etcd.resume()
 }
 
-/** What is wrong when all is quiet. */
+/** Waits until the controllers are done, and returns all faults. */
 async function settle(
   client: SoakClient,
   { judge, accounts, ended, faults }: Observer,
   kills: Kills,
 ): Promise<string[]> {
   const ids = Array.from({ length: kills.count }, (_, at) => at + 1)
-  // A delete that etcd's pause met may have been lost.
+  // A pause of etcd may have prevented the delete.
   const left = ids.map(namespaceOf).filter((name) => !ended.has(name))
   for (const name of left)
     await client.call('DELETE', `${namespaces}/${name}`).catch(() => undefined)
@@ -201,11 +209,11 @@ async function settle(
   return [
     ...faults,
     ...kills.faults,
-    ...judge.garbage().map((name) => `${name} is garbage and stays`),
+    ...judge.garbage().map((name) => `${name} is garbage and was not collected`),
     ...left
       .filter((name) => !ended.has(name))
-      .map((name) => `the namespace ${name} is deleted and stays`),
-    ...twice.map((name) => `the default ServiceAccount of ${name} was made twice`),
+      .map((name) => `the namespace ${name} was deleted and still exists`),
+    ...twice.map((name) => `the default ServiceAccount of ${name} was created twice`),
     ...judge.faults(),
   ]
 }
@@ -250,7 +258,7 @@ async function main(): Promise<number> {
   const operations = loads.reduce((sum, load) => sum + load.operations, 0)
   const { count, leaders, longestMs } = kills
   console.log(
-    `seed ${values.seed}: ${operations} operations, ${observer.judge.collected} collected, ${count} kills (${leaders} of the leader), work went on after ${longestMs} ms at the latest, ${faults.length} faults`,
+    `seed ${values.seed}: ${operations} operations, ${observer.judge.collected} collected, ${count} kills (${leaders} of the leader), longest takeover ${longestMs} ms, ${faults.length} faults`,
   )
   return faults.length === 0 ? 0 : 1
 }

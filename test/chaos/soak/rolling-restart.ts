@@ -1,7 +1,7 @@
 /**
- * Replicas behind a load balancer that are restarted one after the other under load: no request of
- * a well-behaved client fails, no watcher loses an event, and the ends of watches are spread over
- * the grace period.
+ * Restarts the replicas behind a load balancer one after the other, under load. No request of a
+ * well-behaved client may fail, no watcher may lose an event, and the ends of watches must be
+ * spread over the grace period.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ADMIN_TOKEN, type ApiServerProcess } from '../../support/harness/api-server.ts'
@@ -17,17 +17,20 @@ export type RollingOptions = {
   readonly requestsPerSecond: number
   readonly watchers: number
   readonly replicas?: number
-  /** Further flags, as --shutdown-send-retry-after. */
+  /** Additional flags, such as --shutdown-send-retry-after. */
   readonly args?: readonly string[]
   readonly watchGraceSeconds: number
   /**
-   * How long replicas go on serving after they were told to stop: the balancer must have seen it by
-   * then.
+   * Time for which a replica continues to serve after SIGTERM. The balancer must notice the
+   * shutdown within it.
    */
   readonly delaySeconds: number
-  /** How many seconds' worth of requests are answered between restarts. */
+  /**
+   * Time between restarts, as the number of requests that clients normally get answered in these
+   * seconds.
+   */
   readonly calmSeconds?: number
-  /** Called now and then with what is going on. */
+  /** Called with messages about the progress. */
   readonly tell?: (line: string) => void
 }
 
@@ -35,61 +38,66 @@ export type RollingResult = {
   readonly faults: readonly string[]
   readonly requests: number
   /**
-   * As many as were answered, over the whole time: a machine that cannot keep up is asked less than
-   * was wanted.
+   * Average number of responses per second. A machine that cannot keep up gets fewer requests than
+   * `requestsPerSecond` of the options.
    */
   readonly requestsPerSecond: number
-  /** Repeated, since nobody had begun with them; told to come again. */
+  /**
+   * Number of requests that were retried because no server had begun to process them. `toldToWait`
+   * counts responses that asked the client to retry later.
+   */
   readonly refused: number
   readonly toldToWait: number
   readonly connections: number
   readonly events: number
   readonly resumes: number
   /**
-   * Of the watches of each replica, from the first end to the last: how many, and over how long.
+   * For each replica, the number of watches that ended, and the time from the first end to the
+   * last.
    */
   readonly ends: readonly { readonly count: number; readonly ms: number }[]
-  /** Milliseconds: what half, 99 and all of a hundred requests took at most. */
+  /** Median, 99th percentile and maximum of the request latency, in milliseconds. */
   readonly latency: readonly [number, number, number]
 }
 
 /**
- * Connections of those who ask: with more, each request is a piece of its own on its way, which
- * takes the machine more than the request.
+ * Number of clients that send requests. More connections would need more CPU than the requests,
+ * because each packet would hold only one request.
  */
 const CLIENTS = 12
 /**
- * That are read and written. Writes of the same object at the same time are tried again and again;
- * a prime, so that writes meet all of them.
+ * Number of objects that are read and written. Concurrent writes of one object are retried, so
+ * there are many objects. The number is prime, so that the writes reach all of them.
  */
 const OBJECTS = 997
 const WATCHERS_PER_CLIENT = 25
-/** In the namespace that is watched, … */
+/** Maximum number of writes per second in the watched namespace. */
 const WATCHED_WRITES_PER_SECOND_MAX = 10
 /**
- * … and to all watchers together: what they do with more takes the processor that the requests
- * need.
+ * Maximum number of events per second for all watchers together. With more, the watchers use the
+ * CPU that the requests need.
  */
 const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
 const TICK_MS = 20
 /**
- * Beyond this many seconds' worth under way no more are sent: a machine that cannot keep up would
- * only be asked what nobody waits for any more.
+ * Limit of the requests in progress, in seconds of the load. More requests would only overload a
+ * machine that cannot keep up.
  */
 const UNDER_WAY_SECONDS_MAX = 5
 /**
- * Before the first restart and after each: clients find the new server, and are answered for this
- * long.
+ * Default of `calmSeconds`. Before the first restart and after each one, clients find the new
+ * server and get responses for this long.
  */
 const CALM_SECONDS = 3
 /**
- * A machine that cannot keep up with the load takes far longer; what is never answered is found by
- * its client.
+ * Time limit of a calm period. It is generous, because a machine may not keep up with the load;
+ * clients detect requests that are never answered.
  */
 const CALM_MS_MAX = 600_000
 /**
- * What a replica may take to end: its delay, its grace, and what is under way on a busy machine.
+ * Maximum time for a replica to stop: its delay, its grace period, and requests in progress on a
+ * busy machine.
  */
 const STOP_MS_MAX = 120_000
 
@@ -114,7 +122,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
   ]
   await using stack = new AsyncDisposableStack()
   const servers: ApiServerProcess[] = []
-  // The first makes what every cluster begins with.
+  // The first server creates the initial objects of a cluster.
   for (const port of ports)
     servers.push(stack.use(await startKeelson({ etcdUrl: etcd.clientUrl, port, args: flags })))
   const balancer = stack.use(new Balancer(ports))
@@ -138,7 +146,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
 }
 
 class Load implements AsyncDisposable {
-  /** When watches ended, by performance.now(). */
+  /** Times at which watches ended, by performance.now(). */
   readonly endedAtMs: number[] = []
   readonly #clients: readonly SteadyClient[]
   readonly #watchers: readonly Watcher[]
@@ -209,7 +217,7 @@ class Load implements AsyncDisposable {
     let begun = 0
     this.#timer = setInterval(() => {
       const due = Math.floor(((performance.now() - this.#startMs) * requestsPerSecond) / 1000)
-      // After a pause of the machine the load does not come all at once.
+      // After a pause of the machine, do not send all overdue requests at once.
       begun = Math.max(begun, due - requestsPerSecond)
       const underWayMax = UNDER_WAY_SECONDS_MAX * requestsPerSecond
       for (; begun < due && this.#under.size < underWayMax; begun++) this.#request(begun)
@@ -218,10 +226,10 @@ class Load implements AsyncDisposable {
 
   get progress(): string {
     const seconds = (performance.now() - this.#startMs) / 1000
-    return `${this.#requests} requests answered in ${seconds.toFixed(0)} s, ${this.#under.size} under way`
+    return `${this.#requests} requests answered in ${seconds.toFixed(0)} s, ${this.#under.size} in progress`
   }
 
-  /** Comes back when as many more requests were answered as are asked in some seconds. */
+  /** Resolves when as many more requests were answered as clients send in this many seconds. */
   async answers(seconds: number): Promise<void> {
     const wanted = this.#requests + seconds * this.#requestsPerSecond
     await until(
@@ -231,7 +239,7 @@ class Load implements AsyncDisposable {
     )
   }
 
-  /** Of ten requests seven read, two write and one lists. */
+  /** Sends a request. Of ten requests, seven read, two write and one lists. */
   #request(count: number): void {
     const client = this.#clients[count % CLIENTS] ?? this.#admin
     const name = `own-${count % OBJECTS}`
@@ -262,7 +270,7 @@ class Load implements AsyncDisposable {
     for (let count = 0; !this.#stopped.signal.aborted; count++) {
       const name = `seen-${count % WATCHED_OBJECTS}`
       const path = objectsIn('watched')
-      // Of each object: created, changed twice, deleted.
+      // Each object is created, updated twice and deleted.
       const round = Math.floor(count / WATCHED_OBJECTS) % 4
       const object = { metadata: { name }, data: { value: `${count}` } }
       const answer = !there.has(name)
@@ -278,7 +286,7 @@ class Load implements AsyncDisposable {
     }
   }
 
-  /** Lets what is under way end, and judges. */
+  /** Waits for the requests in progress, and returns the result. */
   async end(): Promise<Omit<RollingResult, 'ends'>> {
     clearInterval(this.#timer)
     await Promise.all(this.#under)
@@ -291,7 +299,7 @@ class Load implements AsyncDisposable {
     const isThere = (watcher: Watcher): boolean =>
       watcher.state.size === items.length &&
       items.every(({ metadata }) => watcher.state.get(metadata.name) === metadata.resourceVersion)
-    await until(() => this.#watchers.every(isThere), 'every watcher has what a list has').catch(
+    await until(() => this.#watchers.every(isThere), 'every watcher has the state of a list').catch(
       () =>
         void this.#faults.push(
           `${this.#watchers.filter((one) => !isThere(one)).length} watchers lost events`,

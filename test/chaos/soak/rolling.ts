@@ -1,9 +1,10 @@
 /**
- * A rolling restart at full size: `node test/chaos/soak/rolling.ts`. Three replicas behind a TCP
- * load balancer, 2,000 requests a second and 1,000 watchers.
+ * Rolling restart at full size: `node test/chaos/soak/rolling.ts`. Runs three replicas behind a TCP
+ * load balancer, with 2,000 requests per second and 1,000 watchers.
  *
- *   --rate N, --watchers N    a smaller one
- *   --retry-after             with --shutdown-send-retry-after
+ *   --rate N        requests per second
+ *   --watchers N    number of watchers
+ *   --retry-after   starts the servers with --shutdown-send-retry-after
  */
 import { parseArgs } from 'node:util'
 import { restartInTurn } from './rolling-restart.ts'
@@ -12,13 +13,16 @@ const RATE = 2_000
 const WATCHERS = 1_000
 const WATCH_GRACE_SECONDS = 4
 const DELAY_SECONDS = 2
-/** As the server: no fewer watches than this end in a second. */
+/** Minimum number of watches that a server ends per second; the server has the same limit. */
 const ENDS_PER_SECOND_MIN = 200
-/** The machine that ends them has other things to do, and so has the one that sees it. */
+/**
+ * Minimum share of the expected time over which watches end. The server and the client compete for
+ * the CPU, so the measured time may be shorter.
+ */
 const SPREAD_SHARE_MIN = 0.5
 /**
- * Of the requests that were to be sent: with fewer, the machine could not drive the load, and
- * nothing is shown of it.
+ * Minimum share of the intended requests. With fewer, the machine could not generate the load, and
+ * the result is not conclusive.
  */
 const RATE_SHARE_MIN = 0.9
 
@@ -48,7 +52,7 @@ const faults = [
   ...failed,
   ...crowded.map(({ count, ms }) => `${count} watches ended within ${Math.round(ms)} ms`),
   ...(figures.requestsPerSecond < rate * RATE_SHARE_MIN
-    ? [`the machine drove ${figures.requestsPerSecond} requests a second, not ${rate}`]
+    ? [`the machine generated only ${figures.requestsPerSecond} requests per second, not ${rate}`]
     : []),
 ]
 for (const fault of faults.slice(0, 20)) console.log(`FAULT ${fault}`)

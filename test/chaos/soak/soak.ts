@@ -1,11 +1,12 @@
 /**
- * The soak: `npm run soak`. 50 writers and 200 watchers on a server that is restarted under them,
- * in order and by SIGKILL. Nothing that was acknowledged may be lost, and every watcher, going on
- * from the last version it saw, must end with what a fresh list has.
+ * Soak test: `npm run soak`. 50 writers and 200 watchers use a server that is restarted under load,
+ * gracefully and by SIGKILL. No acknowledged write may be lost. Every watcher resumes from the last
+ * resourceVersion that it saw, and must end with the state of a fresh list.
  *
- *   --seconds N   how long they write (600); every five minutes of it a restart, and two at least
- *   --all-on      with an audit log of all requests, traces of one in a hundred, and clients that roles allow and flow control limits
- *   --seed S      the choices of an earlier run
+ *   --seconds N   duration of the load (600); a restart every five minutes, and at least two.
+ *   --all-on      also an audit log of all requests, traces of one request in a hundred, and
+ *                 clients with RBAC and flow control.
+ *   --seed S      repeats the random choices of an earlier run.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -25,9 +26,12 @@ const WATCHERS_PER_CLIENT = 50
 const SECONDS = 600
 const RESTARTS_MIN = 2
 const RESTART_SECONDS = 300
-/** What a killed server had not written yet of its audit log: upstream's batches are lost, too. */
+/**
+ * Maximum share of audit events that may be missing, because a killed server loses its last batch,
+ * as kube-apiserver does.
+ */
 const UNWRITTEN_PART_MAX = 0.02
-/** After the last write every watcher has this long to see it. */
+/** Time that every watcher has after the last write to see it. */
 const CATCH_UP_MS_MAX = 30_000
 const NAMESPACE = 'soak'
 const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`
@@ -109,7 +113,7 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<r
   clients.dispose()
   await Promise.all(watched)
   if (allOn === undefined) return faults
-  // The rest of the batch is written when the server ends.
+  // The server writes the rest of the batch when it stops.
   await running.server.stop()
   return [
     ...faults,
@@ -119,7 +123,10 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<r
 
 const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
-/** Spread over the time, in turn in order and not. Comes back with how long each outage was. */
+/**
+ * Restarts the server at regular intervals, alternating between SIGTERM and SIGKILL. Returns the
+ * duration of each outage.
+ */
 async function restart(
   running: { server: ApiServerProcess },
   { start, seconds }: { readonly start: () => Promise<ApiServerProcess>; readonly seconds: number },
@@ -146,8 +153,8 @@ async function freshList(client: SoakClient): Promise<ReturnType<typeof readList
 }
 
 /**
- * Until every watcher has what the list has, or the time is up: then the judge will say who has
- * not.
+ * Waits until every watcher has the state of the list, or the time is over. The judge reports
+ * watchers that do not have it.
  */
 async function caughtUp(watchers: readonly Watcher[], items: readonly SoakObject[]): Promise<void> {
   const untilMs = performance.now() + CATCH_UP_MS_MAX
@@ -164,7 +171,9 @@ function judgeWriters(writers: readonly Writer[], items: readonly SoakObject[]):
         item?.metadata.resourceVersion === reported?.resourceVersion &&
         item?.data?.value === reported?.value
       if (!isSame)
-        faults.push(`${name}: told ${JSON.stringify(reported)}, found ${JSON.stringify(item)}`)
+        faults.push(
+          `${name}: acknowledged ${JSON.stringify(reported)}, found ${JSON.stringify(item)}`,
+        )
     }
   }
   return faults
@@ -191,12 +200,12 @@ function judgeRecords(
   { audited, spans }: { readonly audited: number; readonly spans: number },
   acknowledged: number,
 ): string[] {
-  console.log(`${audited} of the writes are in the audit log, ${spans} spans came`)
+  console.log(`${audited} of the writes are in the audit log, ${spans} spans were received`)
   return [
     ...(audited < acknowledged * (1 - UNWRITTEN_PART_MAX)
       ? [`only ${audited} of ${acknowledged} writes are in the audit log`]
       : []),
-    ...(spans === 0 ? ['no span came'] : []),
+    ...(spans === 0 ? ['no span was received'] : []),
   ]
 }
 

@@ -1,7 +1,7 @@
 /**
- * A well-behaved client over HTTP/2, as client-go is one: it repeats a request only where it knows
- * that nobody has begun with it (RFC 9113, section 8.7: above the last stream of a GOAWAY, or
- * refused), where no connection came about, or where it was told to come again.
+ * A well-behaved HTTP/2 client, like client-go. It retries a request only if the server has not
+ * begun to process it (RFC 9113, section 8.7: above the last stream of a GOAWAY, or
+ * REFUSED_STREAM), if no connection was established, or if the server asked it to retry.
  */
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,8 +15,8 @@ type Outcome = HttpAnswer & { readonly retryAfter: string | undefined }
 
 export class SteadyClient implements Disposable {
   /**
-   * Requests that were repeated since nobody had begun with them, and those that were told to come
-   * again.
+   * Number of requests that were retried because no server had begun to process them. `toldToWait`
+   * counts responses that asked the client to retry later.
    */
   refused = 0
   toldToWait = 0
@@ -24,7 +24,7 @@ export class SteadyClient implements Disposable {
   readonly #url: string
   readonly #token: string
   /**
-   * The connection that new requests go to. One that is being closed still answers those before.
+   * Connection for new requests. An older connection that is closing still receives its responses.
    */
   #current:
     | {
@@ -38,7 +38,10 @@ export class SteadyClient implements Disposable {
     this.#token = token
   }
 
-  /** Fails if the request may have been begun and was not answered. */
+  /**
+   * Sends a request and retries it if that is safe. Rejects if the server may have begun to process
+   * it and did not respond.
+   */
   async call(method: string, path: string, body?: unknown): Promise<HttpAnswer> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const session = await this.#connected()
@@ -61,7 +64,7 @@ export class SteadyClient implements Disposable {
     this.#current?.session.destroy()
   }
 
-  /** Undefined: no connection came about. */
+  /** Returns the current connection, or undefined if it could not be established. */
   async #connected(): Promise<ClientHttp2Session | undefined> {
     if (
       this.#current === undefined ||
@@ -94,7 +97,7 @@ export class SteadyClient implements Disposable {
       try {
         stream = session.request(sent, { endStream: body === undefined })
       } catch {
-        // The session has just been closed: nothing was sent.
+        // The session has just been closed, so nothing was sent.
         return resolve('refused')
       }
       let [status, text, isWhole] = [0, '', false]
@@ -112,7 +115,7 @@ export class SteadyClient implements Disposable {
         if (isWhole && status > 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR) {
           return resolve({ status, text, retryAfter })
         }
-        // An id is given when the head is sent.
+        // A stream gets its id when its headers are sent.
         const isUnsent = stream.id === undefined
         if (status === 0 && (isUnsent || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM))
           return resolve('refused')

@@ -1,13 +1,14 @@
 /**
- * A server on two etcds, one of which is disturbed: `node test/chaos/soak/two-etcds.ts`. ConfigMaps
- * are in a cluster of three members of their own, all else in an etcd of one.
+ * Soak test of a server on two etcd clusters, one of which is disturbed: `node
+ * test/chaos/soak/two-etcds.ts`. ConfigMaps are in their own cluster of three members, all other
+ * resources in an etcd with one member.
  *
- *   --seconds N   how long (120)
- *   --seed S      the choices of an earlier run
+ *   --seconds N   duration (120)
+ *   --seed S      repeats the random choices of an earlier run
  *
- * Now one of them, now the other is killed, paused, compacted, or loses its quorum, while both
- * resources are written and watched. What the other one has is served as if nothing were; what was
- * acknowledged is there at the end, under the revision that its own etcd gave it.
+ * In turn, one cluster is killed, paused or compacted, or loses its quorum, while resources of both
+ * are written and watched. The resources of the other cluster must be served without any effect.
+ * All acknowledged writes must exist at the end, with the revisions of their own etcd.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -25,14 +26,14 @@ const SECONDS = 120
 const WRITERS = 8
 const WATCHERS = 4
 /**
- * The revisions of one etcd begin above all that the other comes to, so that none can be taken for
- * one of the other.
+ * Minimum difference between the revisions of the two clusters, so that a revision of one cannot be
+ * confused with one of the other.
  */
 const REVISIONS_APART = 10_000
 const PUTS_AT_ONCE = 64
-/** From the end of a fault until the resource is written again. */
+/** Maximum time from the end of a fault until the resource is written again. */
 const RECOVERY_MS_MAX = 30_000
-/** Longer than any limit on silence. */
+/** Maximum duration of a fault. It is longer than all timeouts for a silent etcd. */
 const FAULT_MS_MAX = 10_000
 
 type Side = {
@@ -44,7 +45,7 @@ type Side = {
   readonly watchers: Watcher[]
 }
 
-/** Every one ends healed. */
+/** Faults of a cluster, by name. Each ends with a healthy cluster. */
 const disturbances: {
   readonly [name: string]: (cluster: Cluster, random: Random) => Promise<void>
 } = {
@@ -164,7 +165,10 @@ const acknowledged = ({ writers }: Side): number =>
 const doubtful = ({ writers }: Side): number =>
   writers.reduce((sum, writer) => sum + writer.doubtful, 0)
 
-/** One fault and its end. Returns what went wrong where nothing should. */
+/**
+ * Injects one fault and waits for the recovery. Returns faults of the resources that should not be
+ * affected.
+ */
 async function disturb(name: string, { hit, spared, random, admin }: Outage): Promise<string[]> {
   const faults: string[] = []
   const [doubtfulBefore, writtenBefore] = [doubtful(spared), acknowledged(spared)]
@@ -203,13 +207,18 @@ async function disturb(name: string, { hit, spared, random, admin }: Outage): Pr
 
 const isOfOther = ({ resource }: Side): boolean => resource === 'configmaps'
 
-/** Revisions of the other etcd begin where the main one never comes to. */
+/**
+ * Checks that a resourceVersion is from the right cluster. The revisions of the other etcd begin
+ * above all those of the main one.
+ */
 const mixed = (side: Side, version: string): string[] =>
   Number(version) > REVISIONS_APART === isOfOther(side)
     ? []
-    : [`${side.resource} at ${version}: of the wrong etcd`]
+    : [`${side.resource} at ${version}: from the wrong etcd`]
 
-/** What was told, what is listed, what the watchers have, and what etcd has. */
+/**
+ * Compares the acknowledged writes, a list, the state of the watchers, and the contents of etcd.
+ */
 async function judge(side: Side, admin: SoakClient): Promise<string[]> {
   const { status, body } = await admin.call('GET', side.path)
   if (status !== 200) return [`the last list of ${side.resource}: ${status}`]
@@ -234,14 +243,16 @@ async function judge(side: Side, admin: SoakClient): Promise<string[]> {
     for (const [name, one] of known) {
       const item = listed.get(name)
       if (item?.metadata.resourceVersion !== one?.resourceVersion) {
-        faults.push(`${name}: told ${JSON.stringify(one)}, found ${JSON.stringify(item?.metadata)}`)
+        faults.push(
+          `${name}: acknowledged ${JSON.stringify(one)}, found ${JSON.stringify(item?.metadata)}`,
+        )
       }
     }
   }
   await until(
     () => side.watchers.every(({ state }) => isSame(state, listed)),
     'watchers see the end',
-  ).catch(() => faults.push(`a watcher of ${side.resource} does not end with what is listed`))
+  ).catch(() => faults.push(`a watcher of ${side.resource} does not end with the state of a list`))
   for (const watcher of side.watchers) faults.push(...watcher.faults)
   console.log(
     `${side.resource}: ${acknowledged(side)} writes acknowledged, ${doubtful(side)} failed, ${items.length} objects at ${resourceVersion}`,

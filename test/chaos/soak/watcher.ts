@@ -1,6 +1,7 @@
 /**
- * A watcher lists once, then follows; when its watch ends, it goes on from the last version it saw.
- * It lists again only where it may (`listsAgain`) and is told that the version is gone.
+ * A watcher lists once, then watches. When its watch ends, it resumes from the last resourceVersion
+ * that it saw. It lists again only if `listsAgain` is set and the server reports that the
+ * resourceVersion is too old.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readList, readObject, type SoakClient } from './client.ts'
@@ -10,7 +11,7 @@ const RETRY_MS = 100
 export type WatcherOptions = { readonly onEnd?: () => void; readonly listsAgain?: boolean }
 
 export class Watcher {
-  /** Versions of the objects, by name. */
+  /** resourceVersions of the objects, by name. */
   readonly state = new Map<string, string>()
   events = 0
   resumes = 0
@@ -22,7 +23,7 @@ export class Watcher {
   #seen = ''
   #isGone = false
 
-  /** `onEnd`: a watch has ended, in order or not. */
+  /** Creates a watcher. `onEnd` is called when a watch ends, with or without an error. */
   constructor(
     client: SoakClient,
     path: string,
@@ -66,7 +67,7 @@ export class Watcher {
     }
   }
 
-  /** False when there is no way to go on. */
+  /** Handles an event. Returns false if the watch cannot continue. */
   #see(event: unknown): boolean {
     if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
       return this.#fault(`not an event: ${JSON.stringify(event).slice(0, 200)}`)
@@ -94,7 +95,7 @@ export class Watcher {
 
   #gone(): Error {
     this.#isGone = true
-    return new Error('the version is gone')
+    return new Error('the resourceVersion is too old')
   }
 
   #fault(what: string): false {

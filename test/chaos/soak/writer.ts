@@ -1,17 +1,20 @@
 /**
- * A writer creates, changes and deletes objects of its own, and remembers what it was told about
- * each.
+ * A writer creates, changes and deletes its own objects, and records the state of each that the
+ * server acknowledged.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../simulation/random.ts'
 import { readObject, type SoakClient } from './client.ts'
 
 const OBJECTS = 5
-/** About 150 writes a second from all writers together, and 30,000 events to all watchers. */
+/**
+ * Pause of a writer between writes. It gives about 150 writes per second from all writers, and
+ * 30,000 events to all watchers.
+ */
 const PAUSE_MS = 300
 const RETRY_MS = 100
 
-/** What the server last said of an object; deleted is undefined. */
+/** State of an object that the server last reported; undefined if it was deleted. */
 export type AcknowledgedState =
   | { readonly value: string; readonly resourceVersion: string }
   | undefined
@@ -47,14 +50,15 @@ export class Writer {
 
   async #write(name: string): Promise<void> {
     const known = this.known.get(name)
-    // Also what a Secret may hold, whose values are base64.
+    // The value is valid base64, so that it can also be a value of a Secret.
     const value = String(++this.#count).padStart(8, '0')
     try {
       if (known === undefined) await this.#create(name, value)
       else if (this.#random.chance(0.15)) await this.#delete(name)
       else await this.#update(name, value, known.resourceVersion)
     } catch {
-      // No answer: it may have been done or not. What is there now decides, and counts as told.
+      // There was no response, so the write may or may not have been done. The current state of the
+      // object becomes the expected one.
       this.doubtful++
       await this.#lookUntilTold(name)
     }
@@ -88,8 +92,8 @@ export class Writer {
   }
 
   /**
-   * Nobody else writes these objects: a conflict or a missing object means that something told was
-   * lost.
+   * Handles a refused write. No other client writes these objects, so a conflict or a missing
+   * object means that an acknowledged write was lost.
    */
   #refused(what: string, status: number, body: unknown): void {
     const text = JSON.stringify(body).slice(0, 300)
@@ -114,7 +118,7 @@ export class Writer {
           return
         }
       } catch {
-        // Not back yet.
+        // The server is not back yet.
       }
       await sleep(RETRY_MS)
     }

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { AuditTrail, comparableEvent, inOrder } from './audit.ts'
 import { Companions } from './companions.ts'
 
-test('the events of a scenario are taken once, without those of others and of the runner', async (t) => {
+test('the events of a scenario are taken once, without those of other scenarios and of the runner', async (t) => {
   await using companions = await Companions.start({ flags: [] })
   companions.dir = mkdtempSync(join(tmpdir(), 'keelson-trail-'))
   t.after(() => rmSync(companions.dir ?? '', { recursive: true }))
@@ -27,7 +27,7 @@ test('the events of a scenario are taken once, without those of others and of th
   assert.deepEqual(trail.untaken('log'), [])
 })
 
-test('the end of a request stands with its begin, though the next began before it was written', () => {
+test('events are ordered by the time at which their request was received', () => {
   const events = [
     { requestReceivedTimestamp: '2026-01-01T00:00:00.000001Z', stage: 'RequestReceived' },
     { requestReceivedTimestamp: '2026-01-01T00:00:00.000002Z', stage: 'RequestReceived' },
@@ -37,7 +37,7 @@ test('the end of a request stands with its begin, though the next began before i
   assert.deepEqual(inOrder(events.map((event) => JSON.stringify(event))), [first, third, second])
 })
 
-test('latencies and versions of lists do not count', () => {
+test('latencies and resourceVersions of lists are not compared', () => {
   const list = { items: [], metadata: { resourceVersion: '7' } }
   assert.deepEqual(
     comparableEvent({

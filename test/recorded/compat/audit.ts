@@ -1,7 +1,7 @@
 /**
- * The audit events of one scenario, from the log of the server or from what it sent to the webhook
- * `audit`. Events of other scenarios do not mention its namespace; requests of the runner itself
- * (they make and delete the namespace) have no user agent.
+ * Collects the audit events of one scenario, from the log of the server or from what it sent to the
+ * webhook `audit`. Events of other scenarios do not mention its namespace. Requests of the runner
+ * itself, which creates and deletes the namespace, have no user agent.
  */
 import { join } from 'node:path'
 import { readIfThere } from '../../../src/lib/process/files.ts'
@@ -9,10 +9,10 @@ import { parseJson } from './client.ts'
 import type { Companions } from './companions.ts'
 import type { Json, JsonObject } from './json.ts'
 
-/** Annotations that only slow requests have. */
+/** Prefix of annotations that only slow requests have. */
 const LATENCY = 'apiserver.latency.k8s.io/'
 
-/** What a scenario has seen of its events. */
+/** Tracks the events that a scenario has already taken. */
 export class AuditTrail {
   readonly #companions: Companions
   readonly #namespace: string
@@ -23,7 +23,7 @@ export class AuditTrail {
     this.#namespace = namespace
   }
 
-  /** Those that nobody has taken yet, as text. */
+  /** Returns the events that were not taken yet, as text. */
   untaken(source: 'log' | 'webhook'): string[] {
     const all =
       source === 'log'
@@ -41,16 +41,16 @@ export class AuditTrail {
   #logged(): string[] {
     const { dir } = this.#companions
     if (dir === undefined)
-      throw new Error('the audit log of a server that is not started here cannot be read')
+      throw new Error('cannot read the audit log of a server that this command did not start')
     const lines = (readIfThere(join(dir, 'audit.log')) ?? '').split('\n')
-    // The last line is empty, or still being written.
+    // The last line is empty or incomplete.
     return lines.slice(0, -1)
   }
 }
 
 /**
- * Upstream's plugins ask the server itself for objects that their caches do not have; no client
- * sees that.
+ * User agent of requests that kube-apiserver's plugins send to the server itself, for objects that
+ * their caches lack. No client sees them.
  */
 const ofServer = /^kube-apiserver(?:\/|$)/
 
@@ -62,8 +62,8 @@ function isOfRunner(text: string): boolean {
 }
 
 /**
- * In the order that the requests came in, the stages of each in the order that they were written:
- * the end of a request may be written after the begin of the next.
+ * Sorts events by the time at which their request was received; the events of one request keep
+ * their order. The end of a request may be written after the begin of the next.
  */
 export function inOrder(events: readonly string[]): Json[] {
   const parsed = events.map(parseJson)
@@ -76,8 +76,8 @@ const receivedAt = (event: Json): string =>
   isObject(event) ? textOf(event['requestReceivedTimestamp']) : ''
 
 /**
- * Leaves out what depends on the speed of the machine, and versions of lists, which other scenarios
- * move.
+ * Removes values that depend on the speed of the machine, and resourceVersions of lists, which
+ * other scenarios change.
  */
 export function comparableEvent(event: Json): Json {
   if (!isObject(event)) return event

@@ -1,6 +1,6 @@
 /**
- * A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and
- * the body's length.
+ * A plain HTTP client that sends a step's request byte for byte. It only adds a token and the
+ * length of the body.
  */
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -9,7 +9,8 @@ import type { IssuedCertificate } from '../../support/harness/issued-certificate
 import type { Json } from './json.ts'
 
 /**
- * Longer than any answer of a healthy server takes; a watch that stays silent this long is cut too.
+ * Time after which a silent connection is closed. Responses of a healthy server are faster; this
+ * also ends silent watches.
  */
 const SILENCE_MAX_MS = 60_000
 
@@ -18,13 +19,13 @@ export type HeaderValue = string | number | readonly string[] | null | undefined
 export type HttpRequest = {
   readonly method: string
   readonly path: string
-  /** null leaves a header out that the client would add. */
+  /** Request headers. Null removes a header that the client would add. */
   readonly headers?: Readonly<Record<string, HeaderValue>>
   readonly body?: string | Buffer | undefined
-  /** Shown to the server on a connection of its own, in place of the client's. */
+  /** Client certificate that replaces the client's own, on a separate connection. */
   readonly certificate?: IssuedCertificate | undefined
   /**
-   * Limit of the whole exchange, until the last byte of the answer; absent: only silence is
+   * Time limit of the request, until the last byte of the response. If absent, only silence is
    * limited.
    */
   readonly timeoutMs?: number | undefined
@@ -38,18 +39,18 @@ export type HttpAnswer = {
   readonly raw: Buffer
 }
 
-/** An answer whose body is still to come; `request.destroy()` ends it. */
+/** A response whose body is still to be read. `request.destroy()` ends it. */
 export type OpenAnswer = {
   readonly response: IncomingMessage
   readonly request: ClientRequest
-  /** What is said after the answer, if that was to switch protocols. */
+  /** Connection after a response that switched protocols. */
   readonly switched?: Duplex
 }
 
 export type Client = {
   readonly request: (request: HttpRequest) => Promise<HttpAnswer>
   readonly open: (request: HttpRequest) => Promise<OpenAnswer>
-  /** Cuts all connections, those of open answers too. */
+  /** Closes all connections, including those of open responses. */
   readonly [Symbol.dispose]: () => void
 }
 
@@ -60,7 +61,10 @@ export type ClientOptions = {
   readonly key?: Buffer | undefined
 }
 
-/** Speaks to one server. Its certificate is not checked: servers under test sign their own. */
+/**
+ * Creates a client of one server. The certificate of the server is not checked, because servers
+ * under test sign their own.
+ */
 export function createClient({ server, token, cert, key }: ClientOptions): Client {
   const base = new URL(server)
   const agents = new Agents(base.protocol === 'https:', { cert, key })
@@ -82,7 +86,7 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
       }
     } catch (cause) {
       if (!timeout.signal.aborted) throw cause
-      throw new AnswerTimeout(`no whole answer in ${(timeoutMs ?? 0) / 1000} s`, { cause })
+      throw new AnswerTimeout(`no complete response within ${(timeoutMs ?? 0) / 1000} s`, { cause })
     } finally {
       clearTimeout(timer)
     }
@@ -95,7 +99,10 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
   }
 }
 
-/** Keeps connections alive: those with the client's certificate, and those with each other one. */
+/**
+ * Agents that keep connections alive: one for the client's own certificate, and one for each other
+ * certificate.
+ */
 class Agents {
   readonly #usual: http.Agent
   readonly #byCertificate = new Map<IssuedCertificate, https.Agent>()
@@ -155,7 +162,7 @@ function send(
       resolve({ response, request, switched })
     })
     request.setTimeout(SILENCE_MAX_MS, () =>
-      request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)),
+      request.destroy(new Error(`no response within ${SILENCE_MAX_MS / 1000} s`)),
     )
     request.on('error', reject)
     if (body !== undefined) request.write(body)
@@ -163,7 +170,10 @@ function send(
   })
 }
 
-/** JSON as its value (as text where it is broken), binary forms as base64, all else as text. */
+/**
+ * Returns a body as a JSON value (as text if it is invalid), as base64 if it is binary, and
+ * otherwise as text.
+ */
 export function parseBody(raw: Buffer, type = ''): Json {
   const text = raw.toString('utf8')
   if (type.includes('json')) return parseJson(text)
@@ -172,8 +182,8 @@ export function parseBody(raw: Buffer, type = ''): Json {
 }
 
 /**
- * The value of a JSON text, or the text itself where it is none: a broken answer is a difference,
- * not the end of a run.
+ * Returns the value of a JSON text, or the text itself if it is invalid. An invalid response is a
+ * difference and must not end the run.
  */
 export function parseJson(text: string): Json {
   try {
@@ -191,5 +201,5 @@ const shortTypes = new Map([
   ['apply-yaml', 'application/apply-patch+yaml'],
 ])
 
-/** The content type behind a short name such as 'merge'; any other name stands for itself. */
+/** Returns the content type for a short name such as 'merge', or the name itself. */
 export const mediaType = (name: string): string => shortTypes.get(name) ?? name

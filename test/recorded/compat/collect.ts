@@ -1,4 +1,4 @@
-/** A watch in the background: events collect until someone has seen enough of them. */
+/** Collects the events of a watch in the background, until enough have arrived. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Client, type HttpRequest, parseJson } from './client.ts'
 import type { Json } from './json.ts'
@@ -7,9 +7,9 @@ export class CollectedWatch {
   readonly events: Json[] = []
   status = 0
   headers: IncomingHttpHeaders | undefined
-  /** The server has closed the watch, or it never came to be. */
+  /** Whether the server has closed the watch, or the watch could not be started. */
   ended = false
-  /** Settles once the answer's head is here, or will not come. */
+  /** Resolves when the response headers have arrived, or will not arrive. */
   readonly started: Promise<void>
   #destroy: (() => void) | undefined
 
@@ -42,7 +42,7 @@ export class CollectedWatch {
         this.ended = true
       })
     } catch {
-      // A watch that never began shows as one that ended with status 0.
+      // A watch that could not be started is shown as one that ended with status 0.
       this.ended = true
     }
   }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createClient } from './client.ts'
 import { Companions } from './companions.ts'
 
-test('a set-up has its files, with addresses and certificates filled in', async (t) => {
+test('the files of a set-up are written with addresses and certificates filled in', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-set-up-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -38,7 +38,7 @@ test('a set-up has its files, with addresses and certificates filled in', async 
   )
 })
 
-test('an issuer publishes the key that its tokens are signed with', async () => {
+test('an issuer publishes the key with which its tokens are signed', async () => {
   await using companions = await Companions.start({ flags: [], issuers: { one: {} } })
   using client = createClient({ server: companions.hooks.url })
   const get = async (path: string) =>
@@ -62,7 +62,7 @@ test('an issuer publishes the key that its tokens are signed with', async () => 
   assert.ok(exp > Date.now() / 1000)
 })
 
-test('a call to a hook of the set-up is for the scenario whose namespace it mentions', async () => {
+test('a call to a webhook of the set-up is handled by the scenario whose namespace it mentions', async () => {
   await using companions = await Companions.start({
     flags: [],
     hooks: { access: () => ({ for: 'nobody' }) },

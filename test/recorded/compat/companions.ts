@@ -1,7 +1,7 @@
 /**
- * What stands beside a server while its scenarios run, in this process: webhooks, an extension API
- * server, OpenID issuers, the CAs of client certificates, and the files that tell the server of
- * them.
+ * Runs the servers that the scenarios of a server need, in this process: webhooks, an extension API
+ * server and OpenID issuers. Also creates the CAs of client certificates, and the files that
+ * configure the server for them.
  */
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -19,9 +19,9 @@ import { fill } from './template.ts'
 export class Companions implements AsyncDisposable {
   readonly hooks: HookServer
   readonly extension: ExtensionServer
-  /** What the server sent to the webhook `audit`. */
+  /** Audit events that the server sent to the webhook `audit`. */
   readonly auditEvents: Json[]
-  /** The folder of the server, once `writeFiles` knows it. */
+  /** Folder of the server, set by `writeFiles`. */
   dir: string | undefined
   readonly #setUp: SetUp
   readonly #hookUrls: Record<string, string>
@@ -62,7 +62,10 @@ export class Companions implements AsyncDisposable {
     return new Companions(setUp, await HookServer.start(), await ExtensionServer.start())
   }
 
-  /** Writes the files of the set-up into the folder of the server; its flags, filled. */
+  /**
+   * Writes the files of the set-up into the folder of the server. Returns the flags with all
+   * references filled in.
+   */
   async writeFiles(dir: string, flags: readonly string[]): Promise<string[]> {
     const pem = {
       client: this.#authorities.client.certificatePem,
@@ -100,7 +103,7 @@ export class Companions implements AsyncDisposable {
     return makeToken(options, { url, subject, key })
   }
 
-  /** The same one for the same options: its connections are used again. */
+  /** Returns a certificate. Equal options give the same one, so that its connections are reused. */
   certificate({ ca = 'client', ...wanted }: CertificateOptions): IssuedCertificate {
     const id = JSON.stringify([ca, wanted])
     const known = this.#certificates.get(id)

@@ -1,4 +1,4 @@
-/** Compares what a server answered with what the reference did. */
+/** Compares the responses of a server with those of the reference. */
 import { diff, sortManagedFields, withoutFields } from './diff.ts'
 import type { Json } from './json.ts'
 import type { RecordedStep } from './recorded.ts'
@@ -23,7 +23,7 @@ export type Outcome = NamedScenario &
       }
   )
 
-/** `without`: names of fields to leave out at any depth. */
+/** Compares a scenario with its recording. `without` has names of fields to remove at any depth. */
 export function compareScenario(
   scenario: FiledScenario,
   want: readonly RecordedStep[] | undefined,

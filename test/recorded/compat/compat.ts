@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The compat suite as a command: `npm run compat -- --help` says what it can do. */
+/** Command of the compat suite. `npm run compat -- --help` describes its options. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createClient } from './client.ts'
@@ -15,7 +15,7 @@ import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.
 import { loadSetUps, type SetUp, setUpOf } from './set-ups.ts'
 import { openTarget, type Target } from './target.ts'
 
-/** The exit status. */
+/** Runs the command and returns its exit status. */
 async function main(argv: readonly string[]): Promise<number> {
   if (argv.includes('--help')) {
     console.log(usage)
@@ -36,7 +36,10 @@ function list(chosen: readonly FiledScenario[]): number {
   return 0
 }
 
-/** More than this many differ because something is wrong, not because the machine was busy. */
+/**
+ * Maximum number of scenarios that are run again. More differences have another cause than a busy
+ * machine.
+ */
 const AGAIN_MAX = 20
 
 async function record(chosen: readonly FiledScenario[], options: Options): Promise<number> {
@@ -71,10 +74,10 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   progress.clear()
   for (const { id, file, outcome } of outcomes)
     if (again.has(id) && outcome === 'same')
-      console.log(`DIFFERED ONCE, and not when it was run again: ${file}/${id}`)
+      console.log(`DIFFERED ONCE, but not when it was run again: ${file}/${id}`)
   if (options.jsonFile !== undefined)
     writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
-  // .ci/run reads these: what differed the first time is told above, too.
+  // .ci/run reads these lines. Differences of the first run are also printed above.
   for (const { id, file, outcome } of outcomes)
     if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
   const isGood = options.updatePassing
@@ -87,7 +90,9 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   return isGood && chosen.length > 0 && outcomes.length >= chosen.length ? 0 : 1
 }
 
-/** Whether all that had passed and was run now still passes. */
+/**
+ * Adds scenarios that pass to the list. Returns whether all listed scenarios that ran still pass.
+ */
 function updatePassing(outcomes: readonly Outcome[]): boolean {
   const listed = new Set(readIds(passingFile))
   const lost = outcomes.filter(({ id, outcome }) => outcome !== 'same' && listed.has(id))
@@ -97,23 +102,23 @@ function updatePassing(outcomes: readonly Outcome[]): boolean {
     passingFile,
     passed.map(({ id }) => id),
   )
-  console.log(`list of what passes: ${added} added, ${lost.length} no longer pass`)
+  console.log(`list of passing scenarios: ${added} added, ${lost.length} no longer pass`)
   return lost.length === 0
 }
 
-/** `again`: it is to be run once more, after all others, on a server of its own. */
+/**
+ * Called after each scenario. `again` requests another run after all others, on a separate server.
+ */
 type OnDone = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
-/**
- * Runs the scenarios on the server that the options choose: on one for each way that it has to be
- * set up.
- */
+/** Runs the scenarios on the server that the options choose, or on one server for each set-up. */
 async function runAll(
   chosen: readonly FiledScenario[],
   options: Options,
   done: OnDone,
 ): Promise<void> {
-  // With a listener of our own the process lives long enough to end the servers that it started.
+  // With its own signal listeners, the process lives long enough to stop the servers that it
+  // started.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const groups =
     options.server.kind === 'running'
@@ -132,7 +137,7 @@ async function runAll(
     await using companions = await Companions.start(setUp)
     const target = await openTarget(options.server, setUp, companions).catch((error: unknown) => {
       if (options.mode === 'record' || needs === undefined) throw error
-      console.log(`with the set-up ${needs} the server does not start: ${explain(error)}`)
+      console.log(`the server did not start with the set-up ${needs}: ${explain(error)}`)
     })
     if (target === undefined) {
       for (const scenario of group) {
@@ -164,15 +169,15 @@ async function runAll(
     }),
   )
   await Promise.all(lanes)
-  // With servers of their own: what is counted by a server would have the first time in it.
+  // Use new servers, because the counters of the old ones include the first run.
   for (const [needs, group] of Map.groupBy(again, (scenario) => scenario.needs)) {
     if (!isStopped) await runSetUp(needs, group, 1)
   }
 }
 
 /**
- * Most scenarios need no set-up. Where several servers run at once they are on two, which then are
- * done at about the time that the others are.
+ * Maximum number of scenarios on one server. Most scenarios need no set-up. If several servers run
+ * at once, these scenarios are split, so that all servers finish at about the same time.
  */
 const GROUP_MAX = 5_000
 
@@ -188,18 +193,23 @@ function groupsOf(chosen: readonly FiledScenario[], setUps: number): Group[] {
   })
 }
 
-/** A server that runs knows nothing of the webhooks and issuers of this process. */
+/**
+ * Throws an error if a chosen scenario needs files: a server that is already running does not know
+ * the webhooks and issuers of this process.
+ */
 function checkRunning(chosen: readonly FiledScenario[], setUps: ReadonlyMap<string, SetUp>): void {
   const { needs } =
     chosen.find(({ needs: name }) => setUpOf(setUps, name).files !== undefined) ?? {}
   if (needs !== undefined)
-    throw new UsageError(`the set-up ${needs} needs a server that is started here`)
+    throw new UsageError(
+      `the set-up ${needs} needs a server that this command starts: leave out --server`,
+    )
 }
 
 type Run = {
   readonly target: Target
   readonly companions: Companions
-  /** Scenarios at once. */
+  /** Number of concurrent scenarios. */
   readonly parallel: number
   readonly interrupted: Promise<unknown>
 }
@@ -236,7 +246,7 @@ try {
   process.exitCode = isUsage ? 2 : 1
 }
 
-/** The message with what lies behind it. */
+/** Returns the message of an error with its causes. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined

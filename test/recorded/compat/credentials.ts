@@ -1,4 +1,4 @@
-/** Who a step is sent as: its token and its client certificate. */
+/** Determines the credentials of a step: its token and its client certificate. */
 import type { IssuedCertificate } from '../../support/harness/issued-certificate.ts'
 import type { Companions } from './companions.ts'
 import type { TokenOptions } from './issuers.ts'
@@ -9,7 +9,7 @@ import { fill } from './template.ts'
 type CredentialContext = { readonly companions: Companions; readonly variables: Variables }
 
 type SentCredentials = {
-  /** Undefined: the client's own; null: none. */
+  /** Authorization header. Undefined means that of the client, null means none. */
   readonly authorization?: string | null
   readonly certificate?: IssuedCertificate | undefined
 }
@@ -25,7 +25,7 @@ export function credentialsOf(as: AskOptions['as'], asking: CredentialContext): 
   }
 }
 
-/** A text stands for itself, filled. */
+/** Returns a token. A string is used as it is, with references filled in. */
 export function tokenOf(
   token: TokenOptions | string,
   { companions, variables }: CredentialContext,

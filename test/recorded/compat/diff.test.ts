@@ -5,21 +5,21 @@ import type { Json } from './json.ts'
 
 const cases: { name: string; want: Json; got: Json; lines: string[] }[] = [
   { name: 'the same', want: { a: [1, { b: null }] }, got: { a: [1, { b: null }] }, lines: [] },
-  { name: 'another value', want: { a: 1 }, got: { a: '1' }, lines: ['$.a: expected 1, came "1"'] },
+  { name: 'another value', want: { a: 1 }, got: { a: '1' }, lines: ['$.a: expected 1, got "1"'] },
   { name: 'absent', want: { a: 1 }, got: {}, lines: ['$.a: expected 1, absent'] },
-  { name: 'not expected', want: {}, got: { a: null }, lines: ['$.a: not expected, came null'] },
-  { name: 'a list is no object', want: [], got: {}, lines: ['$: expected [], came {}'] },
+  { name: 'not expected', want: {}, got: { a: null }, lines: ['$.a: not expected, got null'] },
+  { name: 'a list is not an object', want: [], got: {}, lines: ['$: expected [], got {}'] },
   {
-    name: 'a key that objects inherit',
+    name: 'a key that all objects inherit',
     want: {},
     got: { constructor: 1 },
-    lines: ['$.constructor: not expected, came 1'],
+    lines: ['$.constructor: not expected, got 1'],
   },
   {
     name: 'lengths of lists',
     want: [1, 2],
     got: [1],
-    lines: ['$: 2 entries expected, 1 came', '$[1]: expected 2, absent'],
+    lines: ['$: 2 entries expected, got 1', '$[1]: expected 2, absent'],
   },
 ]
 
@@ -28,11 +28,11 @@ for (const { name, want, got, lines } of cases)
 
 const long = (from: number): Json => Array.from({ length: 1000 }, (_, index) => index + from)
 
-void test('a wholly different list is cut short', () => {
+void test('the differences of a completely different list are truncated', () => {
   assert.equal(diff(long(0), long(1)).length, 41)
 })
 
-void test('paths are dropped in place, with * for any key', () => {
+void test('paths are deleted in place, and * matches any key', () => {
   const value = {
     items: [{ metadata: { uid: 'a', name: 'n' } }, { metadata: { uid: 'b' } }],
     kind: 'List',
@@ -41,7 +41,7 @@ void test('paths are dropped in place, with * for any key', () => {
   assert.deepEqual(value, { items: [{ metadata: { name: 'n' } }, { metadata: {} }] })
 })
 
-void test('fields are left out at any depth', () => {
+void test('fields are removed at any depth', () => {
   const value = { a: 1, b: [{ a: 2, c: 3 }] }
   assert.deepEqual(withoutFields(value, ['a']), { b: [{ c: 3 }] })
 })

@@ -1,12 +1,15 @@
-/** What two answers differ in, and what is left out before that is asked. */
+/** Finds the differences of two responses, and removes values that are not compared. */
 import { isRecord, type Json } from './json.ts'
 
-/** Past this many a reader has seen enough; a wholly different list would print thousands. */
+/** Maximum number of differences. A completely different list would print thousands. */
 const DIFFERENCES_MAX = 40
-/** A shown value is cut here, in characters. */
+/** Maximum length of a printed value, in characters. */
 const SHOWN_LENGTH_MAX = 300
 
-/** The differences as lines, each with the path it stands at. Nothing means the same. */
+/**
+ * Returns the differences as lines, each with its path. An empty list means that the values are
+ * equal.
+ */
 export function diff(want: Json | undefined, got: Json | undefined): string[] {
   const lines: string[] = []
   collect(want, got, '$', lines)
@@ -21,23 +24,23 @@ function collect(
 ): void {
   if (lines.length > DIFFERENCES_MAX) return
   if (!isTree(want) || !isTree(got) || Array.isArray(want) !== Array.isArray(got)) {
-    if (want !== got) lines.push(`${path}: expected ${shown(want)}, came ${shown(got)}`)
+    if (want !== got) lines.push(`${path}: expected ${shown(want)}, got ${shown(got)}`)
     return
   }
   if (Array.isArray(want) && Array.isArray(got) && want.length !== got.length)
-    lines.push(`${path}: ${want.length} entries expected, ${got.length} came`)
+    lines.push(`${path}: ${want.length} entries expected, got ${got.length}`)
   const wanted = new Map(Object.entries(want))
   const came = new Map(Object.entries(got))
   for (const key of new Set([...wanted.keys(), ...came.keys()])) {
     const at = Array.isArray(want) ? `${path}[${key}]` : `${path}.${key}`
-    if (!wanted.has(key)) lines.push(`${at}: not expected, came ${shown(came.get(key))}`)
+    if (!wanted.has(key)) lines.push(`${at}: not expected, got ${shown(came.get(key))}`)
     else if (!came.has(key)) lines.push(`${at}: expected ${shown(wanted.get(key))}, absent`)
     else collect(wanted.get(key), came.get(key), at, lines)
   }
 }
 
 /**
- * Takes out, in place, the paths that a step asks to leave out: 'metadata.managedFields',
+ * Deletes paths that a step ignores, in place, such as 'metadata.managedFields' or
  * 'items.*.metadata.uid'.
  */
 export function dropPaths(value: unknown, paths: readonly string[] = []): void {
@@ -53,7 +56,7 @@ function dropPath(value: unknown, [head, ...rest]: readonly string[]): void {
   }
 }
 
-/** A copy without any field of these names, at any depth. */
+/** Returns a copy without any field of these names, at any depth. */
 export function withoutFields(value: Json, names: readonly string[]): Json {
   if (names.length === 0 || !isTree(value)) return value
   if (Array.isArray(value)) return value.map((entry) => withoutFields(entry, names))
@@ -62,9 +65,9 @@ export function withoutFields(value: Json, names: readonly string[]): Json {
 }
 
 /**
- * A copy whose managedFields are sorted by name. The server sorts them by the second they were
- * written in, which two runs do not share; where times are not compared, this order takes its
- * place.
+ * Returns a copy whose managedFields are sorted by name. The server sorts them by the second in
+ * which they were written, which differs between runs. This order is used unless times are
+ * compared.
  */
 export function sortManagedFields(value: Json): Json {
   if (!isTree(value)) return value

@@ -1,19 +1,23 @@
 /**
- * The extension API servers of scenarios: one HTTPS server on this machine that answers for all of
- * them. A request is that of the scenario whose namespace its path or the name of its connection
- * (SNI) mentions: a group, or a Service, is to hold $ns. What it answers is a function of the
- * scenario, from the request to { status, headers, body } (a value is sent as JSON, a text as it
- * is), with
+ * One HTTPS server that acts as the extension API server of all scenarios. A request belongs to the
+ * scenario whose namespace is in its path or in the server name of its connection (SNI). Therefore
+ * a group or a Service must have $ns in its name. The scenario has a function from the request to
+ * an object with `status`, `headers` and `body`. A body is sent as JSON, or as it is if it is a
+ * string. Further fields of this object:
  *
- *     delayMs     waits before the answer          hang        does not answer
- *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart, or an asynchronous one
- *     cut         cuts it after the body, which has no end then        trailers    headers after the body
- *     upgrade     switches to the protocol of this name; `body` is what it says in it
+ * - `delayMs` waits before the response.
+ * - `hang` sends no response.
+ * - `close` closes the connection at once.
+ * - `chunks` is a list, or an asynchronous iterable, of texts that are sent one by one, `pauseMs`
+ *   apart.
+ * - `cut` closes the connection after the body, which then has no end.
+ * - `trailers` are headers after the body.
+ * - `upgrade` switches to the protocol of this name; `body` is sent in it.
  *
- * The body of a request whose path has `/unread` is not awaited, nor read. An upgrade that is
- * answered otherwise is refused. Undefined is 404. The certificate is one of its own CA
- * (`${extension.caBundle}`) for the name that the client asks for, but for Services named
- * `untrusted…` (of another CA) and `misnamed…` (for another name).
+ * The body of a request whose path contains `/unread` is not read. An upgrade request whose
+ * response has no `upgrade` is refused. Undefined gives 404. The certificate is issued for the name
+ * that the client requests, by the server's own CA (`${extension.caBundle}`). Services named
+ * `untrusted…` get one of another CA, and those named `misnamed…` get one for another name.
  */
 import { once } from 'node:events'
 import { type IncomingMessage, ServerResponse } from 'node:http'
@@ -25,15 +29,15 @@ import { parseBody } from './client.ts'
 import { isRecord, type Json } from './json.ts'
 
 export type ExtensionRequest = {
-  /** Of the scenario. */
+  /** Namespace of the scenario. */
   readonly namespace: string
   readonly method: string
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string
-  /** Names in lower case; lines of one name are joined by a comma and a space. */
+  /** Headers with lower-case names. Repeated headers are joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
-  /** The common name of the certificate that the server under test shows; null: none. */
+  /** Common name of the client certificate of the server under test, or null without one. */
   readonly certificate: string | null
 }
 
@@ -43,7 +47,7 @@ type ServedAnswer = { readonly answer: ExtensionAnswer; calls: number }
 
 export class ExtensionServer implements AsyncDisposable {
   readonly port: number
-  /** In base64. */
+  /** CA certificate in base64. */
   readonly caBundle: string
   readonly #server: Server
   readonly #served: Map<string, ServedAnswer>
@@ -77,7 +81,7 @@ export class ExtensionServer implements AsyncDisposable {
     }
     const server = createServer(options, (request, response) => {
       answer(served, request, response).catch((error: unknown) => {
-        // A scenario's own mistake: the difference shows this text.
+        // This is an error of the scenario itself. The difference shows its message.
         if (response.headersSent) response.destroy()
         else response.writeHead(500).end(`the extension of the scenario failed: ${String(error)}`)
       })
@@ -108,7 +112,7 @@ export class ExtensionServer implements AsyncDisposable {
   }
 }
 
-/** By name, issued when they are first asked for. */
+/** Returns a function that issues and caches certificates by server name. */
 function certificates(trusted: Authority, other: Authority): (name: string) => SecureContext {
   const issued = new Map<string, SecureContext>()
   return (name) => {
@@ -165,7 +169,7 @@ async function answer(
   await send(response, isRecord(given) ? given : { status: 404, body: '404 page not found\n' })
 }
 
-/** Null: it shows none. */
+/** Returns the common name of the client certificate, or null without one. */
 function commonName(socket: TLSSocket): string | null {
   const name = socket.getPeerCertificate()?.subject?.CN
   return typeof name === 'string' ? name : null
@@ -191,7 +195,7 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
     ),
     ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
   })
-  // A watch of which nothing is told yet has begun, too.
+  // A watch without events has also begun, so send its headers.
   if (isStream(chunks)) response.flushHeaders()
   for await (const chunk of Array.isArray(chunks) || isStream(chunks) ? chunks : []) {
     if (response.destroyed) break
@@ -203,7 +207,7 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   if (isRecord(trailers))
     response.addTrailers(Object.fromEntries(names.map((name) => [name, String(trailers[name])])))
   if (cut !== true) return void response.end()
-  // What was written is on its way before the connection is cut.
+  // Let the written data arrive before the connection is closed.
   await sleep(50)
   response.destroy()
 }
@@ -211,7 +215,7 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
 const isStream = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** Says `text` in the other protocol, and ends. */
+/** Switches to the other protocol, sends `text` in it, and ends the connection. */
 function switchTo(protocol: string, { socket }: ServerResponse, text: string): void {
   socket?.end(
     `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n${text}`,

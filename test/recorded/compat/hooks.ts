@@ -1,10 +1,10 @@
 /**
- * The webhooks of scenarios, served over HTTPS on this machine. Each scenario's hooks live under
- * its namespace, so that scenarios that run at once do not hear each other. A hook is a function
- * from the review to its answer: either the body itself, or { status, headers, body }, { raw } for
- * bytes as they are, { delayMs }, { close } to cut the connection, or { hang } to leave it open
- * without an answer. Hooks of a set-up are called for all scenarios: a call is taken for that of
- * the scenario whose namespace it mentions.
+ * Serves the webhooks of scenarios over HTTPS. The webhooks of each scenario have its namespace in
+ * their path, so that concurrent scenarios do not affect each other. A webhook is a function from
+ * the review to its response. The result is the body, or an object with { status, headers, body }
+ * or { raw } for bytes as they are. With { delayMs } the response is delayed, with { close } the
+ * connection is closed, and with { hang } it stays open without a response. Webhooks of a set-up
+ * are called for all scenarios; a call belongs to the scenario whose namespace it mentions.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -19,14 +19,14 @@ import type { HookAnswer } from './steps.ts'
 
 const fixtures = join(import.meta.dirname, 'fixtures')
 
-/** Where the hooks of a set-up live: no scenario has this namespace. */
+/** Path segment of a set-up's webhooks. No scenario has this namespace. */
 const SHARED = 'set-up'
 
 type Hook = { readonly answer: HookAnswer; readonly calls: Json[] }
 
 export class HookServer implements AsyncDisposable {
   readonly url: string
-  /** The CA that a webhook configuration has to name, in base64. */
+  /** CA certificate for webhook configurations, in base64. */
   readonly caBundle: string
   readonly #server: Server
   readonly #hooks: Map<string, Hook>
@@ -68,8 +68,8 @@ export class HookServer implements AsyncDisposable {
         return
       }
       answer(hooks, request, response).catch((error: unknown) => {
-        // A scenario's own mistake: the server under test sees a failed call, and the difference
-        // shows this text.
+        // This is an error of the scenario itself. The server under test sees a failed call, and
+        // the difference shows this message.
         response.writeHead(500).end(`the hook of the scenario failed: ${String(error)}`)
       })
     })
@@ -78,7 +78,7 @@ export class HookServer implements AsyncDisposable {
     return new HookServer(server, { hooks, documents }, cert)
   }
 
-  /** Serves these hooks for a namespace; the addresses by name. */
+  /** Serves these webhooks for a namespace. Returns their URLs by name. */
   serve(namespace: string, hooks: Readonly<Record<string, HookAnswer>>): Record<string, string> {
     for (const [name, hookAnswer] of Object.entries(hooks))
       this.#hooks.set(`${namespace}/${name}`, { answer: hookAnswer, calls: [] })
@@ -87,17 +87,17 @@ export class HookServer implements AsyncDisposable {
     )
   }
 
-  /** Serves these hooks for all scenarios; the addresses by name. */
+  /** Serves these webhooks for all scenarios. Returns their URLs by name. */
   serveAll(hooks: Readonly<Record<string, HookAnswer>>): Record<string, string> {
     return this.serve(SHARED, hooks)
   }
 
-  /** Answers a GET of this path with the document. */
+  /** Serves the document at this path. */
   publish(path: string, document: unknown): void {
     this.#documents.set(path, document)
   }
 
-  /** The calls that a hook has received and nobody has taken yet. The list is live. */
+  /** Returns the calls of a webhook that were not taken yet. The list is live. */
   callsOf(namespace: string, name: string): Json[] {
     const hook = this.#hooks.get(`${namespace}/${name}`)
     if (hook === undefined)
@@ -131,7 +131,7 @@ async function answer(
     return
   }
   const review = parseBody(body, request.headers['content-type'])
-  // Calls of no scenario are answered and forgotten.
+  // Calls that belong to no scenario get a response but are not recorded.
   if (own !== undefined || !isShared)
     hook.calls.push({
       method: request.method ?? null,
@@ -144,13 +144,13 @@ async function answer(
   await send(response, await hook.answer(structuredClone(review), hook.calls.length))
 }
 
-/** The namespace of a scenario that a body mentions. */
+/** Returns the namespace of a scenario that a body mentions. */
 const scenarioIn = (body: Buffer): string | undefined =>
   /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
 
 /**
- * What the server shows of itself. To a scenario's own webhook it mostly shows nothing, which is
- * left out.
+ * Returns the credentials that the server presents. To a scenario's own webhook it usually presents
+ * none, which is left out.
  */
 function callerOf({ headers, socket }: IncomingMessage, isShared: boolean): JsonObject {
   const { authorization } = headers

@@ -1,6 +1,6 @@
 /**
- * OpenID issuers with fixed keys: their two documents, and tokens of any content that are signed
- * with these keys, or are not.
+ * OpenID issuers with fixed keys. Makes their discovery and JWKS documents, and tokens with any
+ * content, signed with these keys or unsigned.
  */
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,29 +8,32 @@ import { join } from 'node:path'
 import { isRecord } from './json.ts'
 
 export type IssuerOptions = {
-  /** Names of fixtures/issuer-keys.json that its JWKS has. Absent: rsa and ec. */
+  /** Names of the keys of fixtures/issuer-keys.json in its JWKS. Defaults to rsa and ec. */
   readonly keys?: readonly string[]
   /**
-   * Over the fields of its discovery document, with `${issuer.name}` filled in; null removes one.
+   * Changes to the fields of its discovery document, in which `${issuer.name}` is replaced. Null
+   * removes a field.
    */
   readonly discovery?: Readonly<Record<string, unknown>>
 }
 
 export type TokenOptions = {
-  /** The issuer of the set-up whose address is `iss`. Absent: the claims have to have one. */
+  /** Issuer of the set-up whose URL is the claim `iss`. If absent, the claims must have one. */
   readonly issuer?: string
-  /** Over iss, sub ($ns-u), aud (compat), iat and exp; null removes one. */
+  /** Changes to the claims iss, sub ($ns-u), aud (compat), iat and exp. Null removes a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
-  /** Of fixtures/issuer-keys.json, or service-account: the server's own. Absent: rsa. */
+  /**
+   * Key of fixtures/issuer-keys.json, or `service-account` for the server's own. Defaults to rsa.
+   */
   readonly key?: string
   /**
-   * Absent: RS256 or ES256. none has no signature; HS256 takes the public key in PEM for its
-   * secret.
+   * Signature algorithm. Defaults to RS256 or ES256. `none` gives no signature; HS256 uses the
+   * public key in PEM as its secret.
    */
   readonly alg?: string
-  /** Over alg and kid; null removes one. */
+  /** Changes to the header fields alg and kid. Null removes a field. */
   readonly header?: Readonly<Record<string, unknown>>
-  /** Seconds from now. Absent: 600, no nbf, 0. */
+  /** Times in seconds from now. They default to 600 for exp, no nbf, and 0 for iat. */
   readonly expIn?: number
   readonly nbfIn?: number
   readonly iatIn?: number
@@ -44,7 +47,7 @@ export class IssuerKeys {
   constructor(more: ReadonlyMap<string, KeyObject> = new Map()) {
     const path = join(import.meta.dirname, 'fixtures', 'issuer-keys.json')
     const jwks: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (!isRecord(jwks)) throw new Error(`${path} has no keys by name`)
+    if (!isRecord(jwks)) throw new Error(`${path} does not map names to keys`)
     const read = Object.entries(jwks).map(
       ([name, pem]) => [name, createPrivateKey(String(pem))] as const,
     )
@@ -54,12 +57,12 @@ export class IssuerKeys {
   get(name: string): KeyObject {
     const key = this.#keys.get(name)
     if (key === undefined)
-      throw new Error(`no key is named ${name}: there are ${[...this.#keys.keys()].join(', ')}`)
+      throw new Error(`there is no key ${name}; the keys are ${[...this.#keys.keys()].join(', ')}`)
     return key
   }
 }
 
-/** Documents by path below the address of the issuer. */
+/** Returns the documents of an issuer, by path below its URL. */
 export function issuerDocuments(
   url: string,
   { keys = ['rsa', 'ec'], discovery = {} }: IssuerOptions,
@@ -85,7 +88,7 @@ export function issuerDocuments(
   }
 }
 
-/** `url` is the address of the issuer, `subject` the default of `sub`. */
+/** Makes a token. `url` is the URL of the issuer, `subject` the default of `sub`. */
 export function makeToken(
   options: TokenOptions,
   {

@@ -1,6 +1,4 @@
-/**
- * The shapes that JSON can have, and the one question asked of values whose shape is not known yet.
- */
+/** Types of JSON values, and a type guard for values of unknown shape. */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [key: string]: Json }
@@ -9,7 +7,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * A copy as a recording would hold it: undefined fields drop out, undefined as a whole becomes
- * null.
+ * Returns a copy as a recording would hold it: undefined fields are dropped, and undefined itself
+ * becomes null.
  */
 export const asRecorded = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null')

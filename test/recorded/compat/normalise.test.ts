@@ -10,7 +10,7 @@ const uid = (digit: number): string => `00000000-0000-0000-0000-00000000000${dig
 
 const cases: { name: string; value: Json; want: Json }[] = [
   {
-    name: 'equal uids and versions keep one name, in texts too',
+    name: 'equal uids and resourceVersions get the same name, also in texts',
     value: [
       { metadata: { uid: uid(2), resourceVersion: '7' } },
       `uid ${uid(2)}, ${uid(1)}`,
@@ -23,7 +23,7 @@ const cases: { name: string; value: Json; want: Json }[] = [
     ],
   },
   {
-    name: 'the version of a list is hidden, those of its items are not',
+    name: 'the resourceVersion of a list is hidden, but not those of its items',
     value: {
       metadata: { resourceVersion: '9', continue: 'x' },
       items: [{ metadata: { resourceVersion: '9' } }],
@@ -34,12 +34,12 @@ const cases: { name: string; value: Json; want: Json }[] = [
     },
   },
   {
-    name: 'the version of a bookmark is hidden',
+    name: 'the resourceVersion of a bookmark is hidden',
     value: [{ type: 'BOOKMARK', object: { metadata: { resourceVersion: '9' } } }],
     want: [{ object: { metadata: { resourceVersion: '<rv>' } }, type: 'BOOKMARK' }],
   },
   {
-    name: 'times of a run are hidden, those of a scenario stand',
+    name: 'times of a run are hidden, but not those of a scenario',
     value: [
       '2026-01-02T03:04:05Z',
       '2020-01-02T03:04:05.123456Z',
@@ -49,7 +49,7 @@ const cases: { name: string; value: Json; want: Json }[] = [
     want: ['<time>', '2020-01-02T03:04:05.123456Z', '<time>', 'took <duration>'],
   },
   {
-    name: 'the namespace and the hooks, as values and as keys',
+    name: 'the namespace and webhook URLs are replaced in values and keys',
     value: {
       'oracle-1': 'oracle-1.example.com',
       'k:{"name":"oracle-1"}': 'https://127.0.0.1:1/oracle-1/h',
@@ -58,7 +58,7 @@ const cases: { name: string; value: Json; want: Json }[] = [
     want: { 'k:{"name":"$ns"}': '$hooks/$ns/h', $ns: '$ns.example.com', 'x-oracle-1': 1 },
   },
   {
-    name: 'generated addresses, but neither None nor nothing',
+    name: 'generated addresses are replaced, but not None or an empty address',
     value: [
       { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] },
       { clusterIP: 'None' },
@@ -71,12 +71,12 @@ const cases: { name: string; value: Json; want: Json }[] = [
 for (const { name, value, want } of cases) {
   void test(name, () => {
     const got = normaliser().value(value)
-    // As text: the order of keys counts, it is that of the recordings.
+    // Compare as text, because recordings also fix the order of keys.
     assert.equal(JSON.stringify(got), JSON.stringify(want))
   })
 }
 
-void test('listRv compares the version of a list', () => {
+void test('listRv compares the resourceVersion of a list', () => {
   const withLists = normaliser()
   withLists.listRv = true
   assert.deepEqual(withLists.value({ metadata: { resourceVersion: '9' }, items: [] }), {
@@ -87,7 +87,7 @@ void test('listRv compares the version of a list', () => {
 
 const time = (at: string): Json => ({ metadata: { managedFields: [{ time: at }] } })
 
-void test('times keeps the equality of the times of managedFields', () => {
+void test('with the option times, equal times of managedFields get the same name', () => {
   const timed = normaliser({ times: true })
   assert.deepEqual(timed.value(time('2026-01-01T00:00:00Z')), time('time#1'))
   assert.deepEqual(timed.value(time('2026-01-01T00:00:01Z')), time('time#2'))

@@ -1,35 +1,36 @@
 /**
- * Renames what differs from run to run, keeping equality: the first uid seen is uid#1 wherever it
- * stands, likewise resource versions, continue tokens and generated addresses; times from 2024 on
- * become <time>. Two answers that are the same after this are the same to a client.
+ * Replaces values that differ from run to run, so that equal values keep equal names. The first uid
+ * becomes uid#1 everywhere; resourceVersions, continue tokens and generated addresses are treated
+ * alike. Times from 2024 on become <time>. Responses that are equal after this are equal for a
+ * client.
  */
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * Where a value stands: the keys above it. Two words mark objects whose versions move by
- * themselves.
+ * Path of a value: the keys above it. Two special words mark objects whose resourceVersions change
+ * by themselves.
  */
 type Path = readonly (string | number)[]
 const LIST_METADATA = 'metadata of list'
 const BOOKMARK_OBJECT = 'object of bookmark'
 
-/** Times before this year are a scenario's own input and stand as they are. */
+/** Times before this year are input of a scenario and are kept. */
 const GENERATED_TIMES_FROM = '2024'
 
 export type NormaliserOptions = {
   readonly namespace: string
-  /** Where the runner serves webhooks; shown as $hooks. */
+  /** URL at which the runner serves webhooks, shown as $hooks. */
   readonly hookUrl: string
-  /** The extension API server: its CA is shown as $caBundle, its port as $port. */
+  /** Extension API server. Its CA is shown as $caBundle, its port as $port. */
   readonly extension?: { readonly port: number; readonly caBundle: string } | undefined
-  /** The folder of the server; shown as $dir. */
+  /** Folder of the server, shown as $dir. */
   readonly dir?: string | undefined
-  /** The times of managedFields entries keep their equality (time#1, time#2, …). */
+  /** Whether the times of managedFields entries keep their equality (time#1, time#2, …). */
   readonly times?: boolean | undefined
 }
 
 export class Normaliser {
-  /** Compare the versions of lists and bookmarks. Set for the step at hand. */
+  /** Whether resourceVersions of lists and bookmarks are compared. Set for the current step. */
   listRv = false
   readonly #namespace: string
   readonly #hookUrl: string
@@ -47,7 +48,10 @@ export class Normaliser {
     this.#times = times
   }
 
-  /** The name of a value among those of its kind, by order of first sight. */
+  /**
+   * Returns the name of a value. Values of a kind are numbered in the order in which they first
+   * occur.
+   */
   rename(kind: string, value: string): string {
     const key = `${kind}\0${value}`
     const known = this.#names.get(key)
@@ -59,7 +63,7 @@ export class Normaliser {
     return name
   }
 
-  /** A text with all it mentions renamed. */
+  /** Returns a text with all its variable parts replaced. */
   text(text: string): string {
     const renameVersion = (_: string, head: string, version: string): string =>
       head + this.rename('rv', version)
@@ -74,7 +78,7 @@ export class Normaliser {
         )
         .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
         .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
-        // Go's monotonic clock.
+        // Reading of Go's monotonic clock.
         .replace(/ m=[+-]\d+\.\d+/g, '')
         .replace(/\b(\d+\.\d+|\d+)(m?s)\b/g, '<duration>')
         .replace(
@@ -97,7 +101,7 @@ export class Normaliser {
     )
   }
 
-  /** A value with all that is in it renamed; the keys of objects are sorted. */
+  /** Returns a value with all its variable parts replaced and the keys of objects sorted. */
   value(value: Json, path: Path = []): Json {
     if (typeof value === 'number' && path.at(-1) === 'port' && value === this.#extension?.port)
       return '$port'
@@ -108,7 +112,7 @@ export class Normaliser {
     const out: JsonObject = {}
     for (const key of Object.keys(value).toSorted()) {
       const entry = value[key]
-      if (entry === undefined) throw new TypeError(`${key} is undefined, which no JSON is`)
+      if (entry === undefined) throw new TypeError(`${key} is undefined, which is not valid JSON`)
       out[this.#key(key)] = this.value(entry, [...path, stepInto(value, key, path)])
     }
     return out
@@ -117,8 +121,8 @@ export class Normaliser {
   #string(value: string, path: Path): string {
     const key = path.at(-1)
     if (key === 'resourceVersion' && value !== '') {
-      // Other scenarios move the version of a list or bookmark: it equals another one by chance
-      // only.
+      // Other scenarios change the resourceVersion of a list or bookmark, so it only equals another
+      // one by chance.
       const moves = path.at(-2) === LIST_METADATA || path.at(-3) === BOOKMARK_OBJECT
       return moves && !this.listRv ? '<rv>' : this.rename('rv', value)
     }
@@ -134,8 +138,8 @@ export class Normaliser {
   }
 
   /**
-   * Keys are names, not text, but for the namespace's own and the k: and v: keys of a field set,
-   * which hold values.
+   * Replaces the variable parts of a key. Keys are names and are kept, except the namespace itself,
+   * and the k: and v: keys of a field set, which contain values.
    */
   #key(key: string): string {
     if (key === this.#namespace) return '$ns'
@@ -143,7 +147,10 @@ export class Normaliser {
   }
 }
 
-/** The other end of a connection to it has a port of its own. */
+/**
+ * Replaces the CA and port of the extension API server. Also removes the ephemeral port of a
+ * connection to it.
+ */
 const hideExtension = (
   text: string,
   { port, caBundle }: NonNullable<NormaliserOptions['extension']>,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOptions, UsageError } from './options.ts'
 
-void test('nothing said: replay all on keelson from this tree', () => {
+void test('the default is to replay all scenarios on Keelson from this tree', () => {
   const { mode, server, choice } = parseOptions([])
   assert.deepEqual(
     { mode, server, only: choice.only },
@@ -10,23 +10,27 @@ void test('nothing said: replay all on keelson from this tree', () => {
   )
 })
 
-void test('a server that runs gets the admin token unless told otherwise', () => {
+void test('a running server gets the admin token by default', () => {
   const server = parseOptions(['--server', 'https://127.0.0.1:6443']).server
   assert.equal(server.kind === 'running' && server.token, 'admin-token')
 })
 
 const refused: [string, string[], RegExp][] = [
   ['an unknown option', ['--onyl', 'x'], /--onyl/],
-  ['an unknown mode', ['reply'], /none of replay, record, list/],
+  ['an unknown mode', ['reply'], /the modes are replay, record, list/],
   ['a name without --only', ['replay', 'crud'], /put --only/],
   ['two servers', ['--reference', '--server', 'https://a'], /leave one of them out/],
-  ['a server that is no address', ['--server', 'localhost'], /is no address/],
-  ['a token for a server that is started here', ['--token', 'x'], /go with --server/],
+  ['a server that is not a URL', ['--server', 'localhost'], /is not a URL/],
+  ['a token for a server that the command starts', ['--token', 'x'], /require --server/],
   ['recording keelson', ['record'], /only a reference server/],
-  ['a parallel that is no number', ['--parallel', 'many'], /whole number/],
-  ['no set-up at a time', ['--set-ups', '0'], /--set-ups takes a whole number/],
-  ['recording what differs', ['record', '--reference', '--again'], /goes with replay/],
-  ['listing what passed the second time', ['--again', '--update-passing'], /do not go together/],
+  ['a --parallel that is not a number', ['--parallel', 'many'], /an integer/],
+  ['zero set-ups at once', ['--set-ups', '0'], /--set-ups takes an integer/],
+  ['recording with --again', ['record', '--reference', '--again'], /requires the mode replay/],
+  [
+    'listing scenarios that only passed when they were run again',
+    ['--again', '--update-passing'],
+    /cannot be combined/,
+  ],
 ]
 
 for (const [name, argv, message] of refused) {

@@ -1,35 +1,36 @@
-/** The command line of the compat suite, read and checked before anything starts. */
+/** Parses and checks the command line of the compat suite before anything starts. */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readIds } from './passing.ts'
 import type { Choice } from './scenarios.ts'
 
 export const usage = `npm run compat -- [replay|record|list] [options]
-  replay          compares each answer with the recording (what is done when nothing is said)
-  record          writes such recordings: ask a reference server
-  list            what scenarios there are
+  replay          compares each response with the recording (default)
+  record          records the responses of a reference server
+  list            lists the scenarios
 
-which server (none named: keelson from this tree, on an etcd of its own)
-  --server URL    a server that runs; --token T (admin-token), or --cert F --key F
-  --reference     the reference kube-apiserver, on an etcd of its own: test/support/tools/install kube-apiserver
-  --server-arg=A  one more flag for the server that is started (repeatable)
+which server (default: Keelson from this tree, on its own etcd)
+  --server URL    a running server; with --token T (admin-token), or --cert F --key F
+  --reference     the reference kube-apiserver, on its own etcd; needs test/support/tools/install kube-apiserver
+  --server-arg=A  an additional flag of the server that is started (repeatable)
 
 which scenarios
-  --only TEXT     those whose id or file contains TEXT, or starts with it when it is written ^TEXT (repeatable)
-  --section S     those of that section of the specification, such as 4.5
-  --with F        with --server: also those that need the set-up F of set-ups.ts, which it has to have (repeatable);
-                  a server that is started is set up as its scenarios need it, one after the other
-  --list-file F   exactly the ids in the file F, one per line
+  --only TEXT     scenarios whose id or file contains TEXT, or starts with it for ^TEXT (repeatable)
+  --section S     scenarios of this section of the specification, such as 4.5
+  --with F        with --server: also scenarios that need the set-up F, which the server must have (repeatable);
+                  without --server, a server is started for each set-up
+  --list-file F   only scenarios whose id is in the file F, one per line
 
 how
-  --without K     leaves every field named K out of the comparison, such as managedFields (repeatable)
-  --parallel N    scenarios at once on a server (4)
-  --set-ups N     set-ups at once, each on a server of its own, and what needs none on two (1)
-  --again         what differs is run once more, after all others and on a new server, and fails if it differs again; what does not is told
-  --verbose       every difference, not the first 8 of a step
+  --without K     ignores every field named K, such as managedFields (repeatable)
+  --parallel N    number of concurrent scenarios on a server (4)
+  --set-ups N     number of servers at once, each with one set-up (1)
+  --again         runs scenarios that differ once more on a new server after all others; they fail if they differ again,
+                  and are reported if they do not
+  --verbose       prints all differences, not only the first 8 of a step
   --bail          stops at the first scenario that differs
   --json F        writes every scenario's outcome to F
-  --update-passing  adds what passes to test/recorded/compat/passing.txt, and fails if something in it no longer does`
+  --update-passing  adds scenarios that pass to test/recorded/compat/passing.txt, and fails if a listed one does not pass`
 
 export type ServerChoice =
   | { readonly kind: 'keelson'; readonly args: readonly string[] }
@@ -56,31 +57,31 @@ export type Options = {
   readonly updatePassing: boolean
 }
 
-/** A fault in the command line: its message says what to write instead. */
+/** An error in the command line. Its message says what to write instead. */
 export class UsageError extends Error {}
 
 export function parseOptions(argv: readonly string[]): Options {
   const { values, positionals } = parse(argv)
   const [mode = 'replay', ...more] = positionals
   if (mode !== 'replay' && mode !== 'record' && mode !== 'list')
-    throw new UsageError(`'${mode}' is none of replay, record, list`)
+    throw new UsageError(`'${mode}' is not a mode; the modes are replay, record, list`)
   if (more.length > 0)
-    throw new UsageError(`'${more.join(' ')}' belongs to no option: put --only before a name`)
+    throw new UsageError(`unexpected argument '${more.join(' ')}': put --only before a name`)
   const parallel = countOf('parallel', values.parallel)
   const setUps = countOf('set-ups', values['set-ups'])
   const server = serverChoice(values)
   if (mode === 'record' && server.kind === 'keelson')
     throw new UsageError(
-      'only a reference server is recorded: add --reference, or --server with its address',
+      'only a reference server can be recorded: add --reference, or --server with its URL',
     )
-  if (mode !== 'replay' && values.again) throw new UsageError('--again goes with replay')
+  if (mode !== 'replay' && values.again) throw new UsageError('--again requires the mode replay')
   if (mode !== 'replay' && values['update-passing'])
-    throw new UsageError('--update-passing goes with replay')
-  // The list is of what passes the first time.
+    throw new UsageError('--update-passing requires the mode replay')
+  // The list has scenarios that pass in the first run.
   if (values.again && values['update-passing'])
-    throw new UsageError('--again and --update-passing do not go together')
+    throw new UsageError('--again and --update-passing cannot be combined')
   if (values.with.length > 0 && server.kind !== 'running')
-    throw new UsageError('--with goes with --server')
+    throw new UsageError('--with requires --server')
   const listFile = values['list-file']
   return {
     mode,
@@ -136,7 +137,7 @@ function parse(argv: readonly string[]) {
 function countOf(option: string, text: string): number {
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1)
-    throw new UsageError(`--${option} takes a whole number from 1 on`)
+    throw new UsageError(`--${option} takes an integer of at least 1`)
   return count
 }
 
@@ -144,7 +145,7 @@ function serverChoice(values: ReturnType<typeof parse>['values']): ServerChoice 
   const { server, reference, cert, key, token } = values
   const args = values['server-arg']
   if (server === undefined) {
-    if (token || cert || key) throw new UsageError('--token, --cert and --key go with --server')
+    if (token || cert || key) throw new UsageError('--token, --cert and --key require --server')
     return { kind: reference ? 'reference' : 'keelson', args }
   }
   if (reference)
@@ -152,9 +153,11 @@ function serverChoice(values: ReturnType<typeof parse>['values']): ServerChoice 
       '--reference starts a server and --server names one: leave one of them out',
     )
   if (args.length > 0)
-    throw new UsageError('--server-arg goes with a server that is started here, not with --server')
+    throw new UsageError(
+      '--server-arg is for a server that this command starts: leave out --server',
+    )
   if (!URL.canParse(server))
-    throw new UsageError(`--server ${server} is no address: write https://127.0.0.1:6443`)
+    throw new UsageError(`--server ${server} is not a URL: write https://127.0.0.1:6443`)
   return {
     kind: 'running',
     url: server,

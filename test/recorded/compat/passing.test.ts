@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { addIds, readIds } from './passing.ts'
 
-void test('the list grows in order, keeps its head and never shrinks', () => {
+void test('the list stays sorted, keeps its header and never shrinks', () => {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-passing-'))
   const path = join(directory, 'passing.txt')
   try {
@@ -19,6 +19,6 @@ void test('the list grows in order, keeps its head and never shrinks', () => {
   }
 })
 
-void test('a list that is not there is refused by name', () => {
+void test('the error for a missing list names the file', () => {
   assert.throws(() => readIds('/nowhere/list.txt'), /\/nowhere\/list\.txt/)
 })

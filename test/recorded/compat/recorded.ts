@@ -1,6 +1,6 @@
 /**
- * From an answer to what a recording holds of it: what the step compares, with all that changes
- * from run to run renamed.
+ * Converts a response to the form of a recording: only what the step compares, with variable values
+ * replaced.
  */
 import { comparableEvent } from './audit.ts'
 import { dropPaths } from './diff.ts'
@@ -9,10 +9,10 @@ import type { Normaliser } from './normalise.ts'
 import type { CompareOptions, Step } from './steps.ts'
 import type { Answer } from './take.ts'
 
-/** One step of a recording. `step` tells a reader which one it is and is not compared. */
+/** One step of a recording. `step` identifies it for readers and is not compared. */
 export type RecordedStep = JsonObject & { readonly step: string; readonly status: number }
 
-/** All but those without an answer. */
+/** All steps except those without a response. */
 type RecordableStep = Exclude<Step, { kind: 'sleep' | 'token' }>
 
 export function recordStep(
@@ -32,8 +32,7 @@ export function recordStep(
       ? {}
       : { body: comparedBody(step, { ...answer, body }, normaliser) }),
   })
-  if (!isRecordedStep(recorded))
-    throw new Error('a step was recorded as something else than an object')
+  if (!isRecordedStep(recorded)) throw new Error('a recorded step is not an object')
   return recorded
 }
 
@@ -64,7 +63,10 @@ function comparedHeaders(
   return { ...Object.fromEntries(compared), ...(pick && picked(() => pick(headers), {})) }
 }
 
-/** What Keelson warns of by itself (docs/differences.md) names it as the agent. */
+/**
+ * Returns the warnings without those that only Keelson sends (docs/differences.md). Their agent is
+ * `keelson`.
+ */
 function upstreamWarnings({ warning }: NonNullable<Answer['headers']>): string | undefined {
   const own = /(?:^|, )299 keelson "(?:[^"\\]|\\.)*"/g
   return warning === undefined
@@ -81,7 +83,10 @@ function comparedBody(step: CompareOptions, answer: Answer, normaliser: Normalis
   return body
 }
 
-/** An answer of another shape than a `pick` expects is a difference, not the end of the run. */
+/**
+ * Calls a `pick` function. A response of an unexpected shape is a difference and must not end the
+ * run.
+ */
 function picked<T>(pick: () => T, otherwise: JsonObject): T | JsonObject {
   try {
     return pick()

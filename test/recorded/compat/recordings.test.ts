@@ -7,14 +7,14 @@ import { loadScenarios } from './scenarios.ts'
 
 const directory = join(import.meta.dirname, 'recordings')
 
-void test('a recording that is read and written again stays the same, byte for byte', () => {
+void test('reading and writing a recording does not change any byte', () => {
   for (const name of readdirSync(directory)) {
     const text = readFileSync(join(directory, name), 'utf8')
     assert.equal(formatBook(parseBook(text, name)), text, name)
   }
 })
 
-void test('each scenario has its recording and each recording its scenario', async () => {
+void test('each scenario has a recording and each recording a scenario', async () => {
   const scenarios = (await loadScenarios()).map(({ file, id }) => `${file}/${id}`)
   const recorded = readdirSync(directory).flatMap((name) => {
     const book = parseBook(readFileSync(join(directory, name), 'utf8'), name)
@@ -23,8 +23,8 @@ void test('each scenario has its recording and each recording its scenario', asy
   assert.deepEqual(recorded.toSorted(), scenarios.toSorted())
 })
 
-void test('a file that holds no recordings is refused by name', () => {
-  assert.throws(() => parseBook('[]', 'x.json'), /x\.json holds no recordings/)
+void test('the error for a file without recordings names the file', () => {
+  assert.throws(() => parseBook('[]', 'x.json'), /x\.json has no recordings/)
   assert.throws(
     () => parseBook('{"a":[{}]}', 'x.json'),
     /the recording of a is not a list of steps/,

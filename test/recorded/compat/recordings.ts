@@ -1,6 +1,5 @@
 /**
- * The recordings on disk: one file per scenario file, one line per scenario, in the order of their
- * ids.
+ * Reads and writes the recordings: one file per scenario file, one line per scenario, sorted by id.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +27,7 @@ export class Recordings {
     this.#changed.add(file)
   }
 
-  /** Writes the files that have something new. */
+  /** Writes the files that have changed. */
   save(): void {
     for (const file of this.#changed) writeFileSync(this.#path(file), formatBook(this.#book(file)))
     this.#changed.clear()
@@ -51,7 +50,7 @@ export class Recordings {
 export function parseBook(text: string, path: string): Book {
   const parsed: unknown = JSON.parse(text)
   if (!isRecord(parsed))
-    throw new Error(`${path} holds no recordings: restore it from git or record it again`)
+    throw new Error(`${path} has no recordings: restore it from git or record it again`)
   const book: Book = new Map()
   for (const [id, steps] of Object.entries(parsed)) {
     if (!Array.isArray(steps) || !steps.every(isRecordedStep))

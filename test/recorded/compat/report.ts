@@ -1,10 +1,10 @@
 /**
- * What the runner prints: differences as they come, progress where a terminal is, and the sums at
- * the end.
+ * Formats the output of the runner: differences as they occur, progress on a terminal, and totals
+ * at the end.
  */
 import type { Outcome } from './compare.ts'
 
-/** The differences of one step that are shown unless --verbose. */
+/** Maximum number of differences of one step that are shown without --verbose. */
 const SHOWN_PER_STEP_MAX = 8
 
 export class Progress {
@@ -23,7 +23,7 @@ export class Progress {
     this.#terminal?.write(`\r${this.#done} of ${this.#total}, ${this.#failed} failed `)
   }
 
-  /** Takes the progress line away, so that something else can be printed. */
+  /** Clears the progress line, so that something else can be printed. */
   clear(): void {
     this.#terminal?.write('\r\u001b[K')
   }
@@ -45,7 +45,7 @@ export function formatOutcome(
   return lines.join('\n')
 }
 
-/** By file, then the steps; the last line is `N passed, N failed`. */
+/** Formats the totals of each file and of the steps. The last line is `N passed, N failed`. */
 export function formatSummary(outcomes: readonly Outcome[]): string {
   const byFile = Map.groupBy(outcomes, ({ file }) => file)
   const lines = [...byFile]

@@ -1,4 +1,4 @@
-/** Runs one scenario from its namespace to its cleanup. */
+/** Runs one scenario, from creating its namespace to cleaning up. */
 import { randomBytes } from 'node:crypto'
 import { AuditTrail } from './audit.ts'
 import { type Client, type HttpAnswer, type HttpRequest, parseBody } from './client.ts'
@@ -10,14 +10,17 @@ import type { Scenario } from './steps.ts'
 import { type Session, take } from './take.ts'
 import { fill } from './template.ts'
 
-/** The field manager of the recordings is made of this name, so it is part of what was recorded. */
+/**
+ * User agent of the runner. The field manager in the recordings is derived from it, so it must not
+ * change.
+ */
 const USER_AGENT = 'oracle/1.0'
 
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 
 /**
- * What the server answered to each step, as a recording holds it. Fails only where not even the
- * namespace can be made.
+ * Runs a scenario and returns the responses as a recording holds them. Rejects only if the
+ * namespace cannot be created.
  */
 export async function runScenario(
   scenario: Scenario,
@@ -80,7 +83,8 @@ async function createNamespace({ client, namespace }: Session): Promise<void> {
 async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
   if (scenario.namespace !== false) {
     const path = `/api/v1/namespaces/${session.namespace}`
-    // Without a controller the namespace stays, and so would the addresses of its Services.
+    // Without a controller, the namespace and the addresses of its Services would remain, so delete
+    // the Services.
     await attempt(session.client, {
       method: 'DELETE',
       path: `${path}/services`,
@@ -93,8 +97,8 @@ async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
 }
 
 /**
- * Deletes an object, and lets go what a finalizer still holds. A CRD goes by itself once its
- * objects have gone.
+ * Deletes an object and removes its finalizers. A CRD is left alone, because it disappears when its
+ * objects are gone.
  */
 async function remove(path: string, client: Client): Promise<void> {
   const answer = await attempt(client, { method: 'DELETE', path, headers: { accept: json.accept } })
@@ -112,8 +116,8 @@ async function remove(path: string, client: Client): Promise<void> {
 }
 
 /**
- * Tidying up is not under test: what cannot be removed stays, in a namespace that no other scenario
- * uses.
+ * Sends a cleanup request and ignores errors. Objects that cannot be removed stay in a namespace
+ * that no other scenario uses.
  */
 const attempt = (client: Client, request: HttpRequest): Promise<HttpAnswer | undefined> =>
   client.request(request).catch(() => undefined)

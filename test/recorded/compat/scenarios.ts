@@ -1,4 +1,4 @@
-/** Loads the scenario files and chooses among them. */
+/** Loads the scenario files and selects scenarios. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,16 +7,16 @@ import type { Scenario } from './steps.ts'
 
 const directory = join(import.meta.dirname, 'scenarios')
 
-/** A scenario with the file that it and its recording live in, without the ending. */
+/** A scenario with the name of its file and recording, without the extension. */
 export type FiledScenario = Scenario & { readonly file: string }
 
 export type Choice = {
-  /** A part of the id or file name; ^TEXT: its beginning. */
+  /** Parts of the id or file name; ^TEXT matches the beginning. */
   readonly only: readonly string[]
   readonly section?: string | undefined
-  /** Those whose set-up is among these; undefined: any. */
+  /** Set-ups whose scenarios are selected; undefined means all. */
   readonly setUps?: readonly string[] | undefined
-  /** Exactly these ids. */
+  /** Ids of the selected scenarios. */
   readonly ids?: readonly string[] | undefined
 }
 
@@ -38,9 +38,7 @@ async function loadFile(name: string): Promise<FiledScenario[]> {
   const module: unknown = await import(pathToFileURL(join(directory, name)).href)
   const scenarios = isRecord(module) ? module['default'] : undefined
   if (!Array.isArray(scenarios) || !scenarios.every(isScenario))
-    throw new Error(
-      `${name}: its default export has to be a list of scenarios, as steps.ts has them`,
-    )
+    throw new Error(`${name}: its default export must be a list of scenarios (see steps.ts)`)
   return scenarios.map((scenario) => ({ ...scenario, file: name.replace(/\.mjs$/, '') }))
 }
 
@@ -65,7 +63,7 @@ function isNamed({ id, file }: FiledScenario, text: string): boolean {
   return id.startsWith(text.slice(1)) || file.startsWith(text.slice(1))
 }
 
-/** A list is a promise: an id that would silently not run is refused. */
+/** Returns the scenarios of a list. Throws an error for an id that would silently not run. */
 function listedScenarios(
   all: readonly FiledScenario[],
   ids: readonly string[],
@@ -75,10 +73,10 @@ function listedScenarios(
   return ids.map((id) => {
     const scenario = byId.get(id)
     if (scenario === undefined)
-      throw new Error(`the list names ${id}, which no scenario is called: correct the list`)
+      throw new Error(`the list has ${id}, but there is no such scenario: correct the list`)
     if (!hasSetUp(scenario, offered))
       throw new Error(
-        `the list names ${id}, which needs a server with ${scenario.needs}: add --with ${scenario.needs}`,
+        `the list has ${id}, which needs a server with ${scenario.needs}: add --with ${scenario.needs}`,
       )
     return scenario
   })

@@ -1,7 +1,7 @@
 /**
- * What a scenario may need of its server besides the usual flags (`needs`), by name. A server is
- * started for each of them in turn; one that runs already has to have what `--with` names. The
- * set-ups stand in the folder of that name, a file for each area.
+ * Set-ups of servers, by name. A scenario names the one that it needs (`needs`). A server is
+ * started for each in turn; a server that is already running must have those that `--with` names.
+ * The folder set-ups has a file for each area.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,42 +11,48 @@ import { isRecord } from './json.ts'
 import type { HookAnswer } from './steps.ts'
 
 /**
- * Flags and files may hold `${dir}` (the folder of the server, where the files are, and
- * client-ca.pem, proxy-ca.pem and hook-ca.pem), `${hook.name}` and `${issuer.name}` (addresses) and
- * `${pem.client}`, `${pem.proxy}`, `${pem.hook}` (the certificates themselves).
+ * Configuration of a server. Flags and files may contain these references:
+ *
+ * - `${dir}` is the folder of the server. It has the files, and client-ca.pem, proxy-ca.pem and
+ *   hook-ca.pem.
+ * - `${hook.name}` and `${issuer.name}` are URLs.
+ * - `${pem.client}`, `${pem.proxy}` and `${pem.hook}` are the certificates themselves.
  */
 export type SetUp = {
   readonly flags: readonly string[]
-  /** Besides, on the reference: it is not ready before it can watch all kinds of its gates. */
+  /**
+   * Additional flags of the reference. It is only ready when it can watch all kinds of its feature
+   * gates.
+   */
   readonly referenceFlags?: readonly string[]
-  /** Besides, on Keelson: its controllers. */
+  /** Additional flags of Keelson, for its controllers. */
   readonly keelsonFlags?: readonly string[]
   /**
-   * The flags of a kube-controller-manager that runs beside the reference, as its administrator;
-   * they may hold `${dir}`.
+   * Flags of a kube-controller-manager that runs with the reference, with administrator rights.
+   * They may contain `${dir}`.
    */
   readonly manager?: readonly string[]
   /**
-   * Names of usual flags that this server does not get: a list, such as of authorization modes,
-   * would be added to.
+   * Names of usual flags that this server does not get. Values of repeated list flags, such as
+   * authorization modes, would be added to the usual ones.
    */
   readonly omit?: readonly string[]
-  /** By name: a text, or a value that is written as JSON (which is YAML, too). */
+  /** Files by name: a string, or a value that is written as JSON (which is also valid YAML). */
   readonly files?: Readonly<Record<string, unknown>>
   /**
    * Webhooks that the server calls for all scenarios. A call whose body mentions the namespace of a
-   * scenario is answered by the hook of that name of this scenario, if it has one, and is among its
-   * HOOKED calls; all others get the answer given here.
+   * scenario is handled by the webhook of that name of the scenario, if it has one, and counts as
+   * its HOOKED call. All other calls get the response of the function given here.
    */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
   /** OpenID issuers, by name. */
   readonly issuers?: Readonly<Record<string, IssuerOptions>>
   /**
-   * A server without these flags and files ran before on the same etcd: what every cluster starts
-   * with is there.
+   * Whether a server without these flags and files runs on the same etcd first, so that the initial
+   * objects of a cluster exist.
    */
   readonly isRestarted?: boolean
-  /** The history reaches back to the start only. */
+  /** Whether the history is compacted once the server is ready. */
   readonly isCompacted?: boolean
 }
 
@@ -60,7 +66,7 @@ export async function loadSetUps(): Promise<ReadonlyMap<string, SetUp>> {
     const module: unknown = await import(pathToFileURL(join(directory, file)).href)
     const setUps = isRecord(module) ? module['setUps'] : undefined
     if (!isSetUps(setUps))
-      throw new Error(`set-ups/${file} has to export setUps, by name, as set-ups.ts has them`)
+      throw new Error(`set-ups/${file} must export setUps, by name (see set-ups.ts)`)
     for (const [name, setUp] of Object.entries(setUps)) {
       if (all.has(name))
         throw new Error(`two set-ups are named ${name}, the second in set-ups/${file}: rename one`)
@@ -74,7 +80,7 @@ const isSetUps = (value: unknown): value is SetUps =>
   isRecord(value) &&
   Object.values(value).every((entry) => isRecord(entry) && Array.isArray(entry['flags']))
 
-/** Fails with the name of what is missing. */
+/** Returns a set-up by name. Throws an error if there is none. */
 export function setUpOf(all: ReadonlyMap<string, SetUp>, name: string | undefined): SetUp {
   if (name === undefined) return { flags: [] }
   const found = all.get(name)

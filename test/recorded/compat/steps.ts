@@ -1,7 +1,7 @@
 /**
- * The words that scenarios are written in. A scenario is a named list of steps, run in order in a
- * namespace of its own. Paths, queries, headers and bodies may hold $ns, and ${stepId.json.path} to
- * reuse an earlier answer.
+ * Building blocks of scenarios. A scenario is a named list of steps that run in order in its own
+ * namespace. Paths, queries, headers and bodies may contain $ns, and ${stepId.json.path} to reuse
+ * an earlier response.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IssueOptions } from '../../support/harness/issued-certificate.ts'
@@ -11,63 +11,66 @@ import type { Json, JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
 
 /**
- * What later steps and `until` see: answers by step id, headers by `id@headers`, and $ns, hook,
- * caBundle.
+ * Variables of later steps and `until`: responses by step id, headers by `id@headers`, and $ns,
+ * hook, caBundle.
  */
 export type Variables = Record<string, unknown>
 
 /**
- * A client certificate; its texts may hold $ns. Further options are those of
- * `test/support/harness/issued-certificate.ts`.
+ * A client certificate. Its strings may contain $ns. test/support/harness/issued-certificate.ts has
+ * further options.
  */
 export type CertificateOptions = IssueOptions & {
   /**
-   * client: of client-ca.pem; proxy: of proxy-ca.pem; unknown: of another one with the name of the
-   * first. Absent: client.
+   * CA that issues the certificate: `client` is client-ca.pem (the default), `proxy` is
+   * proxy-ca.pem, and `unknown` is another CA with the same name as client-ca.pem.
    */
   readonly ca?: 'client' | 'proxy' | 'unknown'
 }
 
-/** With a certificate alone no token is sent. */
+/** Credentials of a step. With only a certificate, no token is sent. */
 export type Credentials = {
   readonly token?: TokenOptions | string
   readonly cert?: CertificateOptions
 }
 
-/** How a step asks. */
+/** Options of a request. */
 export type AskOptions = {
   readonly query?: Readonly<Record<string, unknown>>
-  /** null removes a header that would be sent otherwise. */
+  /** Request headers. Null removes a header that would otherwise be sent. */
   readonly headers?: Readonly<Record<string, unknown>>
-  /** 'alice' speaks with alice's token; null with none; { token }, { cert } or both with those. */
+  /**
+   * Credentials. 'alice' uses alice's token, null sends no token, and an object has a token, a
+   * certificate or both.
+   */
   readonly as?: string | null | Credentials
 }
 
-/** How a request is sent and its answer is read. */
+/** How a request is sent and its response is read. */
 export type BodyOptions = {
   readonly method?: string
   readonly body?: unknown
   /** The content type, or a short name such as 'merge'. */
   readonly type?: string
-  /** Compare the bytes, not the JSON. */
+  /** Whether to compare the text instead of the JSON value. */
   readonly text?: boolean
-  /** Parse as JSON whatever the content type says. */
+  /** Whether to parse as JSON regardless of the content type. */
   readonly json?: boolean
 }
 
-/** What of an answer is compared. */
+/** Options that determine which parts of a response are compared. */
 export type CompareOptions = {
   readonly id?: string
   readonly note?: string
   readonly compare?: 'status'
-  /** Header names; 'etag?' compares presence only. */
+  /** Names of compared headers. For 'etag?' only its presence is compared. */
   readonly compareHeaders?: readonly string[]
-  /** Looks at all the headers and returns what to compare, such as whether an ETag came. */
+  /** Receives all headers and returns the value to compare, such as whether there is an ETag. */
   readonly pickHeaders?: (headers: IncomingHttpHeaders) => JsonObject
-  /** Paths to leave out: 'metadata.managedFields', 'items.*.metadata.uid'. */
+  /** Paths to ignore, such as 'metadata.managedFields' or 'items.*.metadata.uid'. */
   readonly ignore?: readonly string[]
   readonly pick?: (body: Json, raw: Json, normaliser: Normaliser) => Json
-  /** Compare the versions of lists and bookmarks too. */
+  /** Whether to also compare resourceVersions of lists and bookmarks. */
   readonly listRv?: boolean
 }
 
@@ -92,9 +95,9 @@ export type WatchedStep = CompareOptions & {
   readonly id: string
   readonly events: number
   readonly ms: number
-  /** Waits this many ms more, to see that nothing else comes. */
+  /** Additional time to wait, in milliseconds, to check that nothing else arrives. */
   readonly quiet?: number
-  /** Compare whether the server had closed the watch. */
+  /** Whether to compare if the server has closed the watch. */
   readonly end?: boolean
 }
 
@@ -109,7 +112,7 @@ export type AuditedStep = CompareOptions & {
   readonly kind: 'audited'
   readonly events: number
   readonly ms: number
-  /** Waits this many ms more, to see that nothing else comes. */
+  /** Additional time to wait, in milliseconds, to check that nothing else arrives. */
   readonly quiet: number
   readonly source: 'log' | 'webhook'
 }
@@ -132,23 +135,23 @@ export type Step =
   | TokenStep
   | SleepStep
 
-/** A webhook's answer to a review: what hooks.ts makes of it is described there. */
+/** A webhook's response to a review. hooks.ts describes how it is interpreted. */
 export type HookAnswer = (review: Json, callCount: number) => unknown
 
 export type ScenarioOptions = {
   readonly section?: string
   readonly about?: string
-  /** false: no namespace is made. */
+  /** Whether a namespace is created (default true). */
   readonly namespace?: boolean
   /** Paths to delete at the end. */
   readonly cleanup?: readonly string[]
   /** Webhooks that the runner serves, by name. */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
-  /** What its extension API server answers: extension.ts. */
+  /** Responses of its extension API server (see extension.ts). */
   readonly extension?: ExtensionAnswer
-  /** How its server is set up: a name of set-ups.ts. */
+  /** Name of the set-up of its server (see set-ups.ts). */
   readonly needs?: string
-  /** The times and the order of managedFields entries count. */
+  /** Whether to compare the times and the order of managedFields entries. */
   readonly times?: boolean
 }
 
@@ -195,8 +198,8 @@ export const APPLY = (
   })
 
 /**
- * Opens a watch that collects in the background until WATCHED closes it after `events` events or
- * `ms`.
+ * Opens a watch that collects events in the background. WATCHED closes it after `events` events or
+ * after `ms`.
  */
 export const WATCH = (
   id: string,
@@ -217,7 +220,7 @@ export const WATCHED = (id: string, options: Partial<WatchedStep> = {}): Watched
   ...options,
 })
 
-/** Repeats a GET until `until(body, status)` holds; recorded once it does. */
+/** Repeats a GET until `until(body, status)` returns true. Only the last response is recorded. */
 export const POLL = (
   path: string,
   until: PollStep['until'],
@@ -231,8 +234,8 @@ export const POLL = (
 })
 
 /**
- * Records the calls that the hook of that name has received since the last HOOKED, once there are
- * `calls` of them.
+ * Records the calls that the webhook of that name has received since the last HOOKED. Waits until
+ * there are `calls` of them.
  */
 export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedStep => ({
   kind: 'hooked',
@@ -243,10 +246,10 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
 })
 
 /**
- * Records the audit events of the scenario since the last AUDITED, once there are `events` of them:
- * in the order of the requests, the stages of each in their order. Its set-up has
- * `--audit-log-path=${dir}/audit.log`, or the kubeconfig of the webhook `audit` (`source:
- * 'webhook'`).
+ * Records the audit events of the scenario since the last AUDITED. Waits until there are `events`
+ * of them. They are sorted by request, and the events of a request keep their order. The set-up
+ * must have `--audit-log-path=${dir}/audit.log`. With `source: 'webhook'` it must have the
+ * kubeconfig of the webhook `audit` instead.
  */
 export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): AuditedStep => ({
   kind: 'audited',
@@ -257,7 +260,10 @@ export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): Aud
   ...options,
 })
 
-/** Makes a token that later steps use as `${id}`, such as in the body of a TokenReview. */
+/**
+ * Makes a token for later steps, which refer to it as `${id}`, such as in the body of a
+ * TokenReview.
+ */
 export const TOKEN = (id: string, token: TokenOptions): TokenStep => ({ kind: 'token', id, token })
 
 export const SLEEP = (ms: number): SleepStep => ({ kind: 'sleep', ms })

@@ -1,4 +1,4 @@
-/** Takes one step against the server and brings back its answer, as it came. */
+/** Runs one step against the server and returns the raw response. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
@@ -21,20 +21,20 @@ import type {
 } from './steps.ts'
 import { fill, fillHeaders, fillTarget } from './template.ts'
 
-/** How long a watch may take to begin before the next step goes ahead without it. */
+/** Maximum time for a watch to start. After it, the next step runs anyway. */
 const WATCH_START_MAX_MS = 5_000
-/** After the head of a watch's answer: time for a server to register the watcher. */
+/** Time after the headers of a watch, in which a server registers the watcher. */
 const WATCH_SETTLE_MS = 50
 const EVENT_POLL_MS = 20
 const POLL_MS = 100
 
-/** What the steps of one running scenario share. */
+/** State that the steps of one running scenario share. */
 export type Session = {
   readonly client: Client
   readonly companions: Companions
   readonly namespace: string
   readonly trail: AuditTrail
-  /** In scenarios that compare audit events it names the namespace. */
+  /** User agent. It contains the namespace in scenarios that compare audit events. */
   readonly userAgent: string
   readonly variables: Variables
   readonly watches: Map<string, CollectedWatch>
@@ -48,8 +48,8 @@ export type Answer = {
 }
 
 /**
- * The answer, or undefined for steps that have none. A server that does not answer is an answer
- * too: of status 0.
+ * Returns the response, or undefined for steps without one. A request without a response gives
+ * status 0.
  */
 export async function take(step: Step, session: Session): Promise<Answer | undefined> {
   try {
@@ -75,7 +75,7 @@ export async function take(step: Step, session: Session): Promise<Answer | undef
         return await ask(step, session)
       default:
         throw new Error(
-          `no step is of the kind ${String(Reflect.get(step, 'kind'))}: steps.ts has those there are`,
+          `there is no step of the kind ${String(Reflect.get(step, 'kind'))}; steps.ts has all kinds`,
         )
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The server that the scenarios run against: one that runs already, or one that is started for them
- * on an etcd of its own.
+ * The server against which the scenarios run: a running one, or one that is started with its own
+ * etcd.
  */
 import { join } from 'node:path'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
@@ -15,10 +15,12 @@ import type { ServerChoice } from './options.ts'
 import type { SetUp } from './set-ups.ts'
 import { fill } from './template.ts'
 
-/** Ends what it started when it is disposed of. */
+/** A server. It stops everything that it started when it is disposed of. */
 export type Target = ClientOptions & AsyncDisposable
 
-/** A server that is started is set up so; one that runs has to be. */
+/**
+ * Opens the server. A server that is started gets the set-up; a running one must already have it.
+ */
 export async function openTarget(
   choice: ServerChoice,
   {
@@ -60,7 +62,7 @@ export async function openTarget(
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
 }
 
-/** Its history reaches back to now only. */
+/** Compacts the history up to now. */
 async function compact(etcdUrl: string): Promise<void> {
   await using client = new EtcdClient({ endpoints: [etcdUrl] })
   const { revision } = await client.kv.head(Buffer.from('\0'))

@@ -10,21 +10,33 @@ const variables = {
 
 const cases: { name: string; value: unknown; want: unknown }[] = [
   {
-    name: 'the namespace in texts and keys',
+    name: 'the namespace is replaced in texts and keys',
     value: { '$ns.io': ['a $ns'] },
     want: { 'ns1.io': ['a ns1'] },
   },
-  { name: 'a value whole keeps its type', value: '${made.metadata.generation}', want: 3 },
-  { name: 'a value in a text', value: 'g=${made.metadata.generation}', want: 'g=3' },
-  { name: 'a header', value: '${made@headers.etag}', want: '"e"' },
-  { name: 'what is not there', value: '${made.spec.x}', want: undefined },
-  { name: 'bytes stand as they are', value: Buffer.from('$ns'), want: Buffer.from('$ns') },
+  {
+    name: 'a text that is only a reference becomes a value with its type',
+    value: '${made.metadata.generation}',
+    want: 3,
+  },
+  {
+    name: 'a reference inside a text becomes text',
+    value: 'g=${made.metadata.generation}',
+    want: 'g=3',
+  },
+  { name: 'a reference can name a header', value: '${made@headers.etag}', want: '"e"' },
+  {
+    name: 'a reference to a missing value becomes undefined',
+    value: '${made.spec.x}',
+    want: undefined,
+  },
+  { name: 'bytes are not changed', value: Buffer.from('$ns'), want: Buffer.from('$ns') },
 ]
 
 for (const { name, value, want } of cases)
   void test(name, () => assert.deepEqual(fill(value, variables), want))
 
-void test('queries are escaped; null is a bare key', () => {
+void test('queries are escaped, and null gives a key without a value', () => {
   const step = {
     path: '/x/$ns',
     query: { a: 'b c&', watch: null, g: '${made.metadata.generation}' },
@@ -33,6 +45,6 @@ void test('queries are escaped; null is a bare key', () => {
   assert.equal(fillTarget({ path: '/x?y', query: { a: 1 } }, variables), '/x?y&a=1')
 })
 
-void test('a header that quotes a step without id is refused by name', () => {
+void test('the error for a header that refers to an unknown step names the header', () => {
   assert.throws(() => fillHeaders({ 'if-match': '${nobody.etag}' }, variables), /if-match/)
 })

@@ -1,10 +1,10 @@
-/** Fills $ns and ${stepId.json.path} into the paths, queries, headers and bodies of steps. */
+/** Replaces $ns and ${stepId.json.path} in the paths, queries, headers and bodies of steps. */
 import type { HeaderValue } from './client.ts'
 import type { Variables } from './steps.ts'
 
 /**
- * A copy with all texts filled. A text that is nothing but one ${…} becomes the value itself,
- * whatever its type.
+ * Returns a copy with all references replaced. A string that is only one ${…} becomes the value
+ * itself, with its type.
  */
 export function fill(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') return fillText(value, variables)
@@ -14,7 +14,7 @@ export function fill(value: unknown, variables: Variables): unknown {
   return Object.fromEntries(fillEntries(value, variables))
 }
 
-/** Keys know $ns only: a ${…} in a key stands as it is. */
+/** Fills the entries of an object. In keys, only $ns is replaced. */
 const fillEntries = (value: object, variables: Variables): [string, unknown][] =>
   Object.entries(value).map(([key, entry]) => [
     key.replaceAll('$ns', String(variables['$ns'])),
@@ -39,7 +39,10 @@ const lookUp = (path: string, variables: Variables): unknown =>
 
 const at = (value: unknown, key: string): unknown => Reflect.get(Object(value), key)
 
-/** A step's path with its query, filled. A query value of null stands for a bare key. */
+/**
+ * Returns a step's path and query with all references replaced. A query value of null gives a key
+ * without a value.
+ */
 export function fillTarget(
   step: { readonly path: string; readonly query?: Readonly<Record<string, unknown>> },
   variables: Variables,
@@ -67,6 +70,6 @@ function headerValue(name: string, value: unknown): HeaderValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value
   throw new Error(
-    `the header ${name} came out as ${typeof value}: does the step that it quotes have an id?`,
+    `the header ${name} became ${typeof value}: check that the step to which it refers has an id`,
   )
 }

@@ -1,6 +1,6 @@
 /**
- * What the scenarios that differ wait for: reads the outcomes that `--json F` wrote and prints a
- * table for docs/, each id under the work that will bring it.
+ * Groups the scenarios that differ by topic. Reads the outcomes that `--json F` wrote, and prints a
+ * page for docs/ with the ids of each topic.
  *
  *   node test/recorded/compat/waiting.ts F > docs/waiting.md
  */
@@ -13,12 +13,12 @@ const topics = [
   'webhooks and policies',
   'access',
   'flow control',
-  'on purpose',
-  'to be looked at',
+  'intentional',
+  'to be examined',
 ] as const
 type Topic = (typeof topics)[number]
 
-/** What docs/differences.md explains. */
+/** Ids of scenarios whose differences are intentional (docs/differences.md). */
 const onPurpose =
   /^(encoding-(list|get)-(large|middle)|crud-paths-method-foo|path-methods-|apply-limits-deep|crud-dryrun-create-node-port|debug-|crd-watch-too-old|everyone-review-blank|crd-values-set-numbers|(protobuf|transform)-watch-error)/
 
@@ -30,9 +30,7 @@ const byTopic = Map.groupBy(
   ({ id }) => topicOf(scenarios.get(id)),
 )
 const same = outcomes.filter(({ outcome }) => outcome === 'same').length
-console.log(
-  `# What the scenarios that differ wait for\n\n${same} of ${outcomes.length} scenarios are the same.\n`,
-)
+console.log(`# Scenarios that differ\n\n${same} of ${outcomes.length} scenarios are the same.\n`)
 for (const topic of topics) {
   const ofTopic = byTopic.get(topic) ?? []
   console.log(`## ${topic}: ${ofTopic.length}\n`)
@@ -42,10 +40,10 @@ for (const topic of topics) {
   console.log()
 }
 
-/** By what the scenario does, most telling first. */
+/** Returns the topic of a scenario, by the most specific feature that it uses. */
 function topicOf(scenario: FiledScenario | undefined): Topic {
-  if (scenario === undefined) return 'to be looked at'
-  if (onPurpose.test(scenario.id)) return 'on purpose'
+  if (scenario === undefined) return 'to be examined'
+  if (onPurpose.test(scenario.id)) return 'intentional'
   const text = JSON.stringify(scenario)
   if (/x-kubernetes-pf-/i.test(text)) return 'flow control'
   if (/customresourcedefinition|crontab/i.test(text)) return 'custom resources'
@@ -53,5 +51,5 @@ function topicOf(scenario: FiledScenario | undefined): Topic {
     return 'webhooks and policies'
   if (/"as":"(alice|bob)"|rbac|impersonate|subjectaccessreview|system:anonymous/i.test(text))
     return 'access'
-  return 'to be looked at'
+  return 'to be examined'
 }

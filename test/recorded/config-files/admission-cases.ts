@@ -1,4 +1,4 @@
-/** Cases of `--admission-control-config-file` and of the configurations of plugins. */
+/** Cases of `--admission-control-config-file` and of the configurations of admission plugins. */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,4 +1,6 @@
-/** Flags that name admission plugins, judged with all others, as the server reads them. */
+/**
+ * Cases of flags that name admission plugins. All flags are checked together, as the server does.
+ */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'
 

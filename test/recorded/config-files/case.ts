@@ -1,25 +1,25 @@
 /**
- * A case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of the files that
- * cases refer to (files.ts).
+ * Defines a case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of the
+ * files to which cases refer (files.ts).
  */
 import type { Fields } from '../../../src/api/object.ts'
 import type { RawFlags } from './judge.ts'
 
 export type ConfigCase = {
-  /** Describes the input: `authentication/issuer/url-http`. */
+  /** Describes the input, such as `authentication/issuer/url-http`. */
   readonly id: string
   readonly flags: RawFlags
-  /** Null: the file does not exist. */
+  /** Content of the file, or null if the file does not exist. */
   readonly text: string | null
 }
 
-/** Block style at the top level, JSON below. */
+/** Returns YAML: block style at the top level, JSON below. */
 export const yamlOf = (fields: Fields): string =>
   Object.entries(fields)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join('')
 
-/** Files by name of the case; with additional flags in a pair. */
+/** Files by name of the case. A pair also has additional flags. */
 export type FileTable = { readonly [name: string]: string | readonly [string | null, RawFlags] }
 
 export function casesOf(type: string, flags: RawFlags, table: FileTable): ConfigCase[] {
@@ -30,8 +30,8 @@ export function casesOf(type: string, flags: RawFlags, table: FileTable): Config
 }
 
 /**
- * Decoding errors that are possible with every kind of file. `rest` is the valid content after
- * apiVersion and kind.
+ * Returns cases of decoding errors that are possible with every kind of file. `rest` is the valid
+ * content after apiVersion and kind.
  */
 export function formCases(apiVersion: string, kind: string, rest: string): FileTable {
   const head = `apiVersion: ${apiVersion}\nkind: ${kind}\n`

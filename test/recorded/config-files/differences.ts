@@ -1,14 +1,14 @@
-/** Deliberate differences from the reference, by case. */
+/** Intentional differences from the reference, by case. */
 export const differences: {
   readonly [id: string]: { readonly why: string; readonly errors: readonly string[] }
 } = {
-  'server/service-account/keys-none': { why: 'the signing key verifies tokens, too', errors: [] },
+  'server/service-account/keys-none': { why: 'the signing key also verifies tokens', errors: [] },
   'server/service-account/all-none': {
-    why: 'then there are no service account tokens',
+    why: 'without keys there are no service account tokens',
     errors: [],
   },
   'server/service-account/key-private': {
-    why: 'an EC key in PKCS#8 has a public key, as one of RSA',
+    why: 'Keelson reads the public key of an EC private key in PKCS#8, as of an RSA key',
     errors: [],
   },
   'server/authorization/none': { why: 'the default is Node,RBAC', errors: [] },
@@ -32,7 +32,7 @@ export const differences: {
     ],
   },
   'admission/node-selector/text': {
-    why: 'the same',
+    why: 'the reference ignores a configuration that it cannot decode',
     errors: [
       'failed to apply admission: couldn\'t init admission plugin "PodNodeSelector": json: cannot unmarshal string into Go struct field pluginConfig.PodNodeSelectorPluginConfig of type map[string]string',
     ],
@@ -44,7 +44,7 @@ export const differences: {
     ],
   },
   'kubeconfig/context/two-of-a-name': {
-    why: 'the same',
+    why: 'the message of the reference contains the list',
     errors: [
       'error loading config file "$FILE": error converting *[]NamedContext into *map[string]*api.Context: duplicate name "x" in list',
     ],
@@ -90,21 +90,21 @@ export const differences: {
     ],
   },
   'kubeconfig/extensions/two-of-a-name-and-two-clusters': {
-    why: 'the same',
+    why: 'the message of the reference contains the list',
     errors: [
       'error loading config file "$FILE": error converting *[]NamedCluster into *map[string]*api.Cluster: duplicate name "c" in list',
     ],
   },
   'kubeconfig/cluster/server-ftp': {
-    why: 'the reference fails with every call',
+    why: 'the reference accepts the file and fails on every call',
     errors: ['$FILE: server of scheme "ftp" is not supported: use https or http'],
   },
   'kubeconfig/cluster/server-port-too-large': {
-    why: 'Node does not accept the URL',
+    why: 'Node.js does not accept the URL',
     errors: ['$FILE: server is not a valid URL'],
   },
   'kubeconfig/cluster/server-no-host-but-port': {
-    why: 'Node does not accept the URL',
+    why: 'Node.js does not accept the URL',
     errors: ['$FILE: server is not a valid URL'],
   },
   'kubeconfig/cluster/server-unreadable-with-password': {
@@ -116,19 +116,19 @@ export const differences: {
     errors: ['$FILE: server is not a valid URL'],
   },
   'kubeconfig/cluster/proxy-no-host': {
-    why: 'the reference fails with every call',
+    why: 'the reference accepts the file and fails on every call',
     errors: ['$FILE: proxy-url is not a valid URL'],
   },
   'kubeconfig/cluster/proxy-no-host-but-path': {
-    why: 'the reference fails with every call',
+    why: 'the reference accepts the file and fails on every call',
     errors: ['$FILE: proxy-url is not a valid URL'],
   },
   'kubeconfig/cluster/proxy-opaque': {
-    why: 'the reference fails with every call',
+    why: 'the reference accepts the file and fails on every call',
     errors: ['$FILE: proxy-url is not a valid URL'],
   },
   'kubeconfig/cluster/proxy-port-too-large': {
-    why: 'Node does not accept the URL',
+    why: 'Node.js does not accept the URL',
     errors: ['$FILE: proxy-url is not a valid URL'],
   },
   'kubeconfig/cluster/proxy-ftp-with-password': {
@@ -138,7 +138,7 @@ export const differences: {
     ],
   },
   'kubeconfig/cluster/proxy-unreadable-with-password': {
-    why: 'the same',
+    why: 'the message of the reference contains the password',
     errors: [
       'invalid configuration: invalid \'proxy-url\' "http://a b" for cluster "c": could not parse: http://a b',
     ],
@@ -160,12 +160,12 @@ export const differences: {
   'serving/log-flush-frequency/zero': { why: 'the reference panics', errors: [] },
   'serving/log-flush-frequency/negative': { why: 'the reference panics', errors: [] },
   'serving/allow-metric-labels-manifest/absent': {
-    why: 'the reference tells it as an error, which is not recorded',
+    why: 'the reference logs it as an error, which is not recorded',
     errors: [],
   },
   'serving/allow-metric-labels-manifest/no-label': { why: 'the reference panics', errors: [] },
   'serving/show-hidden-metrics-for-version/before': {
-    why: 'the reference warns of some of those that it shows',
+    why: 'the reference also warns about some of the hidden metrics that it shows',
     errors: [],
   },
 }

@@ -1,6 +1,6 @@
 /**
- * Cases of `--egress-selector-config-file`. A proxy at an http:// URL without tlsConfig is missing:
- * the reference crashes with it.
+ * Cases of `--egress-selector-config-file`. There is no case of a proxy at an http:// URL without
+ * tlsConfig, because the reference crashes with it.
  */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'

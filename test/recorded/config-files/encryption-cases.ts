@@ -1,6 +1,6 @@
 /**
- * Cases of `--encryption-provider-config`. The recording is without the warning about the gate
- * KMSv1, which is not about the file.
+ * Cases of `--encryption-provider-config`. The recording does not have the warning about the
+ * feature gate KMSv1, which is not about the file.
  */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
@@ -16,7 +16,10 @@ const rule = (resources: readonly string[], ...providers: readonly Json[]): Fiel
   resources: [...resources],
   providers: [...providers],
 })
-/** All keys are these letters, of which nobody could make a secret. */
+/**
+ * Returns an encryption key for tests, which repeats three letters and so is clearly not a real
+ * secret.
+ */
 const secretOf = (bytes: number): string => Buffer.alloc(bytes, 'kee').toString('base64')
 const key = (name: string, bytes = 32): Fields => ({ name, secret: secretOf(bytes) })
 const of = (...providers: readonly Json[]): string => file(rule(['secrets'], ...providers))

@@ -1,4 +1,7 @@
-/** The files that cases refer to, created for each run, since certificates expire. */
+/**
+ * Creates the files to which cases refer. They are created for each run, because certificates
+ * expire.
+ */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +43,7 @@ const abacRule = (fields: object): string =>
 
 const brokenBase64 = '-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n'
 
-/** Texts by name. `$DIR` is the folder of the files. */
+/** Contents of the files by name. `$DIR` is the folder of the files. */
 const texts: readonly (readonly [name: string, text: string])[] = [
   ['text', 'this is {nothing of the kind'],
   ['token', 'secret\n'],
@@ -101,7 +104,7 @@ export class CaseFiles implements Disposable {
   readonly #root = mkdtempSync(join(tmpdir(), 'keelson-config-files-'))
   readonly #dir = join(this.#root, 'files')
   readonly #texts: ReadonlyMap<string, string>
-  /** Paths of the keys of service accounts, for cases that do not name others. */
+  /** Paths of the service account keys, for cases that do not have their own. */
   readonly accountKeys = { public: join(this.#root, 'sa.pub'), private: join(this.#root, 'sa.key') }
 
   constructor() {
@@ -174,11 +177,8 @@ export class CaseFiles implements Disposable {
         .replaceAll(this.#dir, '$DIR')
         .replaceAll(this.#root, '$ROOT')
         .replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
-        // Each server has its own words for --cors-allowed-origins.
-        .replaceAll(
-          /help: .*?\(:\|\$\)'(?: and '.*?\(:\|\$\)'|\. Without any: none\.)/g,
-          'help: $HELP',
-        )
+        // Each server has its own help text for --cors-allowed-origins.
+        .replaceAll(/help: .*?\(:\|\$\)'(?: and '.*?\(:\|\$\)'|\. Default: none\.)/g, 'help: $HELP')
     )
   }
 

@@ -1,4 +1,4 @@
-/** Cases without a file of their own. */
+/** Cases that have only flags. */
 import type { ConfigCase } from './case.ts'
 import type { RawFlags } from './judge.ts'
 

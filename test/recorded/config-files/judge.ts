@@ -1,4 +1,4 @@
-/** Keelson's verdict and messages for the flags and the file of a case. */
+/** Returns Keelson's verdict and messages for the flags and the file of a case. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAdmissionFiles } from '../../../src/config/admission.ts'
@@ -24,7 +24,8 @@ export type Verdict = {
 }
 
 /**
- * All gates can be set here: the judge tests parsing and validation, not what the server supports.
+ * Returns feature gates, of which all can be set: the cases test parsing and validation, not what
+ * the server supports.
  */
 function gatesOf(text: string): Gates {
   const given = new Map(
@@ -36,7 +37,7 @@ function gatesOf(text: string): Gates {
 const valuesOf = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value
 
-/** The flags that are in the table. */
+/** Returns the flags that are in the table. */
 export function rawOf<Name extends string>(
   flags: RawFlags,
   table: { readonly [name in Name]: unknown },
@@ -48,10 +49,10 @@ export function rawOf<Name extends string>(
   return raw
 }
 
-/** With upstream's default of the mode. */
+/** Flags with kube-apiserver's default of the authorization mode. */
 export const authorizationTable = { ...allFlags, 'authorization-mode': {} }
 
-/** The flags of every case, unless it sets them otherwise. */
+/** Flags of every case, unless the case sets them itself. */
 export const baseFlags: RawFlags = {
   'service-account-issuer': 'https://accounts.example.org',
   'authorization-mode': 'RBAC',
@@ -91,7 +92,8 @@ export function judge(flags: RawFlags): Verdict {
 }
 
 /**
- * All of the server's flags together; where one of them is not supported yet, its readers alone.
+ * Checks all flags of the server together. If one of them is not supported, only reads the flags
+ * that concern configuration files.
  */
 export function judgeServer(
   flags: RawFlags,

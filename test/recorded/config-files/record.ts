@@ -1,8 +1,8 @@
 /**
  * Records the reference's verdicts and messages: `node test/recorded/config-files/record.ts
- * --reference [--only authentication]`. The reference is started without an etcd for each case. A
- * case is accepted if the log contains the line `Using reconciler`, which comes after all
- * configuration is validated; later errors are not recorded.
+ * --reference [--only authentication]`. Starts the reference for each case, without an etcd. A case
+ * is accepted if the log contains the line `Using reconciler`, which follows the validation of all
+ * configuration. Later errors are not recorded.
  */
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -16,13 +16,14 @@ import { CaseFiles } from './files.ts'
 import { baseFlags, type RawFlags, type Verdict } from './judge.ts'
 
 /**
- * How long the reference may take to validate its configuration: half a second on an idle machine.
+ * Maximum time for the reference to validate its configuration. It takes half a second on an idle
+ * machine.
  */
 const START_MS_MAX = 60_000
 
 const only = process.argv[process.argv.indexOf('--only') + 1]
 if (!process.argv.includes('--reference')) {
-  console.error('say --reference: this starts kube-apiserver once for each case')
+  console.error('add --reference to confirm: this starts kube-apiserver once for each case')
   process.exit(1)
 }
 
@@ -36,7 +37,7 @@ const escapes: { readonly [letter: string]: string } = {
   v: '\v',
 }
 
-/** Reverses Go's quoting. */
+/** Reverses the quoting of Go strings. */
 const unquoted = (text: string): string =>
   text.replaceAll(
     /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g,
@@ -77,8 +78,8 @@ async function verdictOf(one: ConfigCase): Promise<Verdict> {
   const said = await run(flags)
   const { errors, warnings } = { errors: errorsIn(said.text), warnings: warningsIn(said.text) }
   if (!said.accepted && errors.length === 0)
-    throw new Error(`${one.id}: it ended and did not say why:\n${said.text}`)
-  // A refused configuration is told its errors alone.
+    throw new Error(`${one.id}: the server exited without an error message:\n${said.text}`)
+  // If a configuration is refused, deprecation messages are not part of the result.
   if (said.accepted)
     return {
       accepted: true,
@@ -125,8 +126,8 @@ function run(flags: RawFlags): Promise<{ readonly accepted: boolean; readonly te
 }
 
 /**
- * klog quotes the error, or writes it unquoted, indented by a tab, if it has several lines. Errors
- * of flag parsing are not logged by klog.
+ * Finds the errors in the log. klog quotes the error, or writes it unquoted, indented by a tab, if
+ * it has several lines. Errors of flag parsing are not logged by klog.
  */
 function errorsIn(text: string): string[] {
   const block = /"command failed" err=<\n([\s\S]*?)\n >/.exec(text)?.[1]
@@ -139,7 +140,7 @@ function errorsIn(text: string): string[] {
   return flag === undefined ? [] : [flag]
 }
 
-/** Without those of gRPC about the missing etcd. */
+/** Finds the warnings in the log, except those of gRPC about the missing etcd. */
 function warningsIn(text: string): string[] {
   const lines = text.matchAll(/^W\d{4} \S+ +\d+ (\S+)\] (.*(?:\n(?![IWEF]\d{4} ).*)*)/gm)
   return [...lines]
@@ -147,7 +148,7 @@ function warningsIn(text: string): string[] {
     .map(([, , said = '']) => said.trimEnd())
 }
 
-/** What the parser of flags says before anything is logged. */
+/** Finds deprecation messages of the flag parser, which come before any log line. */
 function deprecatedIn(text: string): string[] {
   return text.match(/^Flag --\S+ has been deprecated, .*/gm) ?? []
 }

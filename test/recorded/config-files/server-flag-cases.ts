@@ -1,6 +1,6 @@
 /**
- * Flags of authentication, authorization and auditing that are judged with all others, as the
- * server reads them.
+ * Cases of flags for authentication, authorization and auditing. All flags are checked together, as
+ * the server does.
  */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'

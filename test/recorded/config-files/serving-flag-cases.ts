@@ -1,6 +1,6 @@
 /**
- * Flags of serving, of the end, of sizes and periods, and of arguments in general, judged with all
- * others.
+ * Cases of flags for serving, shutdown, sizes and periods, and of arguments in general. All flags
+ * are checked together.
  */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'

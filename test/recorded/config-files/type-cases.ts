@@ -1,4 +1,4 @@
-/** Every field of every file, with a value of each other JSON type. */
+/** Cases in which each field of each file has a value of each other JSON type. */
 import { type Fields, isFields, type Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, yamlOf } from './case.ts'
 
@@ -109,7 +109,7 @@ const values: { readonly [type: string]: Json } = {
   map: { x: 'y' },
 }
 
-/** Replaces each value in turn. */
+/** Yields variants in which one value is replaced. */
 function* variantsOf(value: Json, path: string): Generator<readonly [string, Json]> {
   for (const [type, other] of Object.entries(values)) {
     const isSame = typeof value === typeof other && Array.isArray(value) === Array.isArray(other)

@@ -1,6 +1,6 @@
 /**
- * Records what the reference serves with an older `--emulated-version`: discovery, /version and
- * which gates are on. `node test/recorded/emulation/record.ts --reference`; `emulation.test.ts`
+ * Records what the reference serves with an older `--emulated-version`: discovery, /version and the
+ * enabled feature gates. `node test/recorded/emulation/record.ts --reference`; `emulation.test.ts`
  * replays it.
  */
 import { writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { runs } from './runs.ts'
 import { servedOf } from './served.ts'
 
 if (!process.argv.includes('--reference')) {
-  console.error('say --reference: this starts kube-apiserver')
+  console.error('add --reference to confirm: this starts kube-apiserver')
   process.exit(1)
 }
 const recorded: Record<string, unknown> = {}

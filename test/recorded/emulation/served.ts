@@ -1,13 +1,17 @@
 /**
- * What a server says about itself: its version, its resources with what each can do, and its gates.
+ * Reads what a server reports about itself: its version, its resources with their verbs and kinds,
+ * and its feature gates.
  */
 import { clients } from '../../integration/support.ts'
 
 export type ServedApi = {
   readonly version: { readonly [field: string]: string }
-  /** `apps/v1 deployments`: verbs and kind. */
+  /**
+   * Resources, as lines of the form `apps/v1 deployments Deployment get,list HASH`. The storage
+   * version hash shows which version is stored.
+   */
   readonly resources: readonly string[]
-  /** The storage version's hash tells which version is stored. */
+  /** Feature gates with their values: labels and value of the metric kubernetes_feature_enabled. */
   readonly gates: readonly string[]
 }
 
@@ -22,7 +26,7 @@ const fields = [
 
 export async function servedOf(url: string): Promise<ServedApi> {
   const make = clients['HTTP/2']
-  if (make === undefined) throw new Error('there is a client')
+  if (make === undefined) throw new Error('there is no HTTP/2 client')
   await using client = make(url)
   const read = async (path: string): Promise<string> => (await client.call({ path })).text
   const version: Record<string, string> = JSON.parse(await read('/version'))

@@ -1,12 +1,15 @@
 /**
- * Allows everything, after a fixed time. Requests hold their seats meanwhile: so they last the same
- * on both servers, however fast each of them is, and what differs is what flow control decides.
+ * An authorization webhook that allows everything after a fixed time. Requests hold their seats
+ * meanwhile, so they take equally long on both servers. Then only the decisions of flow control
+ * differ.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** So long that what a busy machine adds to it does not matter. */
+/**
+ * Duration of an authorization. The additional delays of a busy machine are small in comparison.
+ */
 export const SERVICE_MS = 250
 
 export type DelayingAuthorizer = AsyncDisposable & { readonly kubeconfig: string }
@@ -24,7 +27,7 @@ export async function startDelayingAuthorizer(): Promise<DelayingAuthorizer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
+  if (address === null || typeof address === 'string') throw new Error('the authorizer has no port')
   const { port } = address
   return {
     kubeconfig: JSON.stringify({

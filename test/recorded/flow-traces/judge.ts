@@ -1,14 +1,12 @@
 /**
- * Compares what two servers made of the same trace: the share of each level in what was served, and
- * who was refused.
+ * Compares the results of two servers for the same trace: the share of each priority level in the
+ * served requests, and the refused requests of each user.
  */
 import type { Outcome } from './send.ts'
 
-/**
- * Of a level's share, and of the part of a flow's requests that is refused: what issue 20 allows.
- */
+/** Maximum difference of a level's share, and of the refused share of a flow's requests. */
 export const DIFFERENCE_MAX = 0.1
-/** Flows with fewer requests than this say nothing on their own. */
+/** Minimum number of requests of a flow. Fewer are not significant. */
 const REQUESTS_MIN = 30
 
 export type Verdict = { readonly lines: readonly string[]; readonly faults: readonly string[] }
@@ -18,7 +16,7 @@ type RequestCounts = { served: number; refused: number }
 const keelson = 'Keelson'
 const reference = 'reference'
 
-/** `levels`: the names of levels by uid, of each server. */
+/** Compares the outcomes. `levels` has the names of the priority levels by uid, for each server. */
 export function judge(
   ours: readonly Outcome[],
   theirs: readonly Outcome[],
@@ -36,9 +34,11 @@ export function judge(
   }
   const wrong = [...ours, ...theirs].filter(({ status }) => ![200, 201, 404, 429].includes(status))
   if (wrong.length > 0)
-    lines.push(`${wrong.length} answers like ${wrong[0]?.status}, which do not count`)
+    lines.push(
+      `${wrong.length} responses with other statuses, such as ${wrong[0]?.status}, are not counted`,
+    )
   if (wrong.length > (ours.length + theirs.length) / 20)
-    faults.push('too many failed for a comparison: is the machine busy?')
+    faults.push('too many requests failed for a comparison: check whether the machine is busy')
   const byLevel = countBy(ours, ({ level }) => levels[keelson].get(level) ?? level)
   const byTheirs = countBy(theirs, ({ level }) => levels[reference].get(level) ?? level)
   const [served, theirServed] = [totalOf(byLevel), totalOf(byTheirs)]
@@ -61,10 +61,11 @@ export function judge(
   }
   for (const first of ratios) {
     for (const second of ratios) {
-      // Who is clearly refused more by the reference is not refused less by Keelson.
+      // A user that the reference refuses clearly more often than another must not be refused less
+      // often by Keelson.
       if (first.other - second.other > DIFFERENCE_MAX && first.one < second.one) {
         faults.push(
-          `${first.user} is refused more than ${second.user} by the ${reference}, less by ${keelson}`,
+          `${first.user} is refused more often than ${second.user} by the ${reference}, but less often by ${keelson}`,
         )
       }
     }
@@ -72,7 +73,10 @@ export function judge(
   return { lines, faults }
 }
 
-/** Users who do the same count as one flow; a single one has too few requests. */
+/**
+ * Returns the group of a user. Users with the same behavior count as one flow, because a single one
+ * has too few requests.
+ */
 const groupOf = ({ arrival }: Outcome): string => arrival.user.replace(/-\d+$/, '-*')
 
 const isRefused = ({ status }: Outcome): boolean => status === 429
@@ -83,7 +87,7 @@ function countBy(
 ): Map<string, RequestCounts> {
   const counts = new Map<string, RequestCounts>()
   for (const outcome of outcomes) {
-    // What failed otherwise, mostly since the machine stood still, says nothing of flow control.
+    // Other failures, mostly caused by a paused machine, say nothing about flow control.
     if (![200, 201, 404, 429].includes(outcome.status)) continue
     const key = keyOf(outcome)
     const counted = counts.get(key) ?? { served: 0, refused: 0 }

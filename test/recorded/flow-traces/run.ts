@@ -1,10 +1,11 @@
 /**
- * `node test/recorded/flow-traces/run.ts`: the same arrivals to Keelson and to the reference, at
- * the same time; each level's share of what is served, and who is refused, must not differ by more
- * than a tenth. Needs test/support/tools/install kube-apiserver.
+ * Sends the same requests to Keelson and to the reference at the same times: `node
+ * test/recorded/flow-traces/run.ts`. The share of each priority level in the served requests, and
+ * the share of refused requests, must not differ by more than a tenth. Needs
+ * `test/support/tools/install kube-apiserver`.
  *
- *   --only TEXT   traces whose name contains it
- *   --seed N      other arrivals (default 1)
+ *   --only TEXT   only traces whose name contains the text.
+ *   --seed N      seed of the arrivals (1).
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,11 +25,11 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, seed: { type: 'string', default: '1' } },
 })
 
-/** So few seats that a small load fills them. */
+/** Number of seats, which is so low that a small load fills them. */
 const seats = ['--max-requests-inflight=20', '--max-mutating-requests-inflight=10']
-/** A quarter of it is what requests wait in queues. */
+/** Request timeout. Requests wait in queues for at most a quarter of it. */
 const timeout = '--request-timeout=4s'
-/** Five seats to list them all. */
+/** Number of objects. A list of all of them takes five seats. */
 const OBJECTS = 500
 const admin = 'admin-token'
 const PAUSE_MS = 3_000
@@ -56,12 +57,13 @@ async function start(
   launch: (options: ApiServerOptions) => Promise<ApiServerProcess>,
 ): Promise<Server> {
   const etcd = parts.use(await startEtcd())
-  // Roles allow some of the requests, which would then not wait for the authorizer: modes of two
-  // flags add up.
+  // Leave out the usual modes: values of a repeated flag add up, and RBAC would allow some requests
+  // without waiting for the authorizer.
   const omit = ['authorization-mode']
   const options = { etcdUrl: etcd.clientUrl, args: [...seats, timeout], omit, prepare }
   {
-    // The reference counts objects when it starts and then once a minute.
+    // Create the objects first: the reference counts objects when it starts, and then once a
+    // minute.
     await using seeding = await launch(options)
     await seed(seeding)
   }
@@ -82,7 +84,7 @@ async function seed({ url }: ApiServerProcess): Promise<void> {
   for (const name of names) {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }
     const { status, text } = await sender.call({ user: admin, method: 'POST', path, body })
-    if (status !== 201) throw new Error(`${name} could not be made: ${status} ${text}`)
+    if (status !== 201) throw new Error(`${name} could not be created: ${status} ${text}`)
   }
 }
 
@@ -105,11 +107,11 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
 }
 
 /**
- * Resolves just after seats were divided anew: what a trace borrows depends on when in the period
- * it begins.
+ * Resolves just after seats were redistributed among levels, because the seats that a trace borrows
+ * depend on when it begins in this period.
  */
 async function divided({ sender }: Server): Promise<void> {
-  // The average over a period is never twice the same while something is asked all the time.
+  // With constant requests, the average of a period always changes.
   const shown = async (): Promise<string> => {
     const { text } = await call(sender, '/metrics')
     return (

@@ -1,16 +1,16 @@
-/** Sends a trace to a server, each request at its time, and tells what became of it. */
+/** Sends a trace to a server, each request at its time, and returns the outcomes. */
 import { type ClientHttp2Session, connect } from 'node:http2'
 import type { TraceRequest } from './traces.ts'
 
 export type Outcome = {
   readonly arrival: TraceRequest
   readonly status: number
-  /** The uid of its priority level. */
+  /** Uid of the request's priority level. */
   readonly level: string
   readonly endedMs: number
 }
 
-/** Streams of one connection are limited to 100 or 250. */
+/** Number of connections, because a connection has at most 100 or 250 streams. */
 const SESSIONS = 24
 
 export class Sender implements Disposable {
@@ -38,7 +38,7 @@ export class Sender implements Disposable {
 
   call({ user, method, path, body, isWatch = false }: Omit<TraceRequest, 'atMs'>): Promise<Answer> {
     const session = this.#sessions[this.#next++ % SESSIONS]
-    if (session === undefined) throw new Error('there are sessions')
+    if (session === undefined) throw new Error('there are no sessions')
     const headers = {
       ':method': method,
       ':path': path,

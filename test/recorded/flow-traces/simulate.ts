@@ -1,7 +1,8 @@
 /**
- * `node test/recorded/flow-traces/simulate.ts`: the same traces to Keelson's flow control alone, in
- * a time of its own: what it decides where nothing else takes time. What `run.ts` shows beyond this
- * is the machine's, or the rest of a server's. Options as those of run.ts.
+ * Sends the same traces only to Keelson's flow control, in simulated time: `node
+ * test/recorded/flow-traces/simulate.ts`. It shows the decisions of flow control if nothing else
+ * takes time. Differences from run.ts are caused by the machine or the rest of the server. The
+ * options are those of run.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -17,7 +18,7 @@ import { SteppedTime } from '../../support/harness/stepped-time.ts'
 import { SERVICE_MS } from './delaying-authorizer.ts'
 import { type TraceRequest, createTraces, users } from './traces.ts'
 
-/** As run.ts. */
+/** These values are the same as in run.ts. */
 const SEATS = 30
 const OBJECTS = 500
 const TIMEOUT_MS = 4_000
@@ -90,7 +91,7 @@ for (const { name, arrivals } of createTraces(Number(values.seed)).filter((one) 
   one.name.includes(values.only),
 )) {
   counts.clear()
-  // Just after seats were divided.
+  // Begin just after seats were redistributed among levels.
   await pass(10_000 - (time.monotonicMs() % 10_000) + 1)
   const startMs = time.monotonicMs()
   for (const arrival of arrivals) {

@@ -1,7 +1,7 @@
 /**
- * The arrivals that both servers get: who sends what, and when. Decided by a seed, and by nothing
- * that a server answers: a client that waits for an answer before it sends the next request would
- * send another trace to a slower server.
+ * Requests that both servers get, with their user and time. They depend only on a seed, and not on
+ * responses: a client that waits for a response before it sends the next request would send another
+ * trace to a slower server.
  */
 import type { Fields } from '../../../src/api/object.ts'
 import { Random } from '../../chaos/simulation/random.ts'
@@ -12,13 +12,15 @@ export type TraceRequest = {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
   readonly body?: Fields
-  /** Ends after its first answer bytes, and not before. */
+  /**
+   * Whether the request is a watch. It ends after the first bytes of its response, and not before.
+   */
   readonly isWatch?: boolean
 }
 
 export type Trace = { readonly name: string; readonly arrivals: readonly TraceRequest[] }
 
-/** The name of each user, and its groups. Each has its name as token. */
+/** Groups of each user, by name. The token of a user is its name. */
 export const users: ReadonlyMap<string, readonly string[]> = new Map([
   ['flood', []],
   ['other', []],
@@ -39,15 +41,15 @@ export const users: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ])
 
-/** One period of lending and borrowing, and a little. */
+/** Duration of a trace: a little longer than one period of lending and borrowing. */
 export const TRACE_MS = 12_000
 
 const maps = '/api/v1/namespaces/default/configmaps'
 const get = { method: 'GET', path: `${maps}/one` } as const
 const list = { method: 'GET', path: maps } as const
 /**
- * Of nothing: it holds its seat until what exists is told, which would take as long as the client
- * takes to read it.
+ * A watch without objects. A watch holds its seat until all existing objects are sent, which would
+ * depend on how fast the client reads.
  */
 const watch = {
   method: 'GET',
@@ -59,7 +61,7 @@ const lease = (name: string, namespace = 'kube-node-lease') =>
     method: 'GET',
     path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
   }) as const
-/** A dry run: etcd's time is not the flow control's. */
+/** A dry-run create, because the time of etcd does not belong to flow control. */
 const create = {
   method: 'POST',
   path: `${maps}?dryRun=All`,
@@ -67,8 +69,8 @@ const create = {
 } as const
 
 /**
- * The rates below are those at which a service time of 100 ms fills the levels; requests last two
- * and a half times as long.
+ * Factor of the rates below. They fill the levels with requests that take 100 ms, but requests take
+ * two and a half times as long.
  */
 const RATE = 0.4
 
@@ -83,7 +85,7 @@ const trace = (name: string, ...parts: readonly (readonly TraceRequest[])[]): Tr
 
 export function createTraces(seed: number): readonly Trace[] {
   const random = new Random(seed)
-  /** Poisson arrivals at this rate, each of one of the users. */
+  /** Returns Poisson arrivals at this rate, each from a random one of the users. */
   const stream = (
     names: readonly string[],
     perSecond: number,

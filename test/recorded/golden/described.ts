@@ -1,9 +1,8 @@
 import { isRecord, type Json } from '../compat/json.ts'
 
 /**
- * A document without descriptions, which are upstream's prose, and with the fields of objects by
- * name, since their order says nothing. A property may be called `description` too; then it is no
- * text.
+ * Returns a document without descriptions, which are kube-apiserver's prose, and with sorted
+ * fields. A property that is named `description` is kept: its value is not a string.
  */
 export function undescribed(value: Json): Json {
   if (Array.isArray(value)) return value.map(undescribed)

@@ -1,5 +1,6 @@
 /**
- * Keys and values of an etcd over its HTTP gateway: the judge does not read through our own client.
+ * Reads keys and values of an etcd over its HTTP gateway, so that the tests do not depend on
+ * Keelson's own client.
  */
 
 type RawPair = { readonly key: string; readonly value?: string; readonly mod_revision: string }
@@ -14,7 +15,7 @@ export async function readAll(url: string, prefix: string): Promise<readonly Pai
 
 export async function readOne(url: string, key: string): Promise<Buffer> {
   const [pair] = await range(url, { key: encode(key) })
-  if (pair === undefined) throw new Error(`${key} is not there`)
+  if (pair === undefined) throw new Error(`${key} does not exist`)
   return pair.value
 }
 

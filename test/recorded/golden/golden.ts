@@ -1,8 +1,10 @@
 /**
- * Records anew what tests judge by (README.md): `npm run golden -- --reference`.
+ * Records the data of tests again (see README.md): `npm run golden -- --reference`.
  *
- *   --reference         the answers and stored values of the reference (test/support/tools/install kube-apiserver etcd)
- *   --filled            the objects with every field set, by upstream's own codecs (needs Go; minutes the first time)
+ *   --reference   records responses and stored values of the reference; needs
+ *                 `test/support/tools/install kube-apiserver etcd`.
+ *   --filled      records the objects with every field set, encoded by Kubernetes' own codecs;
+ *                 needs Go, and takes minutes the first time.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -13,7 +15,7 @@ import { pack } from './pack.ts'
 import { dataFolder } from './read.ts'
 import { record } from './record.ts'
 
-/** All objects in JSON take some MB. */
+/** Maximum output of the Go program. All objects in JSON take some MB. */
 const OUTPUT_BYTES_MAX = 64 << 20
 
 const { values: options } = parseArgs({
@@ -21,7 +23,7 @@ const { values: options } = parseArgs({
 })
 if (options.reference !== true && options.filled !== true) {
   console.error(
-    'golden: say what to record: --reference (starts kube-apiserver), --filled (runs a Go program)',
+    'golden: choose what to record: --reference (starts kube-apiserver), --filled (runs a Go program)',
   )
   process.exit(2)
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Json } from '../compat/json.ts'
 import { pack, unpack } from './pack.ts'
 
-test('what is packed comes back, fields in their order', () => {
+test('unpacking restores the packed values with the order of their fields', () => {
   const common = { type: 'object', properties: { b: { type: 'string' }, a: { type: 'string' } } }
   const values = {
     one: { z: common, list: [common, common] },
@@ -15,7 +15,7 @@ test('what is packed comes back, fields in their order', () => {
   assert.equal(JSON.stringify(Object.fromEntries(unpack(packed))), JSON.stringify(values))
 })
 
-test('a field whose name is the one of a reference comes back', () => {
+test('unpacking restores a field that has the name of a reference', () => {
   const values = {
     one: { $: 0, $$: 'a text that is long enough for a part' },
     two: { again: { $: 0, $$: 'a text that is long enough for a part' } },
@@ -23,7 +23,7 @@ test('a field whose name is the one of a reference comes back', () => {
   assert.deepEqual(Object.fromEntries(unpack(pack(values))), values)
 })
 
-test('property: any values come back', () => {
+test('property: unpacking restores any packed value', () => {
   const json = fc.jsonValue().map((value): Json => JSON.parse(JSON.stringify(value)))
   fc.assert(
     fc.property(json, json, (one, two) => {

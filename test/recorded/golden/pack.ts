@@ -1,12 +1,12 @@
 /**
- * Many JSON values that have much in common, such as the OpenAPI documents, as one text: what
- * occurs more than once is written once, as a part, and `{"$":7}` stands for part 7. A part may
- * refer to parts before it. A field whose own name is `$`, `$$` and so on gets another `$`. Nothing
- * is lost, the order of fields included.
+ * Packs JSON values that have much in common, such as OpenAPI documents, into one text. A value
+ * that occurs more than once is written once, as a part, and `{"$":7}` stands for part 7. A part
+ * may refer to earlier parts. A field named `$`, `$$` and so on gets one more `$`. Packing is
+ * lossless and keeps the order of fields.
  */
 import { isRecord, type Json } from '../compat/json.ts'
 
-/** A shorter part would save nothing. */
+/** Minimum length of a part. A shorter one would save nothing. */
 const PART_CHARACTERS_MIN = 24
 
 const DOLLARS = /^\$+$/
@@ -42,8 +42,8 @@ export function pack(values: Values): string {
 }
 
 /**
- * How often each value occurs that is worth a part. What is inside of a value that was seen before
- * is not counted again.
+ * Counts the occurrences of each value that is long enough to be a part. Values inside of a value
+ * that was seen before are not counted again.
  */
 function count(value: Json, counts: Map<string, number>): void {
   if (typeof value !== 'object' || value === null) return
@@ -56,7 +56,7 @@ function count(value: Json, counts: Map<string, number>): void {
   for (const inner of Object.values(value)) count(inner, counts)
 }
 
-/** Values that have a part in common share it: they are not to be changed. */
+/** Unpacks values. They may share parts, so they must not be modified. */
 export function unpack(text: string): Map<string, Json> {
   const packed: { readonly parts: Json[]; readonly values: Record<string, Json> } = JSON.parse(text)
   const parts: Json[] = []

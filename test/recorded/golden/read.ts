@@ -1,6 +1,4 @@
-/**
- * What `npm run golden` has recorded, as the tests read it. README.md says what each file holds.
- */
+/** Reads the data that `npm run golden` has recorded. README.md describes each file. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json, JsonObject } from '../compat/json.ts'
@@ -8,26 +6,26 @@ import { unpack } from './pack.ts'
 
 export const dataFolder: string = join(import.meta.dirname, 'data')
 
-/** An object that the reference made, in the forms in which it stored and showed it. */
+/** An object that the reference created, in its stored form and as returned to clients. */
 export type StoredRow = {
-  /** The path that shows it, and its key in etcd. */
+  /** Path of the object. `key` is its key in etcd. */
   readonly get: string
   readonly key: string
-  /** Whether its version is served by default. */
+  /** Whether the version is served by default. */
   readonly isDefault: boolean
-  /** The stored bytes, as base64 and as text. Custom resources have no protobuf. */
+  /** Stored bytes, in protobuf (as base64) and JSON. Custom resources have no protobuf. */
   readonly protobuf?: string
   readonly json: string
   /**
-   * Of the version that is stored as `protobuf` (without one: as `json`): its revision, what GET
-   * shows, and the SHA-256 of what GET shows in protobuf.
+   * Revision of the object that is stored as `protobuf` (or `json` without one). `object` is the
+   * response to GET, and `sha256` the SHA-256 of the response in protobuf.
    */
   readonly revision: number
   readonly object: JsonObject
   readonly sha256?: string
 }
 
-/** An object with every field of its type set, as upstream's own codecs write it. */
+/** An object with every field of its type set, encoded by Kubernetes' own codecs. */
 export type FilledObject = { readonly id: string; readonly json: Json; readonly protobuf: Buffer }
 
 const readText = (file: string): string => readFileSync(join(dataFolder, file), 'utf8')
@@ -38,7 +36,7 @@ export function readStored(): readonly StoredRow[] {
   )
 }
 
-/** `storage.k8s.io/v1 CSINode` and the like. */
+/** Reads the filled objects. Their ids have the form `storage.k8s.io/v1 CSINode`. */
 export function readFilled(): readonly FilledObject[] {
   const rows = unpack(readText('filled.json'))
   return [...rows].map(([id, row]) => {
@@ -47,14 +45,14 @@ export function readFilled(): readonly FilledObject[] {
   })
 }
 
-/** Keys of etcd by what is stored there: `apps/v1 Deployment`. */
+/** Reads the keys of etcd, by type of the stored object, such as `apps/v1 Deployment`. */
 export function readKeys(): Readonly<Record<string, readonly string[]>> {
   return JSON.parse(readText('keys.json'))
 }
 
 /**
- * Answers about the API by path, without descriptions. `all`: where every version is on, those that
- * are then different or new.
+ * Reads discovery and OpenAPI documents by path, without descriptions. `all` selects the documents
+ * that are new or different if every version is enabled.
  */
 export function readDocuments(served: 'default' | 'all'): ReadonlyMap<string, Json> {
   const documents = [...unpack(readText('documents.json'))]

@@ -1,5 +1,6 @@
 /**
- * Asks the reference what it stores and shows of objects of every kind, and what its documents say.
+ * Records how the reference stores and returns objects of every kind, and its discovery and OpenAPI
+ * documents.
  */
 import { createHash } from 'node:crypto'
 import { isRecord, type Json } from '../compat/json.ts'
@@ -22,7 +23,10 @@ import type { StoredRow } from './read.ts'
 
 const set: ObjectSet = { name: 'golden', number: 21 }
 
-/** What the versions need that are off by default, or the reference does not serve them. */
+/**
+ * Flags for the versions that are off by default. The reference only serves them with these feature
+ * gates.
+ */
 const allVersions = [
   '--runtime-config=api/all=true',
   `--feature-gates=${[
@@ -47,7 +51,7 @@ export type GoldenRecording = {
   readonly documents: ReadonlyMap<string, Json>
 }
 
-/** `served`: which versions, and so which of the objects. */
+/** Records from the reference. `served` selects the enabled versions, and so the objects. */
 export async function record(served: 'default' | 'all'): Promise<GoldenRecording> {
   const args = served === 'all' ? allVersions : []
   const rows = readSet(set).filter(({ isDefault }) => isDefault === (served === 'default'))
@@ -76,7 +80,8 @@ export async function record(served: 'default' | 'all'): Promise<GoldenRecording
           protobuf: isProtobuf(value) ? value.toString('base64') : undefined,
           ...answer,
         }
-        // What is stored in another form is written anew, even if it is the same object.
+        // Writing an object that is stored in another encoding stores it again, even if it is
+        // unchanged.
         const put = await client.request({
           method: 'PUT',
           path: answer.get,
@@ -114,7 +119,7 @@ async function during<T>(
   return await act(server)
 }
 
-/** The paths of what was made. */
+/** Creates the objects and returns their paths. */
 async function makeObjects(
   client: SoakClient,
   rows: readonly SetRow[],
@@ -122,7 +127,8 @@ async function makeObjects(
   const namespace = await client.call('POST', '/api/v1/namespaces', {
     metadata: { name: set.name },
   })
-  if (namespace.status !== 201) throw new Error(`the namespace: ${JSON.stringify(namespace.body)}`)
+  if (namespace.status !== 201)
+    throw new Error(`cannot create the namespace: ${JSON.stringify(namespace.body)}`)
   const paths: string[] = []
   const refused: string[] = []
   for (const row of rows) {
@@ -153,7 +159,7 @@ async function readAnswers(client: Client, path: string): Promise<Answers> {
   return { get: path, text, object, sha256, revision: Number(metadata['resourceVersion']) }
 }
 
-/** A revision is of one key. */
+/** Finds the key of an object by its revision, which only one key has. */
 function keyOf(pairs: readonly Pair[], { revision, get }: Answers): Pair {
   const found = pairs.find((pair) => pair.revision === revision)
   if (found === undefined) throw new Error(`no key has revision ${revision} of ${get}`)

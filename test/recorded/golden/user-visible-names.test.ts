@@ -1,7 +1,7 @@
 /**
- * Names that users depend on do not change: flags, metrics with their labels, keys of log lines,
- * files of a data folder, and exports of `keelson/testing`. user-visible-names.json lists them. A
- * new name is added to that file; a name that disappears is a breaking change.
+ * Checks that names on which users depend do not change: flags, metrics with their labels, keys of
+ * log lines, files of a data folder, and exports of `keelson/testing`. user-visible-names.json
+ * lists them. A new name is added to that file; a name that disappears is a breaking change.
  *
  * Flags and metrics are read from docs/reference, which `scripts/reference.ts --check` compares
  * with the program.
@@ -48,7 +48,7 @@ function flags(): string[] {
   return unique([...pages.matchAll(/`(--[a-z0-9-]+)/g)].map(([, name = '']) => name))
 }
 
-/** `name{label,label}`. */
+/** Returns the metrics in the form `name{label,label}`. */
 function metrics(): string[] {
   const rows = read('docs/reference/metrics.md').matchAll(
     /^\| `(\w+)` \| (?:counter|gauge|histogram|summary) \| \w+ \| (.*?) \|/gm,
@@ -61,7 +61,7 @@ function metrics(): string[] {
   )
 }
 
-/** The keys of the fields in calls such as `log('warn', 'message', { key: value })`. */
+/** Returns the keys of the fields in calls such as `log('warn', 'message', { key: value })`. */
 function logKeys(): string[] {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   return unique(files.flatMap((file) => [...keysOfCalls(read(file))]))
@@ -79,7 +79,7 @@ function* keysOfCalls(text: string): Generator<string> {
   }
 }
 
-/** The parts between commas from a position on, up to the bracket that closes them. */
+/** Returns the arguments from a position up to the closing bracket, split at commas. */
 function argumentsAt(text: string, start: number): string[] {
   const found: string[] = []
   let depth = 0
@@ -108,7 +108,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** The files of `keelson dev` and of `--data-dir`. */
+/** Returns the files of `keelson dev` and of `--data-dir`. */
 function dataFolder(): string[] {
   const path = mkdtempSync(join(tmpdir(), 'keelson-names-'))
   try {

@@ -1,9 +1,11 @@
-/** The same requests to the reference and to Keelson, so that what they count can be compared. */
+/**
+ * Sends the same requests to the reference and to Keelson, so that their counts can be compared.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, HttpAnswer } from '../compat/client.ts'
 import { readSamples } from './exposition.ts'
 
-/** Resources that no server asks itself about: what is counted of them is what was asked here. */
+/** Resources that servers do not request themselves, so that only the requests here are counted. */
 const own: ReadonlySet<string> = new Set([
   'podtemplates',
   'replicationcontrollers',
@@ -70,7 +72,7 @@ const service = {
   spec: { type: 'NodePort', ports: [{ port: 80 }] },
 }
 
-/** It expires. */
+/** An Event, which is stored with a TTL. */
 const event = {
   apiVersion: 'v1',
   kind: 'Event',
@@ -135,7 +137,7 @@ async function askForTemplates(ask: SendRequest): Promise<void> {
   await ask('DELETE', templates)
 }
 
-/** Asks for paths that do not exist, for health and for discovery. */
+/** Requests paths that do not exist, health checks and discovery. */
 async function askForOtherPaths(ask: SendRequest): Promise<void> {
   await ask('GET', '/apis/none.example.com/v1/things')
   await ask('GET', '/api/v1/things')
@@ -158,7 +160,7 @@ async function askForOtherPaths(ask: SendRequest): Promise<void> {
   })
 }
 
-/** Sends a valid custom object and an invalid one, and asks for a deprecated version. */
+/** Creates a valid custom object and an invalid one, and requests a deprecated version. */
 async function askForGears(ask: SendRequest): Promise<void> {
   await ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
   const gears = '/apis/example.com/v1/namespaces/default/gears'
@@ -171,8 +173,8 @@ async function askForGears(ask: SendRequest): Promise<void> {
 }
 
 /**
- * What was counted of these requests: `metric{label=value,…} count`, sorted. How often a definition
- * was waited for varies, and so do HTTP's own retries.
+ * Returns the counts of these requests as sorted lines `metric{label=value,…} count`. LIST requests
+ * of gears are left out, because the number of polls for the definition varies.
  */
 export function countedOf(text: string): string[] {
   const names = [
@@ -180,7 +182,10 @@ export function countedOf(text: string): string[] {
     'apiserver_requested_deprecated_apis',
     'apiserver_request_body_size_bytes_count',
   ]
-  /** Counted whoever asked: the Service kubernetes has the first address. */
+  /**
+   * Metrics of the pools of addresses and ports. Their first address is that of the Service
+   * kubernetes.
+   */
   const ofPools =
     /^kube_apiserver_(?:clusterip|nodeport)_allocator_(?:allocation_total|allocated_ports|available_ports)$/
   const paths: ReadonlySet<string> = new Set(['/livez', '/healthz', 'apis', 'openapi/v3'])

@@ -1,4 +1,4 @@
-/** Reads the Prometheus text format: what is said about each metric, and its samples. */
+/** Parses the Prometheus text format: the description of each metric, and its samples. */
 export type MetricDescription = {
   readonly type: string
   readonly stability?: string
@@ -32,7 +32,7 @@ export function readSamples(text: string): Sample[] {
   })
 }
 
-/** Metrics that have a sample, by name. */
+/** Returns the metrics that have a sample, by name. */
 export function describeMetrics(text: string): { [name: string]: MetricDescription } {
   const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),

@@ -1,6 +1,6 @@
 /**
- * Records from the reference which metrics it has, and what it counts of the requests in
- * exercise.ts, into recorded.json.
+ * Records the metrics of the reference, and its counts for the requests in exercise.ts, into
+ * recorded.json.
  *
  *   node test/recorded/metrics/record.ts      (then npm run format)
  */

@@ -1,6 +1,6 @@
 /**
- * The same traced requests to the reference and to Keelson, and what their spans are, without what
- * differs from run to run.
+ * Sends the same traced requests to the reference and to Keelson, and returns their spans without
+ * values that differ from run to run.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
 import type { Client } from '../compat/client.ts'
 import type { ReceivedSpan, Receiver } from '../../integration/observe/receiver.ts'
 
-/** One span and those below it. */
+/** A span and its children. */
 export type SpanShape = {
   readonly name: string
   readonly kind: string
@@ -21,12 +21,12 @@ export type SpanShape = {
   readonly below: readonly SpanShape[]
 }
 
-/** By what was asked. */
+/** Spans of each request, by name of the request. */
 export type Traced = { readonly [request: string]: readonly SpanShape[] }
 
 /**
- * The name of a flag that has a request traced by its header alone, and the file of it, which is
- * removed with the rest.
+ * Creates a tracing configuration with which only requests with a trace header are sampled. Returns
+ * its flag; disposing removes the file.
  */
 export function tracingFlag(endpoint: string): { readonly flag: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-tracing-'))
@@ -91,8 +91,8 @@ const requests: { readonly [name: string]: ExerciseRequest } = {
 }
 
 /**
- * Sends all of them, each in a trace of its own, and one with webhooks. Resolves when the spans
- * have come.
+ * Sends all requests, each in its own trace, and one with webhooks. Resolves when all spans have
+ * arrived.
  */
 export async function exercise(client: Client, { spans }: Receiver): Promise<Traced> {
   await using hook = await startHook()
@@ -148,7 +148,7 @@ export async function exercise(client: Client, { spans }: Receiver): Promise<Tra
 }
 
 const PARENT = 'b'.repeat(16)
-/** A minute. */
+/** Maximum number of tries, which take a minute. */
 const TRIES_MAX = 300
 const kinds = ['unspecified', 'internal', 'server', 'client']
 
@@ -171,7 +171,10 @@ function below(spans: readonly ReceivedSpan[], parent: string): SpanShape[] {
     }))
 }
 
-/** Ports, ids and revisions are others each time; what their values are is not what is compared. */
+/**
+ * Attributes with values that differ each time, such as ports, ids and revisions. Their values are
+ * not compared.
+ */
 const varying =
   /^(audit-id|UID|net\.(sock\.)?(peer|host)\.port|message\.(id|uncompressed_size)|http\.(response|request)_content_length|http\.wrote_bytes|net\.host\.name|server\.(address|port)|network\.peer\.port|http\.url)$/
 
@@ -183,7 +186,7 @@ type Hook = AsyncDisposable & {
   readonly configuration: (kind: 'Mutating' | 'Validating') => object
 }
 
-/** Allows everything. */
+/** Starts an admission webhook that allows everything. */
 async function startHook(): Promise<Hook> {
   const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
   const asked = new Set<string>()

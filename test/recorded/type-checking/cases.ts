@@ -1,6 +1,6 @@
 /**
- * Policies whose expressions are type-checked, by name, and the custom kind that some of them are
- * about.
+ * Policies whose expressions are type-checked, by name, and the custom kind to which some of them
+ * refer.
  */
 import type { Fields } from '../../../src/api/object.ts'
 
@@ -26,7 +26,9 @@ const checks = (rules: readonly Fields[], ...expressions: readonly string[]): Ca
   rules,
   validations: expressions.map((expression) => ({ expression })),
 })
-/** Without regard to types, these compile: all that is said is about types. */
+/**
+ * Returns an expression that compiles if types are ignored, so that all warnings are about types.
+ */
 const holds = (field: string): string => `${field} == dyn(1)`
 
 const text = { type: 'string' }

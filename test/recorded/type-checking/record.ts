@@ -1,7 +1,7 @@
 /**
  * Records what the real kube-controller-manager writes into the status of policies on the
  * reference: `node test/recorded/type-checking/record.ts`. Policies that the reference does not
- * accept are left out, and said.
+ * accept are left out and printed.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,10 +45,10 @@ await writeFile(
   `${JSON.stringify(recorded, null, 1)}\n`,
 )
 console.log(
-  `${Object.keys(recorded).length} policies; the controller ended ${manager.restarts} times`,
+  `${Object.keys(recorded).length} policies; the controller restarted ${manager.restarts} times`,
 )
 
-/** All policies, when all of them were looked at. */
+/** Returns all policies when the controller has checked all of them. */
 async function checked(client: Kubectl): Promise<readonly Fields[]> {
   const until = performance.now() + CHECKED_MS_MAX
   for (;;) {
@@ -58,7 +58,8 @@ async function checked(client: Kubectl): Promise<readonly Fields[]> {
     const policies = itemsOf(isFields(answer) ? answer['items'] : undefined)
     if (policies.every(({ status }) => numberOf(fieldsOf(status)['observedGeneration']) > 0))
       return policies
-    if (performance.now() > until) throw new Error('the controller has not looked at all policies')
+    if (performance.now() > until)
+      throw new Error('the controller has not checked all policies in time')
     await sleep(POLL_MS)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Server-side apply: several managers with parts of one object, and others who change it too. Kinds
- * are data/apply.json.
+ * Generates cases of server-side apply: several field managers apply parts of one object, and other
+ * clients also change it. The kinds are in data/apply.json.
  */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
@@ -13,7 +13,7 @@ import { patchTypes } from './input.ts'
 const { kinds, shapes } = readKinds(readObject('apply.json'))
 
 export function* applyCase(choices: Choices): Case {
-  // Custom kinds have what no built-in kind has: two more chances.
+  // The custom kind is picked more often, because it has schema features that no built-in kind has.
   const shared = kinds.filter(({ kind }) => kind === 'Shared')
   const writer = new ApplyWriter(choices, choices.pick([...kinds, ...shared, ...shared]))
   const first = writer.first()
@@ -29,7 +29,7 @@ class ApplyWriter {
   readonly #choices: Choices
   readonly #of: AppliedKind
   #count = 0
-  /** The step whose answer is the object as it was last seen. */
+  /** Id of the step whose response holds the latest known state of the object. */
   #last = 's0'
 
   constructor(choices: Choices, of: AppliedKind) {

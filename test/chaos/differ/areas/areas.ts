@@ -1,4 +1,4 @@
-/** The areas by name. */
+/** Generators of cases, by the name of their area. */
 import { applyCase } from './apply.ts'
 import { celCase, costCase } from './cel.ts'
 import { crdsCase } from './crds.ts'
@@ -18,5 +18,5 @@ export const areas: { readonly [name: string]: Area } = {
   'object-probes': probesCase('object-probes'),
 }
 
-/** Cases of an area: those that are a list have an end. */
+/** Number of cases of an area. Areas that read their cases from a list are finite. */
 export const casesMax = (area: string): number => probes[area]?.length ?? Number.POSITIVE_INFINITY

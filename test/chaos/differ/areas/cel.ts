@@ -1,4 +1,7 @@
-/** CEL as rules of a definition: what compiles, what it costs, and by objects what it yields. */
+/**
+ * Generates CEL validation rules of CustomResourceDefinitions. Tests whether they compile, their
+ * estimated cost, and their results on objects.
+ */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { causesOf } from '../compare.ts'
@@ -33,8 +36,8 @@ export const scope: Scope = [
 ]
 
 /**
- * Definitions tried for their rules before one with all that both servers took is made: it takes
- * long until one is served.
+ * Number of sets of rules that are sent as dry runs. The definition that is stored has the rules
+ * that both servers accepted. Only one is stored, because serving a definition takes long.
  */
 const TRIED_MAX = 3
 const RULES_MAX = 40
@@ -58,7 +61,7 @@ export function* celCase(choices: Choices, input: Input): Case {
     const bad = new Set([...refusedRules(tried), ...refusedRules(tried.keelson)])
     good.push(...rules.filter((_, index) => !bad.has(index)))
   }
-  // All together may cost more than an object may: then fewer are tried.
+  // Together the rules may exceed the cost limit of a schema. If so, retry with half of them.
   let made: Answer | undefined
   for (
     let count = Math.min(good.length, RULES_MAX);
@@ -100,8 +103,8 @@ export function* celCase(choices: Choices, input: Input): Case {
 }
 
 /**
- * Estimated costs to the digit: a rule that may run a million times is refused with the factor by
- * which it exceeds its limit, which is a tenth of its cost.
+ * Compares estimated costs exactly: the server refuses a rule that may run a million times, and the
+ * message has the factor by which the rule exceeds its limit. The limit is a tenth of the cost.
  */
 export function* costCase(choices: Choices, { grammar }: Input): Case {
   const plain = scope.filter(([text]) => !text.includes('?'))
@@ -128,7 +131,7 @@ export function* costCase(choices: Choices, { grammar }: Input): Case {
   }
 }
 
-/** Half of them show a value in their message. */
+/** Makes random rules. Half of them always fail and show a value in their message. */
 function makeRules(choices: Choices, { grammar }: Input): JsonObject[] {
   const expressions = new Expressions(choices, grammar, scope)
   const rules = Array.from({ length: choices.between(8, 20) }, () => {
@@ -184,7 +187,10 @@ const refusedRules = ({ body }: Answer): number[] =>
     .filter((index) => index !== undefined)
     .map(Number)
 
-/** Bounds decide what a rule is estimated to cost; some are missing. */
+/**
+ * Returns properties of which some lack their bounds. The bounds determine the estimated cost of a
+ * rule.
+ */
 function propertiesOf(choices: Choices): JsonObject {
   const properties = structuredClone(bounded)
   for (const schema of [...Object.values(properties), properties['ls']?.['items']]) {

@@ -1,4 +1,4 @@
-/** Custom kinds: random schemas, then random objects of them. */
+/** Generates custom kinds: a random schema, then random objects of the kind. */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { causesOf } from '../compare.ts'
@@ -11,7 +11,7 @@ import { randomDefinition, repair, schemaOf, versionsOf } from './definitions.ts
 import { type Input, patchTypes } from './input.ts'
 import { DEFINITIONS } from './widgets.ts'
 
-/** A refused definition is mended this often. */
+/** Number of attempts to repair a refused definition. */
 const REPAIRS_MAX = 3
 
 export function* crdsCase(choices: Choices, input: Input): Case {
@@ -58,7 +58,7 @@ class WidgetWriter {
   readonly #definition: JsonObject
   readonly #mutator: Mutator
   #count = 0
-  /** The step whose answer is the object as it was last seen, and that object. */
+  /** Latest known state of the object, and the id of the step whose response holds it. */
   #last: { readonly id: string; readonly object: Json } | undefined
 
   constructor(choices: Choices, input: Input, definition: JsonObject) {

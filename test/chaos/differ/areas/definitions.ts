@@ -1,4 +1,4 @@
-/** Random definitions of custom kinds. */
+/** Generates random CustomResourceDefinitions. */
 import type { Json, JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { optional, SchemaMaker } from '../custom-schemas.ts'
@@ -102,17 +102,19 @@ export const schemaOf = (definition: JsonObject, version: string): Json | undefi
     'openAPIV3Schema',
   ])
 
-/** What may not go: the definition would not be one without. */
+/** Keys that are never removed, because a definition without them is not valid. */
 const kept = new Set(['versions', 'schema', 'openAPIV3Schema', 'properties', 'spec'])
-/** The depth from which on something can be taken out: below spec, versions and the position. */
+/**
+ * Minimum depth of a path that can be removed: below spec, versions and the index of the version.
+ */
 const REMOVABLE_DEPTH_MIN = 3
 
 /**
- * Takes out what a refusal named, as much of its path as there is; spec.validation stands for the
- * only version's schema.
+ * Removes the field that a refusal names, or its nearest existing ancestor. `spec.validation`
+ * stands for the schema of the only version.
  */
 export function repair(definition: JsonObject, field: string): void {
-  // The sum of all costs is too high: no single rule is to blame.
+  // The sum of all costs is too high, so no single rule is the cause: remove all rules.
   if (field.endsWith('openAPIV3Schema')) {
     const rules = [...places(definition)].filter(
       ({ path }) => path.at(-1) === 'x-kubernetes-validations',

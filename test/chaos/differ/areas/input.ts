@@ -1,4 +1,4 @@
-/** What the generators of cases draw on. */
+/** Input of the case generators. */
 import type { Choices } from '../choices.ts'
 import type { Grammar } from '../expressions.ts'
 import type { Schemas } from '../schemas.ts'

@@ -1,5 +1,6 @@
 /**
- * The writes of a case to one object of a built-in kind: updates, patches, applies, scale, deletes.
+ * Generates the writes of a case to one object of a built-in kind: updates, patches, applies,
+ * scale, deletes.
  */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
@@ -15,7 +16,7 @@ export type WriterOptions = {
   readonly seeds: KindSeeds
   readonly mutator: Mutator
   readonly name: string
-  /** Nothing of this case is to be stored. */
+  /** Whether all writes of the case are dry runs. */
   readonly isDry: boolean
   readonly body: JsonObject
 }
@@ -28,7 +29,7 @@ export class ObjectWriter {
   readonly #of: WriterOptions
   readonly #target: string
   #count = 0
-  /** The step whose answer is the object as it was last seen, and that object. */
+  /** Id of the step whose response holds the latest known state of the object. */
   #last = 's0'
   #current: Json
 
@@ -193,7 +194,7 @@ export class ObjectWriter {
     return { op, path, value: this.#input.values.any(choices) }
   }
 
-  /** One that a scenario sends. */
+  /** Returns a patch that a compat scenario sends, sometimes mutated. */
   #knownPatch(): Step {
     const { patches } = this.#of.seeds
     if (patches.length === 0) return this.#apply()
@@ -273,7 +274,7 @@ function withoutSystem(value: Json): Json {
   return { ...value, metadata }
 }
 
-/** A directive of a strategic merge patch, somewhere. */
+/** Adds a directive of a strategic merge patch at a random place. */
 function addDirective(choices: Choices, value: Json): void {
   const trees = [...places(value)].map((place) => place.value).filter((place) => isRecord(place))
   if (trees.length === 0) return

@@ -1,4 +1,7 @@
-/** Built-in kinds: objects with random changes, then writes of all sorts (object-writer.ts). */
+/**
+ * Generates objects of built-in kinds with random changes, then writes of all sorts
+ * (object-writer.ts).
+ */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { Mutator, subset } from '../mutate.ts'
@@ -10,7 +13,10 @@ import type { Values } from '../values.ts'
 import type { Input } from './input.ts'
 import { ObjectWriter } from './object-writer.ts'
 
-/** Kinds and objects that would change how the servers treat other cases: tried, but not stored. */
+/**
+ * Kinds and objects that would change how the servers treat other cases. They are only sent as dry
+ * runs.
+ */
 const inForceKinds =
   /webhookconfigurations|admissionpolic|flowschemas|prioritylevelconfigurations|servicecidrs|ipaddresses|mutatingadmission/
 const inForceObjects = /globalDefault":true|is-default-class/
@@ -35,7 +41,7 @@ export function* objectsCase(choices: Choices, input: Input): Case {
   )
   writer.see(first, yield first)
   for (const other of isDry ? [] : [seed, choices.pick(seeds.objects)]) {
-    // So that updates have something to change: the seed as it was, or another.
+    // The writes below need a stored object: try the unchanged seed, then another one.
     if (writer.exists || isInForce(other)) continue
     const step = writer.createPlain(other)
     writer.see(step, yield step)
@@ -52,8 +58,8 @@ export function* objectsCase(choices: Choices, input: Input): Case {
 const isInForce = (body: Json): boolean => inForceObjects.test(JSON.stringify(body))
 
 /**
- * Now and then with parts of an object that has nearly every field of its schema, or as a part of
- * one.
+ * Returns a copy of the seed. Sometimes adds parts of an object that has nearly every field of its
+ * schema, or returns a subset of such an object.
  */
 function enriched(
   choices: Choices,
@@ -78,7 +84,10 @@ function enriched(
   return body
 }
 
-/** Mostly with the name that the case goes on with, and without what only a server gives. */
+/**
+ * Returns the body without metadata that only a server sets, and mostly with the name that the case
+ * uses.
+ */
 function named(choices: Choices, body: JsonObject, name: string): JsonObject {
   if (choices.chance(0.05)) return body
   const given = isRecord(body['metadata']) ? body['metadata'] : {}
@@ -89,7 +98,7 @@ function named(choices: Choices, body: JsonObject, name: string): JsonObject {
   return { ...body, metadata }
 }
 
-/** JSON text in which one key stands twice. */
+/** Returns JSON text in which one key occurs twice. */
 function withRepeatedKey(choices: Choices, values: Values, body: Json): string {
   const text = JSON.stringify(body)
   const keys = [...text.matchAll(/[{,]("[\w-]+":)("[^"\\]*"|\d+|true|false)/g)]

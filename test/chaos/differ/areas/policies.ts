@@ -1,6 +1,6 @@
 /**
- * CEL in admission policies, by dry runs: policies that are stored would be in force for other
- * cases.
+ * Generates CEL of admission policies. All requests are dry runs, because a stored policy would
+ * apply to other cases.
  */
 import type { JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'

@@ -1,4 +1,7 @@
-/** Reads of what was just written: selectors, pages, versions, media types, watches. */
+/**
+ * Generates reads of objects that were just written: selectors, pages, versions, media types,
+ * watches.
+ */
 import type { Json, JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'
 import { Lists } from '../data.ts'
@@ -27,7 +30,7 @@ export function* readsCase(choices: Choices): Case {
 }
 
 class Writer {
-  /** Of the steps whose answers have a resource version. */
+  /** Ids of the steps whose responses have a resourceVersion. */
   readonly ids: string[] = []
   readonly #choices: Choices
   readonly #path: string
@@ -146,7 +149,7 @@ class Reader {
     const method = choices.weigh([19, 'GET'], [1, 'HEAD'])
     if (choices.chance(0.85) || query['limit'] !== undefined || query['continue'] !== undefined)
       return { id, method, path: this.#path, query }
-    // Across namespaces: only what this case wrote.
+    // A list across namespaces selects only the objects of this case.
     const labelSelector = `case=$ns${choices.chance(0.5) ? ',app' : ''}`
     return {
       id,
@@ -192,7 +195,7 @@ class Reader {
   }
 }
 
-/** The chance that a parameter is there, then its values. */
+/** For each parameter, the probability that it is present, then its possible values. */
 type Parameters = { readonly [name: string]: readonly [number, ...(string | (() => string))[]] }
 
 const metadata = (choices: Choices, name: string): JsonObject => ({

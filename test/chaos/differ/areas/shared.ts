@@ -1,6 +1,6 @@
 /**
- * One custom kind that all cases of the areas `reads` and `apply` share: definitions are slow to
- * make.
+ * Defines one custom kind that all cases of the areas `reads` and `apply` share, because creating a
+ * definition is slow.
  */
 import { readObject } from '../data.ts'
 import type { Step } from '../step.ts'

@@ -4,7 +4,9 @@ import type { JsonObject } from '../../../recorded/compat/json.ts'
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 export const WIDGETS = '/apis/$ns.example.com/v1/namespaces/$ns/widgets'
 
-/** Widgets of the case's own group, with one version that has these properties. */
+/**
+ * Returns a definition of Widget in the case's own group. Its only version has these properties.
+ */
 export const definitionOf = (properties: JsonObject): JsonObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -1,6 +1,6 @@
 /**
- * Gives sequences of frames to our server and to Node's, and tells where their verdicts differ
- * without a reason that is listed.
+ * Sends sequences of frames to Keelson's server and to that of Node.js, and reports differences
+ * that are not listed.
  */
 import { Random } from '../../simulation/random.ts'
 import { differences } from './differences.ts'
@@ -10,12 +10,21 @@ import { judge } from './verdict.ts'
 
 export type Outcome = { readonly passed: number; readonly failures: readonly string[] }
 
-/** Verdicts that differ are asked for again with more patience: a busy machine is slow. */
+/**
+ * Waiting times of the tries. Different verdicts are tried again with a longer one, because a busy
+ * machine is slow.
+ */
 const PATIENCE_MS = [8, 60, 400] as const
-/** While it is made shorter a wrong guess does no harm: it is only longer than need be. */
+/**
+ * Waiting time while a sequence is shortened. A wrong verdict is harmless then: the sequence only
+ * stays longer than necessary.
+ */
 const SHORTENING_MS = [30] as const
 
-/** Runs the sequences of `count` seeds from `seed` on, or as many as come before `untilMs`. */
+/**
+ * Runs the sequences of `count` seeds, starting with `seed`, or as many as the time until `untilMs`
+ * allows.
+ */
 export async function differ(
   seed: number,
   { count = Infinity, untilMs = Infinity },
@@ -45,7 +54,7 @@ async function findFault(servers: Servers, steps: readonly Step[]): Promise<stri
   return known ? undefined : `${names}\n    ours ${ours}\n  theirs ${theirs}`
 }
 
-/** Undefined: they agree. */
+/** Returns the two verdicts, or undefined if they agree. */
 async function differing(
   servers: Servers,
   steps: readonly Step[],
@@ -63,7 +72,7 @@ async function differing(
   return pair
 }
 
-/** Leaves out each step without which they still differ. */
+/** Removes each step without which the verdicts still differ. */
 async function shorten(
   servers: Servers,
   steps: readonly Step[],

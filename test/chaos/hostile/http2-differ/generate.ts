@@ -1,4 +1,7 @@
-/** Sequences of frames from a seed, most of them right and some wrong in one way or another. */
+/**
+ * Generates sequences of frames from a seed. Most are valid, and some are wrong in one way or
+ * another.
+ */
 import type { Random } from '../../simulation/random.ts'
 import {
   ACK,
@@ -15,16 +18,19 @@ import {
   WITH_PRIORITY,
 } from '../../../support/harness/raw-http2.ts'
 
-/** A frame, and what is special about it: differences are told apart by these names. */
+/**
+ * A frame with a name that says what is special about it. Differences are identified by these
+ * names.
+ */
 export type Step = { readonly name: string; readonly bytes: Buffer }
 
 type Fields = readonly (readonly [name: string, value: string])[]
 
-/** What a client knows of its streams, so that most frames fit. */
+/** State of a client's streams, so that most frames are valid for it. */
 class Client {
   readonly random: Random
   #next = 1
-  /** Streams whose request is not at its end. */
+  /** Streams whose request is incomplete. */
   readonly open: number[] = []
 
   constructor(random: Random) {
@@ -37,7 +43,7 @@ class Client {
     return id
   }
 
-  /** One that was begun, if there is any. */
+  /** Returns a stream that was begun, if there is one. */
   anyId(): number {
     return this.#next === 1 ? 1 : 1 + 2 * this.random.between(0, (this.#next - 3) / 2)
   }
@@ -68,7 +74,7 @@ const request = (client: Client, name: string, fields: Fields, isEnd: boolean): 
 
 type Maker = (client: Client) => Step | undefined
 
-/** Right: they come often. */
+/** Valid frames. They are chosen often. */
 const valid: readonly Maker[] = [
   (client) => request(client, 'GET', pseudo('GET'), true),
   (client) => request(client, 'POST', pseudo('POST'), false),
@@ -200,7 +206,7 @@ const malformed: readonly (readonly [name: string, make: (fields: Fields) => Fie
   ],
 ]
 
-/** Wrong, or unusual. */
+/** Invalid or unusual frames. */
 const odd: readonly Maker[] = [
   ...malformed.flatMap(([name, make]): Maker[] => [
     (client) => request(client, `GET: ${name}`, make(pseudo('GET')), true),

@@ -1,6 +1,6 @@
 /**
- * Ours and Node's (nghttp2) with the same handler: 200 with a short body, once the request's own
- * body is whole.
+ * Starts Keelson's HTTP/2 server and that of Node.js (nghttp2) with the same handler: it responds
+ * with 200 and a short body when the request body is complete.
  */
 import { once } from 'node:events'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
@@ -12,13 +12,13 @@ export type Servers = AsyncDisposable & {
   readonly ours: number
   readonly theirs: number
   /**
-   * Why theirs ended the connection from that port, as a code of RFC 9113: Node cuts off most of
-   * them without GOAWAY.
+   * Returns the RFC 9113 error code with which the Node.js server ended the connection from a port.
+   * Node.js closes most connections without GOAWAY.
    */
   readonly theirCode: (clientPort: number) => number | undefined
 }
 
-/** By the number of nghttp2's error. */
+/** RFC 9113 error codes, by nghttp2's error number. */
 const codes: ReadonlyMap<number, number> = new Map([
   [-505, 1],
   [-510, 5],

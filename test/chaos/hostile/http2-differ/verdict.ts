@@ -1,4 +1,4 @@
-/** What a server made of a sequence of frames: of each stream, and of the connection. */
+/** Reads a server's reactions to a sequence of frames, for each stream and for the connection. */
 import { HpackDecoder } from '../../../../src/net/http2/hpack-decoder.ts'
 import { HeaderMemory } from '../../../../src/net/http2/header-memory.ts'
 import type { HeaderField } from '../../../../src/net/http2/field.ts'
@@ -15,7 +15,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Step } from './generate.ts'
 
-/** `open`, or the code of GOAWAY. */
+/** Reactions of a server. `connection` is `open`, `cut off`, or GOAWAY with its code. */
 export type Verdict = { readonly connection: string; readonly streams: readonly string[] }
 
 const LIMITS = { headerBytesMax: 1 << 20, headersMax: 1000 }
@@ -24,8 +24,8 @@ const CUT_OFF = 'cut off'
 const CONNECTION_MS_MAX = 5_000
 
 /**
- * Sends the steps and waits until everything is answered that will be; `patienceMs` without a frame
- * is taken for that.
+ * Sends the steps and waits for all reactions. A server that sends nothing for `patienceMs` counts
+ * as done.
  */
 export async function judge(
   {

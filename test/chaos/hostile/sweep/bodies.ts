@@ -1,6 +1,6 @@
 /**
- * Bodies of the sweep: an object of a kind in which one field is filled, in several shapes, up to a
- * number of bytes.
+ * Makes the bodies of the sweep: an object of a kind in which one field is filled up to a number of
+ * bytes, in several shapes.
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Schema, Struct } from '../../../../src/objects/schema/schema.ts'
@@ -9,24 +9,24 @@ import type { Path, SweptField } from './fields.ts'
 export const shapes = ['empty', 'equal', 'distinct', 'deep', 'long'] as const
 export type Shape = (typeof shapes)[number]
 
-/** Deeper values are refused in most places. */
+/** Depth of nested values. Deeper ones are refused in most places. */
 const NESTING = 900
-/** Of values that are asked for by schemas without an example. */
+/** Maximum depth of values that are made from a schema without an example. */
 const SAMPLE_DEPTH_MAX = 6
-/** No real value looks like this. */
+/** Placeholder that no real value looks like. */
 const MARK = '@@filled@@'
 
 export type FillOptions = {
   readonly field: SweptField
   readonly shape: Shape
   readonly bytesMax: number
-  /** Absent: as many as there is room for. */
+  /** Maximum number of items. Absent means as many as fit. */
   readonly itemsMax?: number
-  /** An item of the list or a member of the map that the server accepts. */
+  /** An item of the list, or a member of the map, that the server accepts. */
   readonly item: Json
 }
 
-/** The text of the whole object, with the field filled. */
+/** Returns the JSON of the whole object with the field filled. */
 export function objectText(
   filling: FillOptions,
   metadata: { readonly [name: string]: Json },
@@ -43,7 +43,7 @@ export function objectText(
   return filledText(JSON.stringify(whole), filling)
 }
 
-/** Only the field, as a merge patch would have it. */
+/** Returns the JSON of a merge patch that has only the field. */
 export function partialText(filling: FillOptions): string {
   return filledText(
     JSON.stringify(withAt({}, filling.field.path, MARK, { type: 'any', goName: '' })),
@@ -51,7 +51,7 @@ export function partialText(filling: FillOptions): string {
   )
 }
 
-/** A JSON patch that adds the field; its parent has to be there. */
+/** Returns a JSON patch that adds the field. Its parent must exist. */
 export function operationsText(filling: FillOptions): string {
   const steps = filling.field.path.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
   return filledText(
@@ -136,7 +136,8 @@ function emptyText({ type }: Schema): string {
 }
 
 /**
- * Nested objects, in a field that takes any value where there is one, otherwise in an unknown one.
+ * Returns nested objects, in a field that accepts any value if there is one, otherwise in an
+ * unknown field.
  */
 function deepText(of: Schema): string {
   const nested = `${'{"a":'.repeat(NESTING)}1${'}'.repeat(NESTING)}`
@@ -146,8 +147,8 @@ function deepText(of: Schema): string {
 }
 
 /**
- * A value whose first text is long: half of it plain, half of it characters that JSON and YAML
- * escape.
+ * Returns a value whose first string is long. Half of it is plain, half of it characters that JSON
+ * and YAML escape.
  */
 function longText(of: Schema, item: Json, bytesMax: number): string {
   const text = 'x'.repeat(bytesMax / 2) + '\\n\\"'.repeat(bytesMax / 8)
@@ -180,7 +181,10 @@ const identities = [
   'secretName',
 ]
 
-/** The item with another identity: what keys of the list, and usual names of identities, hold. */
+/**
+ * Returns the item with another identity. Changes the keys of the list, and fields that usually
+ * identify an item.
+ */
 export function varied(item: Json, at: number, of: Schema, keys: readonly string[]): Json {
   if (of.type === 'string' && of.values !== undefined)
     return of.values[at % of.values.length] ?? item
@@ -209,7 +213,7 @@ function variedText(text: string, at: number): string {
   return `${text}${at.toString(36)}`
 }
 
-/** The first item of the field in the seed, or one that is made from the schema. */
+/** Returns the first item of the field in the seed, or one that is made from the schema. */
 export function itemOf({ target: { seed }, path, container }: SweptField): Json {
   const found = valueAt(seed, path)
   if (Array.isArray(found) && found[0] !== undefined) return found[0]
@@ -220,7 +224,7 @@ export function itemOf({ target: { seed }, path, container }: SweptField): Json 
   return sample(container.of)
 }
 
-/** What is required, and a name. */
+/** Returns a value with the required fields and a name. */
 export function sample(schema: Schema, depth = 0): Json {
   switch (schema.type) {
     case 'string':
@@ -264,7 +268,7 @@ export function valueAt(value: Json | undefined, [step, ...rest]: Path): Json | 
   return valueAt(step === 'k' ? Object.values(value)[0] : value[step], rest)
 }
 
-/** Parents that are not there are made from the schema. */
+/** Returns a copy with a value at a path. Missing parents are made from the schema. */
 export function withAt(
   value: Json | undefined,
   [step, ...rest]: Path,

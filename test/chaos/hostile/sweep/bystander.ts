@@ -1,7 +1,7 @@
 /**
- * Another user who reads a small object all the time, on a thread of its own. On a busy machine
- * most of a latency is waiting for a processor. So a latency is also measured as the CPU time of
- * the server's main thread between the request and its answer.
+ * Another user that reads a small object all the time, on its own thread. On a busy machine most of
+ * a latency is waiting for a CPU. Therefore the CPU time of the server's main thread between the
+ * request and its response is also measured.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ type ReaderOptions = {
   readonly path: string
   readonly pid: number
 }
-/** `p99Ms`: by CPU time. `wallMs`: the longest by the clock. */
+/** Latencies. `p99Ms` is the 99th percentile in CPU time, `wallMs` the maximum in wall time. */
 export type Latencies = {
   readonly count: number
   readonly p99Ms: number
@@ -38,7 +38,7 @@ export class Bystander implements AsyncDisposable {
     return new Bystander(worker)
   }
 
-  /** What was measured since this was last called. */
+  /** Returns the latencies since the last call. */
   async latencies(): Promise<Latencies> {
     const reported = once(this.#worker, 'message')
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -53,7 +53,10 @@ export class Bystander implements AsyncDisposable {
   }
 }
 
-/** CPU time of the main thread of a process, in milliseconds. Its id is that of the process. */
+/**
+ * Returns the CPU time of the main thread of a process in milliseconds. The thread's id is the
+ * process id.
+ */
 function cpuMsOf(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6

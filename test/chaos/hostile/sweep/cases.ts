@@ -1,11 +1,11 @@
 /**
- * What is sent to one field: a create of every shape and size, and the other verbs, forms and
- * numbers of requests pairwise.
+ * Plans the requests to one field: a create of every shape and size, and the other verbs, body
+ * forms and numbers of concurrent requests pairwise.
  */
 import { type Shape, shapes } from './bodies.ts'
 import type { SweptField } from './fields.ts'
 
-/** Steps that send a body in which the field is filled. */
+/** Verbs that send a body in which the field is filled. */
 export const largeVerbs = [
   'create',
   'update',
@@ -19,7 +19,10 @@ export type LargeVerb = (typeof largeVerbs)[number]
 export const bodyForms = ['json', 'yaml', 'cbor', 'protobuf'] as const
 export type BodyForm = (typeof bodyForms)[number]
 
-/** The largest body that is read, and about the largest object that etcd stores. */
+/**
+ * Sizes in bytes: the largest body that the server reads, and about the largest object that etcd
+ * stores.
+ */
 export const sizes = { body: 3 * 1024 * 1024 - 4096, stored: 1_350_000 } as const
 export type Size = keyof typeof sizes
 
@@ -32,7 +35,7 @@ export type LargeCase = {
   readonly atOnce: number
 }
 
-/** Small requests to an object whose field is filled. */
+/** Verbs of small requests to an object whose field is filled. */
 export const smallVerbs = [
   'update',
   'json-patch',
@@ -63,8 +66,8 @@ export const allRepresentations: readonly Representation[] = [
 ]
 
 /**
- * Small requests of other users, whose answers may depend on the large object: a budget, a quota, a
- * role, a policy.
+ * Small requests of other users. Their processing may read the large object: a disruption budget, a
+ * quota, a role, a policy.
  */
 export const otherVerbs = ['other-eviction', 'other-pod', 'other-review'] as const
 
@@ -83,8 +86,8 @@ export type SmallCase = {
 export const AT_ONCE = 16
 
 /**
- * How many of the other verbs, forms and small requests each field gets. The next field gets the
- * next ones.
+ * Number of other body forms, verbs and small requests for each field. The next field gets the next
+ * ones.
  */
 const FORMS_PER_FIELD = 1
 const VERBS_PER_FIELD = 2
@@ -92,7 +95,10 @@ const WRITES_PER_FIELD = 2
 const OTHERS_PER_FIELD = 1
 const READS_PER_FIELD = 4
 
-/** `count` neighbors in a list that is closed to a ring, beginning where the field before ended. */
+/**
+ * Returns `count` neighbors in a list that is treated as a ring. They begin where those of the
+ * previous field ended.
+ */
 const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   Array.from(
     { length: Math.min(count, all.length) },
@@ -100,8 +106,9 @@ const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   ).filter((one) => one !== undefined)
 
 /**
- * Each field gets a create of every shape. The other axes are covered pairwise over all fields.
- * `index`: of the field; neighbors get different combinations.
+ * Returns the cases with large bodies. Each field gets a create of every shape. The other axes are
+ * covered pairwise over all fields. `index` is that of the field; neighbors get different
+ * combinations.
  */
 export function largeCases({ target, isShared }: SweptField, index: number): LargeCase[] {
   const usual = { form: 'json', isDryRun: false, atOnce: 1 } as const
@@ -137,7 +144,7 @@ export function largeCases({ target, isShared }: SweptField, index: number): Lar
   const readable =
     target.isCustom === true ? forms.filter(({ form }) => form !== 'protobuf') : forms
   if (!target.isStored) return [...creates, together, ...readable]
-  // Custom kinds have no strategic merge patch.
+  // Custom kinds do not support strategic merge patches.
   const verbs = largeVerbs
     .slice(1)
     .filter((verb) => verb !== 'strategic-patch' || target.isCustom !== true)
@@ -184,8 +191,8 @@ export function smallCases(index: number): SmallCase[] {
 }
 
 /**
- * What is run together: a large request, or the small ones to an object that is stored once for all
- * of them.
+ * Requests that run together: one large request, or the small ones to an object that is stored once
+ * for all of them.
  */
 export type PlannedItem = { readonly field: SweptField } & (
   | { readonly large: LargeCase }
@@ -199,7 +206,7 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
   ])
 }
 
-/** What tells the cases of one field apart. `form` is the representation of a small case. */
+/** Identifies a case of a field. `form` is the representation in a small case. */
 type CaseName = {
   readonly kind: string
   readonly path: string
@@ -212,7 +219,7 @@ type CaseName = {
   readonly atOnce: number
 }
 
-/** The planned items with only the named cases. */
+/** Returns the planned items with only the named cases. */
 export function onlyCases(
   items: readonly PlannedItem[],
   names: readonly CaseName[],
@@ -255,10 +262,10 @@ const textOf = ({
   atOnce,
 }: CaseName): string => [kind, path, step, verb, shape, size, form, isDryRun, atOnce].join(' ')
 
-/** Small requests that are sent to one stored object when only a part of the sweep is run. */
+/** Maximum number of small requests to one stored object if only a part of the sweep is run. */
 const SMALL_CASES_MAX = 5
 
-/** The same cases in smaller items, those first that cover pairs which the ones before do not. */
+/** Splits the items into smaller ones, and puts those first that cover new pairs. */
 export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
   const seen = new Set<string>()
   const first: PlannedItem[] = []

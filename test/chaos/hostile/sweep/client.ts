@@ -1,17 +1,21 @@
-/** Requests of the sweep over HTTP/2, on connections that are kept. */
+/** HTTP/2 client of the sweep, with persistent connections. */
 import { type ClientHttp2Session, connect } from 'node:http2'
 
-/** Longer than any answer takes that is not a fault. */
+/** Time limit of a response. A response that takes longer is a fault. */
 const ANSWER_MS_MAX = 60_000
-/** Of an answer that is kept, to see why something was refused. */
+/** Number of bytes of a response that are kept, to show why a request was refused. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 
 /**
- * Header fields of a response: a warning has a field of its own, and a response can have hundreds.
+ * Maximum number of header fields of a response. Each warning has its own field, and a response can
+ * have hundreds.
  */
 const HEADER_FIELDS_MAX = 2_000
 
-/** Node's own 10 MB are used up by a few bodies: it would refuse answers by itself. */
+/**
+ * Memory limit of a session. A few bodies use up the default of Node.js, 10 MB; then it would
+ * refuse responses by itself.
+ */
 const SESSION_MEMORY_MB = 1_000
 
 export type Call = {
@@ -25,10 +29,10 @@ export type Call = {
 }
 
 export type Answer = {
-  /** 0: there was no answer. */
+  /** Status code, or 0 without a response. */
   readonly status: number
   readonly bytes: number
-  /** Its beginning. */
+  /** Beginning of the body. */
   readonly text: string
   readonly ms: number
 }
@@ -41,7 +45,7 @@ export class Client implements Disposable {
     this.#url = url
   }
 
-  /** `connection`: requests with different numbers go over different connections. */
+  /** Sends a request. Requests with different values of `connection` use different connections. */
   async send(
     { method, path, token, type, accept, body, headers }: Call,
     connection = 0,
@@ -75,7 +79,7 @@ export class Client implements Disposable {
         if (bytes < KEPT_BYTES_MAX) chunks.push(chunk)
         bytes += chunk.length
       })
-      // A server that refuses a body may close the stream before all of it was sent.
+      // A server that refuses a body may close the stream before the whole body was sent.
       stream.on('error', (error) => void chunks.push(Buffer.from(String(error))))
       stream.on('close', end)
       stream.end(body)

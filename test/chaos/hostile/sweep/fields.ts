@@ -1,6 +1,6 @@
 /**
- * Every list and map field of every kind, from the catalogue of types. A type that several kinds
- * share is swept in full on one of them.
+ * Finds every list and map field of every kind in the catalogue of types. A type that several kinds
+ * share is swept completely on only one of them.
  */
 import { type Fields, isFields, type Json, textOf } from '../../../../src/api/object.ts'
 import { builtInResources } from '../../../../src/registry/built-in.ts'
@@ -15,7 +15,7 @@ const DEPTH_MAX = 14
 
 export type Container = Extract<Schema, { type: 'list' | 'map' }>
 
-/** Where bodies of one kind are sent. */
+/** A kind, with the seed and the path of its objects. */
 export type Target = {
   readonly apiVersion: string
   readonly kind: string
@@ -27,28 +27,28 @@ export type Target = {
   readonly struct: Struct
   readonly verbs: readonly string[]
   readonly subresources: readonly string[]
-  /** The name of the seed: some kinds take only certain names. */
+  /** Name of the seed. Some kinds accept only certain names. */
   readonly seedName?: string | undefined
   /** An object of the kind that the server accepts, without a name. */
   readonly seed: Fields
   /**
-   * For a body that is sent to a part of an existing object, such as an Eviction: its path below
-   * the object.
+   * Subresource to which the body is sent, such as the eviction of a Pod. `delete` means that the
+   * body is the options of a delete request.
    */
   readonly part?: 'eviction' | 'token' | 'binding' | 'scale' | 'delete'
 }
 
-/** Names of fields; `0` stands for the first item of a list, `k` for a member of a map. */
+/** Path of a field. `0` stands for the first item of a list, `k` for a member of a map. */
 export type Path = readonly string[]
 
 export type SweptField = {
-  /** `core.PodSpec.containers`: one for each field of a type. */
+  /** Id, such as `core.PodSpec.containers`. Each field of a type has one. */
   readonly id: string
   readonly target: Target
   readonly path: Path
   readonly container: Container
   readonly field: Field | undefined
-  /** The type of the field was swept on another kind: one shape is enough. */
+  /** Whether the type of the field is swept on another kind, so that one shape is enough here. */
   readonly isShared: boolean
 }
 
@@ -94,11 +94,14 @@ export async function loadTargets(): Promise<Target[]> {
 
 const idOf = (resource: Resource): string => `${apiVersionOf(resource)} ${resource.kind}`
 
-/** Objects with every field set are not valid. */
+/** Whether every field of the object is set. Such objects are not valid. */
 const isFilled = (object: Target['seed']): boolean =>
   isFields(object['metadata']) && object['metadata']['deletionGracePeriodSeconds'] !== undefined
 
-/** What a client would send: without a name, and without what the server sets. */
+/**
+ * Returns the object as a client would send it, without a name and without fields that the server
+ * sets.
+ */
 function cleaned(object: Target['seed']): Target['seed'] {
   const { metadata, ...rest } = object
   const { labels, annotations } = isFields(metadata) ? metadata : {}
@@ -119,7 +122,9 @@ const template = {
 const apiGroup = 'rbac.authorization.k8s.io'
 const roleRef = { apiGroup, kind: 'ClusterRole', name: 'view' }
 const subjects = [{ apiGroup, kind: 'User', name: 'a' }]
-/** Of kinds that are not stored, and where the recorded object holds what the server sets. */
+/**
+ * Seeds of kinds that are not stored, or whose recorded object holds values that the server sets.
+ */
 const ownSeeds: { readonly [kind: string]: Target['seed'] } = {
   Pod: { spec: { containers: [{ name: 'a', image: 'a' }] } },
   Job: { spec: { template } },
@@ -179,8 +184,8 @@ const parts: readonly Target[] = [
 ]
 
 /**
- * Fields that belong to a type are listed on one kind; the fields of metadata, and of pods in
- * templates, on all others as shared.
+ * Returns the fields to sweep. Each field of a type is listed on one kind. The fields of metadata,
+ * and of pods in templates, are also listed on all other kinds, as shared.
  */
 export function fieldsOf(targets: readonly Target[]): SweptField[] {
   const all = targets.flatMap((target) => occurrencesIn(target))
@@ -195,7 +200,10 @@ export function fieldsOf(targets: readonly Target[]): SweptField[] {
     .map((one) => ({ ...one, isShared: best.get(one.id) !== one }))
 }
 
-/** Best is a stored kind whose seed has the field, and a short path to it. */
+/**
+ * Ranks an occurrence; lower is better. Prefers stored kinds, Pods (ConfigMaps for metadata),
+ * stable versions and short paths.
+ */
 function rankOf({ target, path }: Occurrence): number {
   const isMetadata = path[0] === 'metadata'
   const preferred = isMetadata ? target.kind === 'ConfigMap' : target.kind === 'Pod'

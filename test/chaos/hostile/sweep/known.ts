@@ -1,6 +1,6 @@
 /**
- * Cases that are known to take longer than they should. Each entry has a limit of its own and a
- * reason. An entry whose cases pass is removed.
+ * Cases that are known to take longer than they should. Each entry has its own limit and a reason.
+ * Remove an entry when its cases pass.
  */
 import type { Result } from './run-field.ts'
 
@@ -17,13 +17,14 @@ const known: readonly KnownCase[] = [
     atOnce: 1,
     tickMsMax: 100,
     latencyMsMax: 300,
-    reason: 'Object.keys of 90,000 keys and bytes of a text of some megabytes are single steps',
+    reason:
+      'Object.keys of 90,000 keys, and the encoding of a string of some megabytes, cannot be divided',
   },
   {
     atOnce: 16,
     tickMsMax: 150,
     latencyMsMax: 300,
-    reason: 'parts of sixteen requests meet in one turn, most of all lists in YAML',
+    reason: 'parts of sixteen requests run in the same tick, especially lists in YAML',
   },
 ]
 

@@ -1,7 +1,7 @@
 /**
- * Finds, for each field, items that the server accepts, so that large objects can be stored. It
- * sends a small object as a dry run and mends what the answer names: missing values, values that
- * are not supported, fields that are forbidden.
+ * Finds items that the server accepts for each field, so that large objects can be stored. Sends a
+ * small object as a dry run, and fixes the errors of the response: missing values, unsupported
+ * values, forbidden fields.
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Schema } from '../../../../src/objects/schema/schema.ts'
@@ -11,9 +11,9 @@ import { collectionOf } from './paths.ts'
 import { type SweptServer, tokenOf } from './server.ts'
 
 const ROUNDS_MAX = 15
-/** A few items: enough to find duplicates. */
+/** Number of items in a try. A few are enough to detect duplicates. */
 const TRIED_ITEMS = 3
-/** Strings that some rule asks for. */
+/** Strings that some validation rule requires. */
 const texts = [
   'In',
   'Exists',
@@ -34,9 +34,9 @@ const texts = [
 export type LearnedField = SweptField & {
   readonly item: Json
   readonly isValid: boolean
-  /** The only name that the kind takes for this object. */
+  /** The only name that the kind accepts for this object. */
   readonly name: string | undefined
-  /** Why the last try was refused. */
+  /** Reason why the last try was refused. */
   readonly refusal: string
 }
 
@@ -70,7 +70,9 @@ async function mended(server: SweptServer, first: LearnedField): Promise<Learned
   return { ...field, isValid: false, refusal }
 }
 
-/** Undefined: it is accepted. */
+/**
+ * Returns why the server refuses an object with the field, or undefined if it accepts the object.
+ */
 async function causesOf(
   { client }: SweptServer,
   field: LearnedField,
@@ -109,7 +111,7 @@ async function causesOf(
   }
 }
 
-/** Undefined: nothing can be changed. */
+/** Changes the item or the seed to fix the causes. Returns undefined if nothing can be changed. */
 function mend(
   field: LearnedField,
   causes: readonly Cause[],
@@ -178,7 +180,7 @@ function withoutAt(value: Json, [step, ...rest]: readonly string[]): Json {
     : { ...others, [step]: withoutAt(found, rest) }
 }
 
-/** The field in an item of which nothing else is known than what is required. */
+/** Returns the field in an item that otherwise has only the required fields. */
 function withoutSiblings(field: LearnedField, path: readonly string[]): LearnedField | undefined {
   const { target } = field
   const list = schemaAt(target.struct, path)

@@ -2,7 +2,7 @@ import type { Target } from './fields.ts'
 
 export const NAMESPACE = 'sweep'
 
-/** Where objects of a kind are created; for a part of an object, the path of the part. */
+/** Returns the path at which objects of a kind are created, or the path of a subresource. */
 export function collectionOf({ apiVersion, plural, isNamespaced, part }: Target): string {
   const place = isNamespaced ? `namespaces/${NAMESPACE}/` : ''
   if (part !== undefined)

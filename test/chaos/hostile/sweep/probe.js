@@ -1,10 +1,11 @@
 /**
- * Preloaded into the server that the sweep measures (NODE_OPTIONS=--import=…). It records the CPU time of the main thread between two
- * turns of the event loop, and answers questions about it on the Unix socket that KEELSON_SWEEP_PROBE names.
- * This file is JavaScript because stripping types would take 38 MiB of the memory that is measured.
+ * Preloaded into the server that the sweep measures (NODE_OPTIONS=--import=…). Records the CPU time
+ * of the main thread for each tick of the event loop, and accepts commands on the Unix socket that
+ * KEELSON_SWEEP_PROBE names. This file is JavaScript because stripping types would use 38 MiB of the
+ * memory that is measured.
  *
- * Questions, one a line: `begin` starts a measurement, `begin profile` also starts a CPU profile, `end` waits until the server is
- * idle and returns what was measured as one line of JSON.
+ * Each command is one line: `begin` starts a measurement, and `begin profile` also starts a CPU
+ * profile. `end` waits until the server is idle and returns the measurement as one line of JSON.
  */
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -13,9 +14,9 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { isMainThread } from 'node:worker_threads'
 
-/** The resolution of ticks: turns that are shorter are added up. */
+/** Resolution of the measurement. Shorter ticks are added up. */
 const INTERVAL_MS = 1
-/** Shorter ticks are counted, but garbage collection is not subtracted from them. */
+/** Minimum duration of a tick that is kept, in order to subtract garbage collection from it. */
 const KEPT_MS_MIN = 5
 /** The server is idle when it used less than this much CPU in each of several periods in a row. */
 const IDLE_CPU_MS = 2
@@ -39,7 +40,7 @@ class Probe {
   #cpuMs = cpuMs()
   #sinceUs = nowUs()
   #beganCpuMs = 0
-  /** From the clock of performance entries to that of `nowUs`. */
+  /** Offset between the clocks of performance entries and of `nowUs`. */
   #offsetUs = nowUs() - performance.now() * 1000
   #observer = new PerformanceObserver((list) => this.#collected(list.getEntries()))
   #session
@@ -114,7 +115,10 @@ class Probe {
     }
   }
 
-  /** Collections are measured in wall time. The thread had only a part of the processor, which is assumed to be the same all the time. */
+  /**
+   * Subtracts garbage collection from a tick. Collections are measured in wall time, but the thread
+   * had only a share of a CPU, which is assumed to be constant during the tick.
+   */
   #withoutCollections({ fromUs, toUs, cpuMs: ms }) {
     let wallMs = 0
     for (const one of this.#collections) {
@@ -144,7 +148,7 @@ class Probe {
   }
 }
 
-/** The functions that most of the longest tick was spent in, from the outside to the inside. */
+/** Returns the functions in which most of the longest tick was spent, the outermost first. */
 function heaviest({ nodes, samples, timeDeltas, startTime }, { fromUs, toUs }) {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(
@@ -189,7 +193,7 @@ function nameOf({ callFrame: { functionName, url, lineNumber } }) {
 
 const path = process.env.KEELSON_SWEEP_PROBE
 if (isMainThread && path !== undefined) {
-  // bin/keelson may replace its process by another one with other options.
+  // The socket may exist already: bin/keelson may replace its process by one with other options.
   rmSync(path, { force: true })
   const probe = new Probe()
   const answer = async (line) => {

@@ -1,20 +1,23 @@
-/** What a sweep covered, which cases failed, and which were the worst. */
+/** Reports the coverage of a sweep, the failed cases, and the slowest ones. */
 import { shapes } from './bodies.ts'
 import { allRepresentations, bodyForms, largeVerbs } from './cases.ts'
 import type { SweptField } from './fields.ts'
 import { isKnown } from './known.ts'
 import type { Result } from './run-field.ts'
 
-/** CPU time of the main thread between two chances to serve another request. */
+/**
+ * Maximum CPU time of a tick: the time of the main thread between two chances to serve another
+ * request.
+ */
 export const TICK_MS_MAX = 50
-/** Few cases may take this long. */
+/** Tick time that a small share of the cases may reach. */
 const RARE_TICK_MS_MAX = 100
 const RARE_SHARE_MAX = 0.01
-/** The 99th percentile of another user. */
+/** Maximum 99th percentile of another user's latency. */
 export const LATENCY_MS_MAX = 100
 const WORST = 40
 
-/** The server died, or kept others waiting. */
+/** Whether the server died or delayed others in a case. */
 export function fails({ measured }: Result): boolean {
   return (
     measured === undefined ||
@@ -53,7 +56,7 @@ export function lineOf(result: Result): string {
 
 export type Verdict = { readonly isPassed: boolean; readonly text: string }
 
-/** `residentMiBMax`: more counts as a failure. */
+/** Summarizes the results. Resident memory above `residentMiBMax` counts as a failure. */
 export function verdictOf(
   results: readonly Result[],
   fields: readonly SweptField[],
@@ -78,7 +81,7 @@ export function verdictOf(
     `${failed.length} of ${results.length} cases had a tick above ${TICK_MS_MAX} ms or another user's p99 above ${LATENCY_MS_MAX} ms;`,
     `  ${rare.length} of them only a tick of up to ${RARE_TICK_MS_MAX} ms, which ${rareMax(results.length)} may have; the server died in ${died}`,
     `  peak of resident memory: ${peakMiB.toFixed(0)} MiB${isWithin ? '' : `, above ${residentMiBMax}`}`,
-    `  ${results.filter(({ statuses }) => statuses.includes(0)).length} cases had requests without an answer`,
+    `  ${results.filter(({ statuses }) => statuses.includes(0)).length} cases had requests without a response`,
     ...(known.length === 0
       ? []
       : [`  ${known.length} of them are known (test/chaos/hostile/sweep/known.ts)`]),
@@ -88,7 +91,7 @@ export function verdictOf(
   return { isPassed, text: lines.join('\n') }
 }
 
-/** A part of the sweep may have one. */
+/** Returns the number of cases that may reach the rare limit, at least one. */
 const rareMax = (cases: number): number => Math.max(1, Math.floor(cases * RARE_SHARE_MAX))
 
 const tickOf = ({ measured }: Result): number => measured?.tickMs ?? Infinity

@@ -18,11 +18,11 @@ import { collectionOf, NAMESPACE } from './paths.ts'
 import { type SweepMeasurement, NOBODY, type SweptServer, tokenOf } from './server.ts'
 
 /**
- * What the server makes of an object may be larger than its body: so often is it halved until it
- * can be stored.
+ * Maximum number of times that a body is halved until its object can be stored. The stored form of
+ * an object may be larger than its body.
  */
 const HALVINGS_MAX = 5
-/** Large objects of one list. */
+/** Number of large objects in a list. */
 const LISTED = 3
 
 export type Result = {
@@ -39,16 +39,16 @@ export type Result = {
   readonly statuses: readonly number[]
   readonly message: string
   readonly bytes: number
-  /** Undefined: the server died. */
+  /** Measurement, or undefined if the server died. */
   readonly measured: SweepMeasurement | undefined
 }
 
-/** Whether a case is repeated, with a CPU profile. */
+/** Returns whether a case is repeated with a CPU profile. */
 export type Judge = (result: Result) => boolean
 
 /**
- * The machine may have disturbed one of two measurements of the same case. The profile is that of
- * the second.
+ * Returns the better of two measurements of a case, because the machine may have disturbed one. The
+ * profile is that of the second.
  */
 function better(first: Result, second: Result): Result {
   if (first.measured === undefined || second.measured === undefined)
@@ -122,7 +122,7 @@ export class FieldRun {
     }
   }
 
-  /** Whether an object with the field filled could be stored. */
+  /** Stores an object with the field filled. Returns whether that succeeded. */
   async store(at = 0): Promise<boolean> {
     const { path, target } = this.#field
     const isStatus = path[0] === 'status' && target.subresources.includes('status')
@@ -362,13 +362,13 @@ function otherCall(verb: (typeof otherVerbs)[number]): Call {
   }
 }
 
-/** Of a Status in JSON or YAML. */
+/** Returns the message of a Status in JSON or YAML. */
 const messageOf = (text: string): string =>
   /"message":"((?:[^"\\]|\\.){0,200})/.exec(text)?.[1] ??
   /^message: (.{0,200})/m.exec(text)?.[1] ??
   (text.startsWith('Error') ? text : '')
 
-/** As the administrator, and whatever its finalizers say. */
+/** Deletes an object as the administrator, and removes its finalizers. */
 async function remove({ client, adminToken: token }: SweptServer, path: string): Promise<void> {
   const { status, text } = await client.send({
     method: 'DELETE',

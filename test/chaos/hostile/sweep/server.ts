@@ -1,6 +1,6 @@
 /**
- * The server that is swept, as a process of its own: with RBAC, all controllers, audit and flow
- * control, and a probe inside.
+ * Runs the server that is swept in its own process, with RBAC, all controllers, audit logging and
+ * flow control, and with a probe inside.
  */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
@@ -20,9 +20,9 @@ import { definitions } from './custom.ts'
 import type { Target } from './fields.ts'
 import { NAMESPACE } from './paths.ts'
 
-/** With rights to one ConfigMap in another namespace. */
+/** User with access to one ConfigMap in another namespace. */
 const BYSTANDER = 'bystander'
-/** Without any rights beyond those of all users. */
+/** User without any rights beyond those of all users. */
 export const NOBODY = 'nobody'
 const QUIET = 'quiet'
 
@@ -52,7 +52,7 @@ export type SweptServerOptions = {
   readonly memoryMiB?: number | undefined
 }
 
-/** One user for each resource. */
+/** Returns the token of a resource's user. Each resource has its own. */
 export const tokenOf = ({ part, kind, group, plural }: Target): string =>
   kind.startsWith('Self') ? NOBODY : `u-${plural}.${group}${part === undefined ? '' : `-${part}`}`
 
@@ -128,7 +128,7 @@ export class SweptServer implements AsyncDisposable {
     return new SweptServer({ server, client, probe, bystander, cgroup })
   }
 
-  /** Whether its memory is limited by the kernel. */
+  /** Whether the kernel limits the memory of the server. */
   get isConfined(): boolean {
     return this.#cgroup !== undefined
   }
@@ -145,7 +145,7 @@ export class SweptServer implements AsyncDisposable {
     return this.#server.token
   }
 
-  /** Undefined if the server died. */
+  /** Runs the work and measures the server. Returns undefined if the server died. */
   async measure(
     work: () => Promise<void>,
     hasProfile = false,
@@ -164,7 +164,7 @@ export class SweptServer implements AsyncDisposable {
   ): Promise<SweepMeasurement | undefined> {
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5')
     if ((await this.#ask(hasProfile ? 'begin profile' : 'begin')) === undefined) return undefined
-    // The start of a profile keeps the server busy for some 300 ms, which are not counted.
+    // Discard the latencies so far, because starting a profile blocks the server for some 300 ms.
     await this.#bystander.latencies()
     await work()
     const bystander = await this.#bystander.latencies()
@@ -190,7 +190,10 @@ export class SweptServer implements AsyncDisposable {
   }
 }
 
-/** A process that has died stays in the table of processes until its parent has read its status. */
+/**
+ * Whether a process runs. A dead process stays in the process table until its parent reads its
+ * status.
+ */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -199,7 +202,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A memory cgroup with a limit, where one can be made. */
+/** Creates a memory cgroup with a limit. Returns undefined if that is not possible. */
 function makeCgroup(mebibytes: number): string | undefined {
   const path = `/sys/fs/cgroup/memory/keelson-sweep-${process.pid}-${Date.now()}`
   try {
@@ -207,12 +210,15 @@ function makeCgroup(mebibytes: number): string | undefined {
     writeFileSync(join(path, 'memory.limit_in_bytes'), `${mebibytes << 20}`)
     return path
   } catch (error) {
-    console.log(`no memory cgroup, resident memory is watched instead: ${String(error)}`)
+    console.log(`cannot create a memory cgroup; checking resident memory instead: ${String(error)}`)
     return undefined
   }
 }
 
-/** The server begins inside the cgroup: memory that it took before would not count. */
+/**
+ * Returns the command that starts the server inside the cgroup. Memory that it allocates before it
+ * joins would not count.
+ */
 function commandIn(cgroup: string | undefined): readonly [string, ...string[]] {
   if (cgroup === undefined) return [keelsonProgram, 'serve']
   return ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', cgroup, keelsonProgram, 'serve']
@@ -240,7 +246,8 @@ async function writeFiles(dir: string, targets: readonly Target[]): Promise<stri
 const rbac = 'rbac.authorization.k8s.io'
 const granting = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
 /**
- * All that a user of a usual role may do; without the verbs that let one grant more than one has.
+ * Verbs that a typical role grants. They exclude those that let a user grant more rights than the
+ * user has.
  */
 const usualVerbs = [
   'get',
@@ -310,7 +317,10 @@ async function prepare(client: Client, token: string, targets: readonly Target[]
   await sleep(500)
 }
 
-/** What makes writes pass every step: a quota, a limit range, a disruption budget and a policy. */
+/**
+ * Creates objects that make writes pass through every step: a quota, a limit range, a disruption
+ * budget and a policy.
+ */
 async function presets(post: (path: string, object: object) => Promise<void>): Promise<void> {
   const place = `namespaces/${NAMESPACE}`
   await post(`/api/v1/${place}/resourcequotas`, {

@@ -4,8 +4,8 @@ import type { Scenario } from '../scenario.ts'
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * The date jumps by seconds or years, both ways, now and then with a cut connection: nothing may
- * depend on it.
+ * The wall clock jumps by seconds or years, in both directions, sometimes together with a broken
+ * connection. Nothing may depend on it.
  */
 export const clock: Scenario = {
   name: 'clock',

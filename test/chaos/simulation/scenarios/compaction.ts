@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * History is thrown away while one replica's feed is away and the other one writes on: the first
- * must list again.
+ * The history is compacted while one replica is disconnected from etcd and the other continues to
+ * write. The first replica must list again.
  */
 export const compaction: Scenario = {
   name: 'compaction',
@@ -12,7 +12,7 @@ export const compaction: Scenario = {
   disturb: async (world, random) => {
     await sleep(random.between(200, 1000))
     if (random.chance(0.2)) {
-      await world.compact() // With every feed in place nobody should notice.
+      await world.compact() // While all feeds are connected, a compaction has no effect.
       return
     }
     const away = random.pick(world.replicas)

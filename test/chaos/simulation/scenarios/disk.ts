@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defragment, disarmAlarms, put, readAlarms } from '../../../support/harness/gateway.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Small enough to fill in a second; etcd counts pages of its file. */
+/** Quota that is small enough to fill in a second. etcd counts the pages of its file. */
 const QUOTA_BYTES = 8 * 1024 * 1024
 const FILLER_BYTES = 50_000
-/** Far more than fit. */
+/** Maximum number of writes to fill the disk, far more than fit. */
 const FILLERS_MAX = 4000
 /**
- * Several, so that the last page goes while writes are on their way: etcd then applies a write and
- * refuses it all the same.
+ * Number of concurrent writes. Several are needed so that the last page is used while writes are
+ * pending: etcd then applies a write and still reports an error.
  */
 const FILLERS_AT_ONCE = 6
 
 /**
- * The database is full: writes are refused, reads and watches go on; when space is made, so do
- * writes.
+ * The database is full: writes are refused, but reads and watches continue. Writes also continue
+ * when there is space again.
  */
 export const disk: Scenario = {
   name: 'disk',
@@ -26,7 +26,7 @@ export const disk: Scenario = {
     await sleep(random.between(200, 1000))
     const url = world.cluster.member(0).clientUrl
     await Promise.all(Array.from({ length: FILLERS_AT_ONCE }, () => fill(url)))
-    if (!(await readAlarms(url)).includes('NOSPACE')) throw new Error('the disk does not get full')
+    if (!(await readAlarms(url)).includes('NOSPACE')) throw new Error('the disk did not fill up')
     await sleep(random.between(300, 2000))
     await world.compact()
     await defragment(url)

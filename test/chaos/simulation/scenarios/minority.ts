@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * Two of three members are gone: the last one is alive, but may neither acknowledge a write nor
- * answer a latest read.
+ * Two of three members are down. The last one is alive, but must neither acknowledge a write nor
+ * respond to a latest read.
  */
 export const minority: Scenario = {
   name: 'minority',

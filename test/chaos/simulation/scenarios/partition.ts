@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * A member, often the leader, is cut off from the others but not from its clients: it goes on
- * answering from a state that the others have left behind. Nothing it says may be taken for the
- * latest.
+ * A member, often the leader, is separated from the other members but not from its clients. It
+ * continues to respond with a state that the others have left behind. Its responses must not be
+ * treated as the latest state.
  */
 export const partition: Scenario = {
   name: 'partition',

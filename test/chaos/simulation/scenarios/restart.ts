@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** The only member is killed in the middle of everything and starts again on the same data. */
+/** The only member is killed at a random moment and restarted with the same data. */
 export const restart: Scenario = {
   name: 'restart',
   members: 1,

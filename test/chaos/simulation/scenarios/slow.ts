@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** The network takes its time, or nothing passes for a while although every connection stays. */
+/** The network is slow, or stalls for a while although every connection stays open. */
 export const slow: Scenario = {
   name: 'slow',
   members: 1,

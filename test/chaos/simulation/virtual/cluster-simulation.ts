@@ -1,6 +1,6 @@
 /**
- * A world of one seed: a database in memory, two replicas of the server's storage and cache in
- * front of it, clients, faults, and the judge. All of it runs on one virtual time.
+ * The storage simulation of one seed: a database in memory, two replicas of the server's storage
+ * and cache, clients, faults, and the judge. Everything runs in the same virtual time.
  */
 import { SILENCE_MAX_MS } from '../../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../../src/lib/time/timers.ts'
@@ -21,15 +21,21 @@ import { root, SimReplica } from './sim-replica.ts'
 import { Truth } from './truth.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** After the last fault is healed, everything must work again within this time. */
+/** Time within which everything must work again after the last fault is healed. */
 const RECOVERY_MS_MAX = 30_000
-/** A busy world is disturbed for so long: further seeds find more than longer runs. */
+/**
+ * Maximum number of steps with faults, for a busy simulation. More seeds find more than longer
+ * runs.
+ */
 const STEPS_MAX = 3_000
-/** And then everything goes on for a while: some faults show only later. */
+/** Time without faults after that, because some problems only show later. */
 const CALM_MS = 1_500
-/** How often the replicas' health is looked at. */
+/** Interval at which the replicas' health is checked. */
 const HEALTH_MS = 500
-/** Timers of parts that have ended may still run out, but not start anew. */
+/**
+ * Time to wait after all parts have ended. Their timers may still fire in it, but must not start
+ * again.
+ */
 const AFTERLIFE_MS = 60_000
 
 export class ClusterSimulation {
@@ -46,7 +52,7 @@ export class ClusterSimulation {
   readonly #faults: string[] = []
 
   constructor(seed: number, onLine?: (line: string) => void) {
-    // Neighbouring seeds shall have nothing in common.
+    // Neighboring seeds must be independent.
     this.#random = new Random(Math.imul(seed + 1, 0x9e3779b1))
     const random = this.#random
     this.settings = chooseSettings(random.fork('settings'))
@@ -84,7 +90,7 @@ export class ClusterSimulation {
     })
   }
 
-  /** Everything that was wrong. */
+  /** Runs the simulation and returns all faults. */
   async run(): Promise<string[]> {
     const { time, clients, replicas, settings } = this
     time.note(JSON.stringify(settings))
@@ -102,7 +108,7 @@ export class ClusterSimulation {
     await clients.stopWatching()
     health.close()
     this.#faults.push(...this.truth.judge())
-    // The last words are spoken on a quiet network.
+    // The final checks run on a reliable network.
     for (const { engine } of replicas) engine.cutShare = 0
     const [one] = replicas
     if (one !== undefined) this.#faults.push(...(await this.definitions.judge(one)))
@@ -114,7 +120,7 @@ export class ClusterSimulation {
     return this.#faults
   }
 
-  /** Ends all parts, some of them in the middle of something; what is left of them is a leak. */
+  /** Ends all parts, some of them during an operation, and returns leaks. */
   async end(): Promise<string[]> {
     const { time, engine, replicas } = this
     const random = this.#random.fork('end')
@@ -129,26 +135,26 @@ export class ClusterSimulation {
     if (random.chance(0.5)) engine.compact(engine.stats().revision)
     for (const { engine: own } of replicas)
       own.weather = random.pick(['well', 'well', 'hung', 'leaderless'])
-    // A stream that broke is opened again after 20 ms; what follows takes a few messages.
+    // A broken stream is reopened after 20 ms, and the rest takes a few messages.
     await sleep(time, 20 + random.next() * 6 * this.settings.latencyMs)
     for (const replica of replicas) await replica[Symbol.asyncDispose]()
     await sleep(time, AFTERLIFE_MS)
     const faults: string[] = []
-    if (waiting > 0) faults.push(`${waiting} readers wait for a cache that has ended`)
+    if (waiting > 0) faults.push(`${waiting} readers still wait for a cache that has ended`)
     const { feeds } = engine.stats()
-    if (feeds > 0) faults.push(`leak: ${feeds} feeds are open when all is over`)
+    if (feeds > 0) faults.push(`leak: ${feeds} feeds are open at the end`)
     for (const { name, engine: own } of replicas) {
       if (own.calls > 0)
-        faults.push(`leak: ${own.calls} calls of ${name} are under way when all is over`)
+        faults.push(`leak: ${own.calls} calls of ${name} are in progress at the end`)
     }
     await engine[Symbol.asyncDispose]()
-    if (time.pending > 0) faults.push(`leak: ${time.pending} timers are left when all is over`)
+    if (time.pending > 0) faults.push(`leak: ${time.pending} timers are left at the end`)
     return faults
   }
 
   /**
-   * Waits until a replica shows the database as it is to everybody; it must not show anything else
-   * to who wants the latest.
+   * Waits until a replica shows the restored database in all reads. A latest read must not show
+   * anything else meanwhile.
    */
   async noticed(replica: SimReplica): Promise<void> {
     const until = this.time.nowMs + RECOVERY_MS_MAX
@@ -162,12 +168,12 @@ export class ClusterSimulation {
         if (compareState(any.items, history.stateAt(prefix, any.revision)) === undefined) return
       }
       if (this.time.nowMs > until)
-        return this.#fault(`${replica.name} does not notice that the database was restored`)
+        return this.#fault(`${replica.name} did not notice that the database was restored`)
       await sleep(this.time, 50)
     }
   }
 
-  /** Readers of something that is not in memory yet, just before the connection breaks. */
+  /** Starts reads of a resource that is not in memory yet, just before the connection breaks. */
   #useLate({ cache, engine }: SimReplica, random: Random): Promise<unknown>[] {
     const reader = cache.resource({ ...newForm(), name: 'late', prefix: `${root}late/` })
     const range = rangeOf(`${root}late/`)
@@ -182,7 +188,7 @@ export class ClusterSimulation {
     return begun
   }
 
-  /** As a server does that comes up while the database is not well. */
+  /** Starts a cache and retries, like a server that starts while the database is unreachable. */
   async #started(cache: SimReplica['cache']): Promise<void> {
     for (;;) {
       try {
@@ -215,10 +221,7 @@ export class ClusterSimulation {
     }
   }
 
-  /**
-   * A replica that has not heard of the database for longer than it may be silent does not call
-   * itself live.
-   */
+  /** Checks that a replica is not live if the database has been silent for longer than allowed. */
   #watchHealth(): Timer {
     const reported = new Set<string>()
     return this.time.every(HEALTH_MS, () => {
@@ -227,7 +230,7 @@ export class ClusterSimulation {
         if (cache.isLive && silentMs > SILENCE_MAX_MS + HEALTH_MS && !reported.has(name)) {
           reported.add(name)
           this.#fault(
-            `${name} says that it is live; it has heard nothing for ${Math.round(silentMs)} ms`,
+            `${name} reports that it is live, but has received nothing for ${Math.round(silentMs)} ms`,
           )
         }
       }
@@ -244,12 +247,12 @@ export class ClusterSimulation {
       if (listed !== undefined) model.noteReading({ scope: { prefix }, floor, ...listed })
       if (listed !== undefined && replica.cache.isLive) return
       if (time.nowMs > until)
-        return this.#fault(`${replica.name} does not recover within ${RECOVERY_MS_MAX} ms`)
+        return this.#fault(`${replica.name} did not recover within ${RECOVERY_MS_MAX} ms`)
       await sleep(time, 20)
     }
   }
 
-  /** Waits for the watchers to have been told everything. */
+  /** Waits until the watchers have received everything. */
   async #caughtUp(): Promise<void> {
     const { truth, time } = this
     const until = time.nowMs + RECOVERY_MS_MAX

@@ -1,4 +1,4 @@
-/** What goes wrong in a simulated world. Each is over, and healed, when its function comes back. */
+/** Faults of the storage simulation. Each is over and healed when its function returns. */
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import type { Snapshot } from '../../../../src/storage/memory/database.ts'
 import type { Random } from '../random.ts'
@@ -7,12 +7,12 @@ import type { FaultName } from './settings.ts'
 import type { SimReplica } from './sim-replica.ts'
 import type { ClusterSimulation } from './cluster-simulation.ts'
 
-/** Longer than the feed waits for a silent stream. */
+/** Maximum duration of a fault. It is longer than the feed waits for a silent stream. */
 const LONG_MS = 12_000
 
 type Disturb = (world: ClusterSimulation, random: Random) => Promise<void>
 
-/** To add a fault: a name in settings.ts, and what it does here. */
+/** Faults by name. To add a fault, add its name in settings.ts and its function here. */
 export const disturbances: Readonly<Record<FaultName, Disturb>> = {
   cut: async ({ replicas }, random) => random.pick(replicas).engine.cut(),
   hang: (world, random) =>
@@ -37,7 +37,9 @@ export const disturbances: Readonly<Record<FaultName, Disturb>> = {
   restore: (world, random) => restore(world, random),
 }
 
-/** History is compacted while a replica is away; it comes back, and has a moment. */
+/**
+ * Compacts the history while a replica is disconnected. The replica reconnects and gets some time.
+ */
 async function gap(
   world: ClusterSimulation,
   { engine }: SimReplica,
@@ -64,21 +66,21 @@ async function weather(
   for (const { engine } of replicas) engine.weather = 'well'
 }
 
-/** All but the last few revisions are forgotten. */
+/** Compacts all but the last few revisions. */
 function compact({ engine, time }: ClusterSimulation, kept: number): void {
   const revision = engine.stats().revision - kept
   try {
     engine.compact(revision)
     time.note(`compacted to ${revision}`)
   } catch {
-    // It was compacted further already.
+    // A later revision is already compacted.
   }
 }
 
 /**
- * The database dies and comes back as it was at some time before. Nobody writes until each replica
- * has seen that: an etcd that has passed the revision it had before cannot be told from one that
- * never went back, which is why operators stop servers first.
+ * Restores the database to an earlier state. No client writes until each replica has noticed it: if
+ * the restored etcd passes its previous revision first, replicas cannot detect the restore. This is
+ * why operators stop servers first.
  */
 async function restore(world: ClusterSimulation, random: Random): Promise<void> {
   const { engine, replicas, clients, truth, time } = world

@@ -1,8 +1,8 @@
 /**
- * The way from one replica to the database, with everything that can go wrong on it: requests and
- * answers take their time and overtake each other, calls are cut off before or after they happened,
- * streams end, nothing comes through, or an old truth only. What one stream tells stays in order,
- * as TCP keeps it.
+ * The network between one replica and the database, with its faults. Requests and responses are
+ * delayed and overtake each other. Calls are cut off before or after they took effect. Streams end,
+ * everything is blocked, or only an old state arrives. The messages of one stream stay in order, as
+ * with TCP.
  */
 import type { Time } from '../../../../src/lib/time/timers.ts'
 import type {
@@ -17,13 +17,16 @@ import { StorageError } from '../../../../src/storage/errors.ts'
 import type { Random } from '../random.ts'
 import { FaultyStream } from './faulty-stream.ts'
 
-/** As long as the etcd client waits for an answer. */
+/** Timeout of a call, the same as that of the etcd client. */
 const CALL_TIMEOUT_MS = 10_000
 
 /**
- * `down`: nobody listens; `hung`: everything is lost in a silent network, and comes through when
- * that is healed; `leaderless`: calls fail or hang, streams are silent; `stale`: calls are
- * answered, the stream goes on telling that nothing happens.
+ * Condition of the network:
+ *
+ * - `down`: connections are refused.
+ * - `hung`: everything is held back in a silent network, and arrives when it is healed.
+ * - `leaderless`: calls fail or hang, and streams are silent.
+ * - `stale`: calls get responses, but the stream only repeats old progress.
  */
 export type EngineCondition = 'well' | 'down' | 'hung' | 'leaderless' | 'stale'
 
@@ -42,13 +45,13 @@ export class FaultyEngine implements Engine {
   readonly #streams = new Set<FaultyStream>()
   readonly #healed = new Set<() => void>()
   #weather: EngineCondition = 'well'
-  /** Moves when the database dies: requests that are under way to it go nowhere. */
+  /** Incremented when the database dies. Pending requests of earlier values are lost. */
   #life = 0
-  /** The longest that a message is under way. */
+  /** Maximum usual delay of a message. */
   latencyMs = 5
-  /** Of calls: how many are cut off without an answer. */
+  /** Share of the calls that are cut off without a response. */
   cutShare = 0
-  /** When a stream last told this replica anything. */
+  /** Time of the last message of a stream. */
   heardAtMs = 0
 
   constructor(options: FaultyEngineOptions) {
@@ -78,13 +81,13 @@ export class FaultyEngine implements Engine {
     for (const stream of [...this.#streams]) stream.flush()
   }
 
-  /** All connections break. */
+  /** Breaks all connections. */
   cut(): void {
     for (const call of [...this.#calls]) call.fail(lost(call.isWrite))
     for (const stream of [...this.#streams]) stream.break(lost(false))
   }
 
-  /** The database dies, with all that is under way to it. */
+  /** Kills the database and all pending requests to it. */
   die(): void {
     this.#life++
     this.weather = 'down'
@@ -121,8 +124,8 @@ export class FaultyEngine implements Engine {
       weather: () => this.#weather,
       onTold: (line) => {
         this.#note(line)
-        // A stream with the values before its events is a read of history, no sign of life of the
-        // feed.
+        // A stream with previous values is a read of history, and not a sign that the feed is
+        // alive.
         if (options.previous !== true) this.heardAtMs = time.nowMs
       },
       onClosed: () => this.#streams.delete(stream),
@@ -170,8 +173,8 @@ export class FaultyEngine implements Engine {
   }
 
   /**
-   * A call that its caller has given up goes on all the same: what is on the network cannot be
-   * taken back.
+   * Delivers a call and its response. Continues even if the caller has canceled the call, because a
+   * sent message cannot be taken back.
    */
   async #travel<T>(call: Call, act: (options: CallOptions) => Promise<T>): Promise<T> {
     const { random } = this.#options
@@ -201,7 +204,9 @@ export class FaultyEngine implements Engine {
     }
   }
 
-  /** Mostly short, now and then long: so answers overtake each other. */
+  /**
+   * Returns a delay that is mostly short and sometimes long, so that responses overtake each other.
+   */
   #latency(): number {
     const { random } = this.#options
     return (random.chance(0.1) ? 10 : 1) * random.next() * this.latencyMs
@@ -220,7 +225,7 @@ const lost = (ambiguous: boolean): StorageError =>
   new StorageError('unavailable', 'the connection was lost', { ambiguous })
 
 const late = (ms: number, ambiguous: boolean): StorageError =>
-  new StorageError('unavailable', `no answer within ${ms} ms`, { ambiguous })
+  new StorageError('unavailable', `no response within ${ms} ms`, { ambiguous })
 
 function brief(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return String(answer)

@@ -1,4 +1,7 @@
-/** One stream through bad weather: late, held up, ended; never out of order. */
+/**
+ * A stream on a faulty network. Messages are late or held back, or the stream ends; messages are
+ * never out of order.
+ */
 import { Deque } from '../../../../src/lib/collections/deque.ts'
 import type { Timers } from '../../../../src/lib/time/timers.ts'
 import type { FeedListener, FeedStream, Revision } from '../../../../src/storage/engine.ts'
@@ -11,7 +14,7 @@ export type FaultyStreamOptions = {
   readonly open: (sink: FeedListener) => FeedStream
   readonly latency: () => number
   readonly weather: () => EngineCondition
-  /** Something reaches the replica. */
+  /** Called when a message reaches the replica. */
   readonly onTold: (line: string) => void
   readonly onClosed: () => void
 }
@@ -25,7 +28,7 @@ export class FaultyStream implements FeedStream {
   #isProgressWanted = false
   #isTravelling = false
   #isEnded = false
-  /** What progress was told last: all that a stale member knows. */
+  /** Last reported progress. A stale member only knows this. */
   #progress: Revision = 0
 
   constructor(options: FaultyStreamOptions) {
@@ -46,7 +49,7 @@ export class FaultyStream implements FeedStream {
     this.#end(cause)
   }
 
-  /** The weather has changed: what was held up comes through. */
+  /** Called when the condition of the network changes. Delivers what was held back. */
   flush(): void {
     if (this.#inner === undefined) this.#open()
     this.#travel()
@@ -95,7 +98,7 @@ export class FaultyStream implements FeedStream {
     this.#travel()
   }
 
-  /** One message after the other, each when the one before has arrived. */
+  /** Delivers one message after the other. */
   #travel(): void {
     if (this.#isTravelling || this.#queue.length === 0 || this.#isEnded) return
     this.#isTravelling = true

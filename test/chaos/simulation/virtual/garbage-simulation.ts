@@ -1,9 +1,9 @@
 /**
- * The garbage collector in virtual time: two replicas in front of a database in memory, clients
- * that create objects with owners, change the owners and delete in all three ways, and a collector
- * that runs on one replica after the other, sometimes on both for a moment. The judge sees every
- * commit: nothing is deleted that a live owner still owns; when all is quiet no garbage is left,
- * and nothing waits to be deleted.
+ * Simulates the garbage collector in virtual time. Two replicas use a database in memory. Clients
+ * create objects with owners, change the owners, and delete objects with all three propagation
+ * policies. A collector runs on one replica after the other, sometimes on both for a moment. The
+ * judge sees every commit: no object may be deleted that a live owner still owns. At the end no
+ * garbage may be left, and no object may wait for deletion.
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { request } from '../../../../src/api/own-request.ts'
@@ -29,7 +29,7 @@ const resources = [builtIn('configmaps'), builtIn('secrets')]
 const folders = /^\/registry\/(configmaps|secrets)\//
 
 const ACT_MS = 12_000
-/** All garbage is gone by then. */
+/** Time within which all garbage must be gone. */
 const SETTLED_MS_MAX = 60_000
 const CLIENTS = 3
 const NAMES = 12
@@ -46,10 +46,10 @@ export class GarbageSimulation {
   readonly #planes: readonly JsonControlPlane[]
   readonly #registry = new Registry(resources)
   readonly #judge: Judge
-  /** The collector of each replica, if it runs there. */
+  /** Running collectors, by the index of their replica. */
   readonly #collectors = new Map<number, GarbageCollector>()
   readonly #stopping = new AbortController()
-  /** How many of the objects with owners have many of them. */
+  /** Share of the objects with owners that have many owners. */
   readonly #manyShare: number
   #uids = 0
 
@@ -81,7 +81,7 @@ export class GarbageSimulation {
     )
   }
 
-  /** Everything that was wrong. */
+  /** Runs the simulation and returns all faults. */
   async run(): Promise<string[]> {
     const { time } = this
     for (const { cache } of this.#replicas) await this.#started(cache)
@@ -157,7 +157,7 @@ export class GarbageSimulation {
     await collector?.[Symbol.asyncDispose]()
   }
 
-  /** The one that leads changes; the next one may begin before the last one has ended. */
+  /** Moves the collector between replicas. The next one may start before the last one has ended. */
   async #lead(random: Random): Promise<void> {
     let leader = 0
     this.#start(leader)
@@ -191,7 +191,7 @@ export class GarbageSimulation {
     try {
       this.#engine.compact(this.#engine.stats().revision - kept)
     } catch {
-      // It was compacted further already.
+      // A later revision is already compacted.
     }
   }
 
@@ -200,7 +200,7 @@ export class GarbageSimulation {
       try {
         await this.#act(random)
       } catch (error) {
-        // There already, or the database is away.
+        // The object already exists, or the database is unreachable.
         if (!(error instanceof StorageError)) throw error
       }
       await sleep(this.time, random.next() * this.#settings.thinkMs)
@@ -255,8 +255,8 @@ export class GarbageSimulation {
       blockOwnerDeletion: random.chance(0.5),
     }))
     if (owners.length === 0 || !random.chance(this.#manyShare)) return owners
-    // Beside owners that do not exist: the graph sets many owners in slices, and compares them by a
-    // digest.
+    // Add owners that do not exist, because the graph sets many owners in slices and compares them
+    // by a digest.
     const absent = Array.from(
       { length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) },
       (_, at) => ({
@@ -271,14 +271,14 @@ export class GarbageSimulation {
   }
 }
 
-/** All that the database has, by key, and what was wrong with what happened to it. */
+/** Tracks all objects of the database by key, and the faults in their changes. */
 class Judge {
   readonly live = new Map<string, KubeObject>()
-  /** The uids of those that a client has asked to be deleted. */
+  /** Uids of objects that a client has deleted. */
   readonly asked = new Set<string>()
   readonly faults: string[] = []
   collected = 0
-  /** Those that once waited for their dependents. */
+  /** Uids of objects that have waited for their dependents. */
   readonly #waited = new Set<string>()
   readonly #time: VirtualTime
 
@@ -307,13 +307,14 @@ class Judge {
     if (owners.length === 0) this.faults.push(`${key} was deleted without an owner`)
     for (const owner of owners) {
       const found = this.#find(owner)
-      // One that waited when that was decided may be deleted otherwise now.
+      // The owner may have been waiting for its dependents when the collector decided, even if it
+      // is not any more.
       if (found === undefined || this.#waited.has(owner.uid)) continue
-      this.faults.push(`${key} was deleted, and its owner ${owner.kind} ${owner.name} was there`)
+      this.faults.push(`${key} was deleted, but its owner ${owner.kind} ${owner.name} existed`)
     }
   }
 
-  /** Garbage, and what waits to be deleted. */
+  /** Returns objects that are garbage, or that wait for deletion. */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
       if (object.metadata.deletionTimestamp !== undefined) {
@@ -322,13 +323,13 @@ class Judge {
       const owners = ownersOf(object)
       const isGarbage =
         owners.length > 0 && owners.every((owner) => this.#find(owner) === undefined)
-      return isGarbage ? [`${key} is garbage, and stays`] : []
+      return isGarbage ? [`${key} is garbage and was not collected`] : []
     }).flat()
   }
 
   /**
-   * Those that were all deleted in the foreground and block each other, or themselves, wait
-   * forever, as with upstream.
+   * Whether a dependent that also waits blocks the object. Objects that are deleted in the
+   * foreground and block each other or themselves wait forever, as in kube-controller-manager.
    */
   #waitsForWaiting(object: KubeObject): boolean {
     if (!isWaiting(object)) return false

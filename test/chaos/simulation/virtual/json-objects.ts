@@ -1,6 +1,4 @@
-/**
- * Objects that are stored as the JSON that they are, for parts of the server that work on any kind.
- */
+/** Objects that are stored as plain JSON, for parts of the server that work with any kind. */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { ObjectCodec } from '../../../../src/storage/cache/item.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'
@@ -30,8 +28,8 @@ export const decodeJson = ({ value, revision }: StoredValue): KubeObject =>
   readJson(value, revision)
 
 /**
- * As the verbs change objects for the server itself (request/verbs/system-objects.ts), without
- * field owners. The version it has then; undefined: it is not there.
+ * Changes an object for the server itself, as request/verbs/system-objects.ts does, but without
+ * field managers. Returns its new resourceVersion, or undefined if it is missing.
  */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },

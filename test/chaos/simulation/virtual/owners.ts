@@ -1,4 +1,4 @@
-/** The owners of an object, as the judges of the garbage collector see them. */
+/** Reads the owners of an object for the judges of the garbage collector. */
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../../src/api/object.ts'
 
 export type Owner = {
@@ -16,7 +16,7 @@ export const ownersOf = ({ metadata }: KubeObject): Owner[] =>
     blocks: blockOwnerDeletion === true,
   }))
 
-/** Whether it waits for its dependents. */
+/** Whether the object waits for its dependents. */
 export const isWaiting = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined &&
   textsOf(metadata.finalizers).includes('foregroundDeletion')

@@ -1,7 +1,6 @@
 /**
- * Takes real time and real chance away from everything in this process: who asks for them under
- * simulation is told where it did. A simulation that passes under this guard depends on its seed
- * alone.
+ * Blocks real time and real randomness in this process. A simulation that passes under this guard
+ * depends only on its seed. Code that uses them throws an error, and its stack is reported.
  */
 import timersPromises from 'node:timers/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -19,7 +18,10 @@ const taken: readonly PatchedMethod[] = [
   { owner: crypto, name: 'getRandomValues' },
 ]
 
-/** Until it is disposed of. `onTouch` is told each use; the use itself fails. */
+/**
+ * Installs the guard until it is disposed of. Each use fails, and `onTouch` is called with its
+ * stack.
+ */
 export function guardRealTime(onTouch: (what: string) => void): Disposable {
   const before = taken.map(({ owner, name }) => Object.getOwnPropertyDescriptor(owner, name))
   for (const { owner, name } of taken) {

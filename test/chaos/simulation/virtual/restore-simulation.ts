@@ -1,10 +1,13 @@
 /**
- * One process whose database is restored to earlier states while it runs, as keelson/testing does
- * it: the garbage collector and the namespace controller work, clients create objects whose
- * admission takes long, change owners and delete objects and namespaces. The judge sees every
- * commit. No controller deletes an object of the restored state because of what it decided before.
- * No event changes the uid of an object. No object is stored in a namespace that is gone. When a
- * restore returns, what follows the cache has it.
+ * Simulates one process whose database is restored to earlier states while it runs, as in
+ * keelson/testing. The garbage collector and the namespace controller run. Clients create objects
+ * with slow admission, change owners, and delete objects and namespaces. The judge sees every
+ * commit:
+ *
+ * - A controller must not delete an object of the restored state because of an earlier decision.
+ * - No event changes the uid of an object.
+ * - No object is stored in a namespace that is gone.
+ * - When a restore returns, all informers have the restored state.
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { request } from '../../../../src/api/own-request.ts'
@@ -36,11 +39,13 @@ const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
 const folders = /^\/registry\/(configmaps|secrets|namespaces)\//
 
 const ACT_MS = 20_000
-/** All that is to go is gone by then. */
+/** Time within which all deletions must be complete. */
 const SETTLED_MS_MAX = 120_000
 const CLIENTS = 4
 const NAMES = 8
-/** Longer than a fixed delay that a namespace could wait for. */
+/**
+ * Maximum duration of admission. It is longer than any fixed delay that a namespace could wait for.
+ */
 const ADMISSION_MS_MAX = 4_000
 
 const policies = ['Background', 'Foreground', 'Orphan'] as const
@@ -57,7 +62,7 @@ export class RestoreSimulation {
   readonly #creates = new InProgress()
   readonly #judge: RestoreJudge
   readonly #stopping = new AbortController()
-  /** What a part of the server has of configmaps, by key. */
+  /** State of an informer: uids of ConfigMaps by key. */
   readonly #followed = new Map<string, string>()
   #uids = 0
 
@@ -84,7 +89,7 @@ export class RestoreSimulation {
     this.#plane = new JsonControlPlane({ cache, store, registry: this.#registry, now: this.#now })
   }
 
-  /** Everything that was wrong. */
+  /** Runs the simulation and returns all faults. */
   run(): Promise<string[]> {
     return this.#restores.within(() => this.#run())
   }
@@ -176,7 +181,7 @@ export class RestoreSimulation {
       try {
         await this.#restores.begin(() => this.#act(random))
       } catch (error) {
-        // There already, or decided before a restore.
+        // The object already exists, or the operation began before a restore.
         if (!(error instanceof StorageError)) throw error
       }
       await sleep(this.time, random.next() * this.#settings.thinkMs)
@@ -214,7 +219,9 @@ export class RestoreSimulation {
     )
   }
 
-  /** As request/verbs/write/create-object.ts with the plugin NamespaceLifecycle. */
+  /**
+   * Creates an object like request/verbs/write/create-object.ts with the plugin NamespaceLifecycle.
+   */
   async #create(namespace: string, random: Random): Promise<void> {
     this.#creates.enter(namespace)
     try {
@@ -267,13 +274,13 @@ export class RestoreSimulation {
   }
 }
 
-/** All that the database has, by key, and what was wrong with what happened to it. */
+/** Tracks all objects of the database by key, and the faults in their changes. */
 class RestoreJudge {
   readonly live = new Map<string, KubeObject>()
-  /** The uids of objects that a client has asked to be deleted since the last restore. */
+  /** Uids of objects that a client has deleted since the last restore. */
   readonly asked = new Set<string>()
   readonly faults: string[] = []
-  /** The uids of objects that have waited for their dependents since the last restore. */
+  /** Uids of objects that have waited for their dependents since the last restore. */
   readonly #waited = new Set<string>()
   readonly #time: VirtualTime
   #isRestoring = false
@@ -315,13 +322,16 @@ class RestoreJudge {
       if (isWaiting(object)) this.#waited.add(object.metadata.uid ?? '')
   }
 
-  /** The restore has returned. `followed`: what a part of the server has of configmaps. */
+  /**
+   * Checks the state after a restore has returned. `followed` is the state of an informer of
+   * ConfigMaps.
+   */
   restored(wanted: ReadonlyMap<string, KubeObject>, followed: ReadonlyMap<string, string>): void {
     if (shown(this.live) !== shown(wanted)) this.#fault('a restore returned with another state')
     const configured = [...this.live].filter(([key]) => key.startsWith('/registry/configmaps/'))
     const isFollowed = configured.every(([key, { metadata }]) => followed.get(key) === metadata.uid)
     if (!isFollowed || followed.size !== configured.length)
-      this.#fault('a restore returned before a part followed it')
+      this.#fault('a restore returned before an informer had the restored state')
   }
 
   #deleted(key: string, object: KubeObject): void {
@@ -335,11 +345,11 @@ class RestoreJudge {
         `/registry/${kind.toLowerCase()}s/${object.metadata.namespace}/${name}`,
       )
       if (found?.metadata.uid !== uid || this.#waited.has(uid)) continue
-      this.#fault(`${key} was deleted, and its owner ${kind} ${name} was there`)
+      this.#fault(`${key} was deleted, but its owner ${kind} ${name} existed`)
     }
   }
 
-  /** What is to go. */
+  /** Returns objects that should be gone. */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
       if (object.kind !== 'Namespace' && this.#namespaceOf(object) === undefined)
@@ -350,8 +360,9 @@ class RestoreJudge {
   }
 
   /**
-   * Objects that were all deleted in the foreground and block each other wait forever, as with
-   * upstream, and keep their namespace.
+   * Whether waiting objects block the deletion of an object. Objects that are deleted in the
+   * foreground and block each other wait forever, as in kube-controller-manager, and keep their
+   * namespace.
    */
   #blocks(object: KubeObject): boolean {
     const { uid, name } = object.metadata

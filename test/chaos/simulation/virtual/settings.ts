@@ -1,6 +1,6 @@
 /**
- * What one seed's world is like. Each seed has some faults and not others, some pace and not
- * another: a mixture of everything all the time would hide what only some of it shows.
+ * Chooses the settings of one seed. Each seed has only some faults and one pace, because a mixture
+ * of everything would hide what a part of it shows.
  */
 import type { Random } from '../random.ts'
 
@@ -24,14 +24,14 @@ export type Settings = {
   readonly thinkMs: number
   readonly cutShare: number
   readonly faults: readonly FaultName[]
-  /** Between two faults, at the most. */
+  /** Maximum time between two faults. */
   readonly calmMs: number
-  /** 0: as the server has it. */
+  /** Size of the event ring in bytes; 0 for the server's default. */
   readonly pastBytes: number
   readonly unusedMs: number
-  /** Clients of each replica that go through long lists. */
+  /** Number of clients per replica that read long lists in pages. */
   readonly pagers: number
-  /** And those that look only at their first pages, whatever is there, which takes them long. */
+  /** Number of clients per replica that slowly read the first page of any state. */
   readonly skimmers: number
 }
 
@@ -49,7 +49,7 @@ export function chooseSettings(random: Random): Settings {
     pagers: random.pick([1, 1, 4]),
     skimmers: 0,
   }
-  // Some worlds list themselves again all the time, while others look at what they had.
+  // In some runs, resources are listed again all the time while clients read their old state.
   if (!random.chance(0.25)) return settings
   return { ...settings, faults: ['gap'], calmMs: 50, thinkMs: 100, pagers: 1, skimmers: 1 }
 }

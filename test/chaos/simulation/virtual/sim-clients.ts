@@ -1,6 +1,6 @@
 /**
- * The clients of a simulated world: writers, readers and watchers on each replica, until told to
- * stop.
+ * Runs the clients of the storage simulation until they are stopped: writers, readers and watchers
+ * on each replica.
  */
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../../src/storage/keys.ts'
@@ -38,7 +38,7 @@ const WATCHERS: readonly {
   readonly kind: string
   readonly prefix: string
   readonly selects?: (tag: string) => boolean
-  /** Goes on with any replica after a break. */
+  /** Whether the watcher resumes on any replica after its connection breaks. */
   readonly roams: boolean
 }[] = [
   { kind: 'all', prefix, roams: false },
@@ -46,7 +46,7 @@ const WATCHERS: readonly {
   { kind: 'odd', prefix, selects: isOdd, roams: true },
 ]
 
-/** How long the watch of a quiet resource stays open, at the most. */
+/** Maximum duration of a watch of the quiet resource. */
 const QUIET_MS_MAX = 2_000
 
 export type SimClientsOptions = {
@@ -61,7 +61,7 @@ export type SimClientsOptions = {
 }
 
 export class SimClients {
-  /** Watches of the quiet resource that are over. */
+  /** Closed watches of the quiet resource. */
   readonly closed: WeakRef<object>[] = []
   readonly #options: SimClientsOptions
   readonly #stopping = new AbortController()
@@ -138,7 +138,7 @@ export class SimClients {
     this.#watchers = []
   }
 
-  /** No operation begins until the function returned is called. */
+  /** Pauses all operations until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#held = promise
@@ -153,7 +153,7 @@ export class SimClients {
     await Promise.all(this.#clients)
   }
 
-  /** One operation by chance. */
+  /** Runs one random operation. */
   async #operate(
     replica: SimReplica,
     {
@@ -186,11 +186,11 @@ export class SimClients {
       bookmarks.close()
       this.closed.push(new WeakRef(watcher))
     } catch {
-      // The database may be away; that reads come back is asked of others.
+      // The database may be unreachable. Other clients check that reads work again.
     }
   }
 
-  /** Who is hasty does not think between two operations. */
+  /** Repeats an operation. A hasty client hardly pauses between operations. */
   async #repeat(
     name: string,
     act: (name: string, random: Random) => Promise<void>,
@@ -201,7 +201,7 @@ export class SimClients {
     while (!this.#stopping.signal.aborted) {
       await this.#held
       await act(name, own)
-      // Bursts, so that clients meet, and pauses.
+      // Bursts, so that clients conflict, and pauses.
       await sleep(time, own.next() * (own.chance(isHasty ? 0.95 : 0.3) ? 1 : settings.thinkMs))
     }
   }

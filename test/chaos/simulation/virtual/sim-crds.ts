@@ -1,8 +1,8 @@
 /**
- * CustomResourceDefinitions that come and go, some of them in each other's way, and both replicas'
- * controllers that serve them. When all is quiet, each replica serves just what is established,
- * nothing waits to be deleted, and each short name is one definition's. No object goes before the
- * definition that it was created under.
+ * Creates and deletes CustomResourceDefinitions, some of which conflict, while the controllers of
+ * both replicas serve them. At the end, each replica must serve exactly the established ones, no
+ * definition may wait for deletion, and each short name must belong to one definition. No object
+ * may be deleted before the definition under which it was created.
  */
 import {
   type Fields,
@@ -31,15 +31,17 @@ import type { VirtualTime } from './virtual-time.ts'
 
 const folder = `${root}apiextensions.k8s.io/customresourcedefinitions/`
 const group = 'example.com'
-/** Two share a short name: only one of them can have it. */
+/** Two kinds share a short name, so only one of them can have it. */
 const kinds = [
   { plural: 'gears', kind: 'Gear', shortName: 'ge' },
   { plural: 'wheels', kind: 'Wheel', shortName: 'wh' },
   { plural: 'whales', kind: 'Whale', shortName: 'wh' },
 ]
-/** The uid of the definition that an object was created under. */
+/** Label with the uid of the definition under which an object was created. */
 const definitionLabel = 'definition'
-/** Both controllers have settled by then, and objects of what goes are deleted. */
+/**
+ * Time within which both controllers must be done, and objects of deleted definitions must be gone.
+ */
 const SETTLED_MS_MAX = 30_000
 
 type Controller = {
@@ -53,7 +55,7 @@ export class SimDefinitions {
   readonly #controllers: ReadonlyMap<SimReplica, Controller>
   readonly #starting: Promise<void>[] = []
   readonly #faults: string[] = []
-  /** All that the database has of definitions and their objects, by key. */
+  /** Definitions and their objects in the database, by key. */
   readonly #stored = new Map<Key, KubeObject>()
   #uids = 0
 
@@ -90,7 +92,7 @@ export class SimDefinitions {
         await store.create(`${prefixOf(one)}n/x${random.between(0, 9)}`, writeJson(object))
       }
     } catch (error) {
-      // There already, or the database is away.
+      // The object already exists, or the database is unreachable.
       if (!(error instanceof StorageError)) throw error
     }
   }
@@ -116,7 +118,7 @@ export class SimDefinitions {
     }
   }
 
-  /** Only definitions that are cleaned up delete objects here. */
+  /** Handles a deletion. Objects are only deleted by the cleanup of their definition. */
   #deleted(key: Key): void {
     const uid = this.#stored.get(key)?.metadata.labels?.[definitionLabel]
     this.#stored.delete(key)
@@ -124,7 +126,7 @@ export class SimDefinitions {
       ({ metadata }) => uid !== undefined && metadata.uid === uid,
     )
     if (standing !== undefined && standing.metadata.deletionTimestamp === undefined)
-      this.#faults.push(`${key} was deleted, and its definition was not`)
+      this.#faults.push(`${key} was deleted, but its definition was not`)
   }
 
   async judge({ store }: SimReplica): Promise<string[]> {
@@ -151,10 +153,10 @@ export class SimDefinitions {
     const faults: string[] = []
     const stuck = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
     if (stuck.length > 0)
-      faults.push(`definitions are never deleted: ${stuck.map(nameOf).join(' ')}`)
+      faults.push(`definitions were never deleted: ${stuck.map(nameOf).join(' ')}`)
     const shortNames = objects.flatMap((object) => textsOf(acceptedOf(object)['shortNames']))
     const twice = shortNames.filter((name, at) => shortNames.indexOf(name) !== at)
-    if (twice.length > 0) faults.push(`short names are accepted twice: ${twice.join(' ')}`)
+    if (twice.length > 0) faults.push(`short names were accepted twice: ${twice.join(' ')}`)
     const due = objects
       .filter(isEstablished)
       .map((object) => textOf(fieldsOf(fieldsOf(object['spec'])['names'])['plural']))

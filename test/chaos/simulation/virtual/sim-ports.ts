@@ -1,7 +1,7 @@
 /**
- * Node ports that clients of both replicas take and release. Nobody is given what somebody else
- * has; when all is quiet, nothing is taken but what somebody has or may have: an answer that was
- * lost leaves what it took, which the repair finds later.
+ * Clients of both replicas allocate and release node ports. No port may be allocated twice. At the
+ * end, only ports that a client has or may have are allocated: if a response is lost, its port
+ * stays allocated until the repair finds it.
  */
 import { PortError } from '../../../../src/request/allocators/number-set.ts'
 import { RangeRecord } from '../../../../src/request/allocators/range-record.ts'
@@ -10,17 +10,17 @@ import type { Random } from '../random.ts'
 import { root, type SimReplica } from './sim-replica.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** So few that they run out now and then. */
+/** Range of ports that is small enough to run out now and then. */
 const range = { first: 30000, last: 30015 }
 const PORTS = range.last - range.first + 1
 
 export class SimPorts {
   readonly #records: ReadonlyMap<SimReplica, RangeRecord>
   readonly #held = new Set<number>()
-  /** Released, or not: the answer was lost. */
+  /** Ports that may or may not have been released, because the response was lost. */
   readonly #doubtful = new Set<number>()
   readonly #faults: string[] = []
-  /** Takes that may have happened; of which ports, nobody knows. */
+  /** Number of allocations that may have happened, of unknown ports. */
   #unknown = 0
   #life = 0
 
@@ -42,7 +42,7 @@ export class SimPorts {
       : this.#release(record, random.pick([...this.#held])))
   }
 
-  /** The database became an older one: nobody knows who has what. */
+  /** Called when the database was restored. The allocated ports are unknown then. */
   restored(): void {
     this.#life++
     this.#held.clear()
@@ -56,10 +56,10 @@ export class SimPorts {
     const extra = [...taken].filter((port) => !this.#held.has(port) && !this.#doubtful.has(port))
     const faults = [...this.#faults]
     if (lost.length > 0)
-      faults.push(`ports ${lost.join(' ')} are held, but not taken in the record`)
+      faults.push(`ports ${lost.join(' ')} are in use, but not allocated in the record`)
     if (extra.length > this.#unknown) {
       faults.push(
-        `leak: ports ${extra.join(' ')} are taken by nobody; ${this.#unknown} takes were left in doubt`,
+        `leak: ports ${extra.join(' ')} are allocated but not in use; ${this.#unknown} allocations were ambiguous`,
       )
     }
     return faults
@@ -75,7 +75,7 @@ export class SimPorts {
         return named
       })
       if (life !== this.#life) return
-      if (this.#held.has(port)) this.#faults.push(`port ${port} was given to two`)
+      if (this.#held.has(port)) this.#faults.push(`port ${port} was allocated twice`)
       this.#doubtful.delete(port)
       this.#held.add(port)
     } catch (error) {
@@ -90,7 +90,7 @@ export class SimPorts {
     this.#doubtful.add(port)
     try {
       await record.change((set) => set.release(port))
-      // Who takes it next may have been told already.
+      // The next client may already have allocated the port.
       if (life === this.#life) this.#doubtful.delete(port)
     } catch (error) {
       isInDoubt(error)
@@ -114,7 +114,7 @@ export class SimPorts {
   }
 }
 
-/** Anything but a failure of the database is thrown on. */
+/** Whether a failed call may have taken effect. Rethrows errors that are not from the database. */
 function isInDoubt(error: unknown): boolean {
   if (!(error instanceof StorageError)) throw error
   return error.ambiguous

@@ -1,6 +1,6 @@
 /**
- * Writes that are charged to two quotas of one namespace, on both replicas. What is in use never
- * passes the limit, and is no less than what was granted.
+ * Charges writes on both replicas to two quotas of one namespace. The usage must never exceed the
+ * limit, and must not be below the granted amount.
  */
 import type { Objects } from '../../../../src/api/object-access.ts'
 import { count, type Evaluator } from '../../../../src/admission/resource-quota/evaluator.ts'
@@ -46,7 +46,7 @@ export class SimQuota {
     }
   }
 
-  /** There are quotas before anybody is charged. */
+  /** Creates the quotas before any write is charged. */
   async start({ store }: SimReplica): Promise<void> {
     for (const [name, hard] of Object.entries(limits)) {
       const status = { hard: { [resourceName]: String(hard) }, used: { [resourceName]: '0' } }
@@ -77,8 +77,8 @@ export class SimQuota {
       })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // Refused: nothing was charged that the ledger does not know of. Anything else may have been
-      // charged to one quota or both.
+      // A refused write has no charges that the ledger does not know. After another error, one or
+      // both quotas may have been charged.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
     }
@@ -102,8 +102,8 @@ export class SimQuota {
         this.#faults.push(`quota ${name} lost charges: ${used} used, ${this.#granted} granted`)
       const kept = [...this.#ledgers.values()].reduce((sum, ledger) => sum + ledger.keptCharges, 0)
       if (used > this.#granted + this.#unknown + kept) {
-        const most = `${this.#granted} granted, ${this.#unknown} in doubt, ${kept} not given back`
-        this.#faults.push(`quota ${name} is charged for nothing: ${used} used, ${most}`)
+        const most = `${this.#granted} granted, ${this.#unknown} in doubt, ${kept} not returned`
+        this.#faults.push(`quota ${name} has charges without a write: ${used} used, ${most}`)
       }
     }
     replica.cache.remove(folder)
@@ -111,7 +111,10 @@ export class SimQuota {
   }
 }
 
-/** As the verbs give objects to plugins (request/verbs/system-objects.ts), without field owners. */
+/**
+ * Gives plugins access to objects, as request/verbs/system-objects.ts does, but without field
+ * managers.
+ */
 function objectsOf({ store }: SimReplica, reader: Reader): Pick<Objects, 'list' | 'changeStatus'> {
   return {
     list: async (_, namespace, at) => {

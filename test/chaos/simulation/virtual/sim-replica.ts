@@ -1,6 +1,6 @@
 /**
- * The server's storage and cache, wired as the server does it, on a way to the database that can be
- * disturbed.
+ * The storage and cache of a server, connected as in the server, on a faulty network to the
+ * database.
  */
 import { Cache } from '../../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'
@@ -16,11 +16,11 @@ import { FaultyEngine } from './faulty-engine.ts'
 import type { Settings } from './settings.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Few objects, and yet indexes of labels. */
+/** Use indexes of labels although there are few objects. */
 const indexes = { looksMin: 5 }
 
 export const root = '/registry/'
-/** A resource that nobody writes. */
+/** Prefix of a resource to which no client writes. */
 export const quietPrefix = `${root}quiet/`
 
 export type SimReplicaOptions = {
@@ -69,17 +69,16 @@ export class SimReplica implements AsyncDisposable {
     this.quiet = this.cache.resource({ ...newForm(), name: 'quiet', prefix: quietPrefix })
   }
 
-  /** When all clients are gone: differences from the database, and what is held for nobody. */
+  /** Returns faults after all clients are gone: differences from the database, and leaks. */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
     for (const differing of await this.cache.check())
       faults.push(`the cache of ${this.name} differs in ${differing}`)
     const { watchers } = this.cache.stats()
-    if (watchers > 0) faults.push(`leak: ${this.name} has ${watchers} watchers of nobody`)
+    if (watchers > 0) faults.push(`leak: ${this.name} still has ${watchers} watchers`)
     for (const one of [prefix, quietPrefix]) this.cache.remove(one)
     const { liveBytes } = this.cache.stats()
-    if (liveBytes > 0)
-      faults.push(`leak: the slabs of ${this.name} hold ${liveBytes} bytes for nobody`)
+    if (liveBytes > 0) faults.push(`leak: the slabs of ${this.name} still hold ${liveBytes} bytes`)
     if (this.engine.streams > 1)
       faults.push(`leak: ${this.name} has ${this.engine.streams} streams, one is the feed's`)
     return faults

@@ -1,26 +1,26 @@
-/** Runs the world of one seed, with real time taken away, and says what was wrong. */
+/** Runs the simulation of one seed with real time blocked, and returns its faults. */
 import { GarbageSimulation } from './garbage-simulation.ts'
 import { guardRealTime } from './real-time-guard.ts'
 import { RestoreSimulation } from './restore-simulation.ts'
 import { ClusterSimulation } from './cluster-simulation.ts'
 import { realTurn, type VirtualTime } from './virtual-time.ts'
 
-/** No run comes near this; one that does goes round in circles. */
+/** Limits of a run. A run that reaches them is in an endless loop. */
 const MS_MAX = 30 * 60_000
 const STEPS_MAX = 400_000
 const limits = { msMax: MS_MAX, stepsMax: STEPS_MAX }
-/** Each fault beyond these is most likely one of these again. */
+/** Maximum number of faults that are shown. Others are most likely repetitions. */
 const FAULTS_SHOWN_MAX = 8
 /**
- * Collecting garbage takes longer than the run: one seed of so many looks for watchers that are
- * held.
+ * Interval of seeds that check for leaked watchers, because collecting garbage takes longer than a
+ * run.
  */
 const COLLECT_EVERY = 4
 
 export type SeedVerdict = {
   readonly seed: number
   readonly faults: readonly string[]
-  /** Of everything that happened, in order. */
+  /** Hash of everything that happened, in order. */
   readonly digest: string
   readonly steps: number
   readonly virtualMs: number
@@ -31,8 +31,8 @@ export type SeedVerdict = {
 }
 
 /**
- * What is simulated: the storage and its clients, the garbage collector on two replicas, or one
- * process whose database is restored.
+ * Names of the simulations: the storage and its clients, the garbage collector on two replicas, and
+ * one process whose database is restored.
  */
 export const worldNames = ['storage', 'garbage', 'restore'] as const
 
@@ -44,10 +44,10 @@ export type SeedOptions = {
   readonly onLine?: ((line: string) => void) | undefined
 }
 
-/** A part of the simulation that is a world of its own. */
+/** A simulation in virtual time. */
 type VirtualSimulation = {
   readonly time: VirtualTime
-  /** Everything that was wrong. */
+  /** Runs the simulation and returns all faults. */
   readonly run: () => Promise<string[]>
   readonly truth?: ClusterSimulation['truth']
 }
@@ -58,7 +58,7 @@ export async function simulateSeed(
 ): Promise<SeedVerdict> {
   const faults: string[] = []
   const onRejection = (error: unknown): void =>
-    void faults.push(`nobody handled: ${describe(error)}`)
+    void faults.push(`unhandled rejection: ${describe(error)}`)
   process.on('unhandledRejection', onRejection)
   using guard = guardRealTime((what) => faults.push(what))
   void guard
@@ -103,12 +103,17 @@ async function endOf(world: ClusterSimulation, seed: number): Promise<string[]> 
   return [...leaks, ...(await world.time.run(world.end(), limits))]
 }
 
-/** Watches that are over while their cache goes on. The last one may still be on the stack. */
+/**
+ * Returns a leak if closed watchers are still reachable although their cache continues. The last
+ * one may still be on the stack.
+ */
 function held({ clients }: ClusterSimulation): string[] {
   if (globalThis.gc === undefined) return []
   globalThis.gc()
   const left = clients.closed.filter((watcher) => watcher.deref() !== undefined).length
-  return left > 1 ? [`leak: ${left} of ${clients.closed.length} closed watchers are held`] : []
+  return left > 1
+    ? [`leak: ${left} of ${clients.closed.length} closed watchers are still reachable`]
+    : []
 }
 
 const describe = (error: unknown): string =>

@@ -1,5 +1,5 @@
 /**
- * What truly happened to the things of a run, told by the database itself; and what was claimed of
+ * Records what happened to the objects of a run, as reported by the database, and the claims about
  * it.
  */
 import type { FeedEvent } from '../../../../src/storage/engine.ts'
@@ -12,8 +12,7 @@ import type { Replay } from '../replay.ts'
 
 export class Truth {
   /**
-   * Watchers of the database as it is; those of a database that was replaced are judged when that
-   * happens.
+   * Watchers of the current database. Those of a replaced database are judged when it is replaced.
    */
   replays: Replay[] = []
   #model = new Model()
@@ -25,7 +24,7 @@ export class Truth {
     return this.#model
   }
 
-  /** Whether the database ever became an older one. */
+  /** Whether the database was ever restored. */
   get isRestored(): boolean {
     return this.#isRestored
   }
@@ -41,7 +40,7 @@ export class Truth {
     this.#history.add(changes, revision)
   }
 
-  /** The database becomes what it was at this revision. */
+  /** Called when the database is restored to this revision. */
   restore(revision: number): void {
     this.#faults.push(...this.#judge(false))
     this.replays = []

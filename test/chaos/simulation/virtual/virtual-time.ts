@@ -1,44 +1,44 @@
 /**
- * Time that a seed decides. Nothing happens by itself: `run` takes what is due next, lets it
- * happen, lets every promise that follows from it settle, and takes the next. So the same seed
- * gives the same order of everything, and an hour takes a moment.
+ * Virtual time that depends only on the seed. `run` takes the next timer that is due, runs it,
+ * waits until all promises that follow from it have settled, and continues with the next one. So
+ * the same seed always gives the same order of events, and an hour takes a moment.
  */
 import { createHash } from 'node:crypto'
 import type { Time, Timer } from '../../../../src/lib/time/timers.ts'
 import type { Random } from '../random.ts'
 
-/** Taken before any guard replaces it. */
+/** Saved before a guard replaces it. */
 const realImmediate = setImmediate
 
-/** A turn of the real event loop. */
+/** Waits for a tick of the real event loop. */
 export const realTurn = (): Promise<void> => new Promise((resolve) => realImmediate(resolve))
 
 /**
- * After every promise that can settle has settled: Node takes the next tick only when there are no
- * microtasks left.
+ * Waits until every promise that can settle has settled. Node.js runs the process.nextTick queue
+ * only when there are no microtasks left.
  */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
 
 /**
- * The real event loop gets a turn after so many steps: rejections that nobody handled are told
+ * Number of steps after which the real event loop gets a tick. Unhandled rejections are reported
  * then.
  */
 const STEPS_PER_TURN = 500
 
-/** Who asks for the time has worked since it last asked. */
+/** Time that passes when code reads the clock, for the work that it has done. */
 const WORK_MS = 0.001
 /**
- * And now and then was held up, by other work or the garbage collector, for longer than a slice may
- * take.
+ * Probability and maximum of an additional delay when code reads the clock, by other work or
+ * garbage collection. It may be longer than a slice.
  */
 const HELD_UP_SHARE = 0.02
 const HELD_UP_MS_MAX = 3
-/** The wall's date at the start. */
+/** Wall time at the start. */
 const START_MS = Date.UTC(2026, 0, 1)
-/** What is shown of the way to a failure. */
+/** Number of lines of the trace that are kept to show the steps before a failure. */
 const TRAIL_MAX = 400
 
-/** Without `run` it is closed: it holds nothing any more, as a timer of Node. */
+/** A timer. Without `run` it is closed and holds no references, like a timer of Node.js. */
 type DueTimer = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
 
 export class VirtualTime implements Time {
@@ -51,7 +51,7 @@ export class VirtualTime implements Time {
   #orders = 0
   #steps = 0
 
-  /** `onLine` is told every line of the trace. */
+  /** Creates a virtual time. `onLine` is called with every line of the trace. */
   constructor(random: Random, onLine: (line: string) => void = () => undefined) {
     this.#random = random
     this.#onLine = onLine
@@ -77,7 +77,7 @@ export class VirtualTime implements Time {
 
   readonly defer = (run: () => void): void => void this.#add(0, run)
 
-  /** The time now, for the simulation itself: asking costs nothing. */
+  /** Current time for the simulation itself. Reading it does not advance the time. */
   get nowMs(): number {
     return this.#nowMs
   }
@@ -86,19 +86,19 @@ export class VirtualTime implements Time {
     return this.#steps
   }
 
-  /** How much is still to happen. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#due.filter(({ run }) => run !== undefined).length
   }
 
-  /** Something takes the processor for so long. */
+  /** Simulates work that takes CPU time. */
   work(ms: number): void {
     this.#nowMs += ms
   }
 
   /**
-   * A line of the trace: two runs of one seed have the same lines, or the simulation is not
-   * deterministic.
+   * Records a line of the trace. Two runs of one seed must have the same lines, or the simulation
+   * is not deterministic.
    */
   note(line: string): void {
     const text = `${this.#nowMs.toFixed(3)} ${line}\n`
@@ -112,12 +112,12 @@ export class VirtualTime implements Time {
     return this.#trail
   }
 
-  /** Of all lines so far. */
+  /** Returns a hash of all lines so far. */
   digest(): string {
     return this.#hash.copy().digest('hex').slice(0, 16)
   }
 
-  /** Lets things happen until the task has ended; its failure is thrown. */
+  /** Runs timers until the task has ended. Rejects if the task does. */
   async run<T>(
     task: Promise<T>,
     { msMax, stepsMax }: { readonly msMax: number; readonly stepsMax: number },
@@ -130,9 +130,9 @@ export class VirtualTime implements Time {
       if (isOver) return task
       const next = this.#take()
       if (next === undefined)
-        throw new Error(`at ${this.#nowMs} ms: nothing is left to happen, and somebody still waits`)
+        throw new Error(`at ${this.#nowMs} ms: no timers are left, but the task still waits`)
       if (next.atMs > msMax || ++this.#steps > stepsMax) {
-        throw new Error(`at ${this.#nowMs} ms: no end after ${this.#steps} steps`)
+        throw new Error(`at ${this.#nowMs} ms: not finished after ${this.#steps} steps`)
       }
       this.#nowMs = Math.max(this.#nowMs, next.atMs)
       next.run?.()
@@ -141,7 +141,7 @@ export class VirtualTime implements Time {
 
   #add(ms: number, run: () => void): Timer {
     const due: DueTimer = { atMs: this.#nowMs + ms, order: this.#orders++, run }
-    // A heap: the least is first.
+    // A binary heap with the earliest timer first.
     const heap = this.#due
     let at = heap.length
     heap.push(due)

@@ -1,4 +1,4 @@
-/** Gates of authorization, each set to what it is not by default. */
+/** Feature gates of authorization, each with the opposite of its default. */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 

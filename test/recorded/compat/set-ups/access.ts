@@ -1,10 +1,10 @@
 /**
- * Who may do what: authenticators and authorizers that the usual flags leave out. The audiences,
- * users and groups are those of scenarios/access-*.
+ * Authenticators and authorizers that the usual flags do not enable. The scenarios access-* use
+ * these audiences, users and groups.
  */
 import type { SetUps } from '../set-ups.ts'
 
-/** A kubeconfig for calls to a webhook of the runner, with a token. */
+/** Returns a kubeconfig with a token for calls to a webhook of the runner. */
 export const hookConfig = (name: string): object => ({
   apiVersion: 'v1',
   kind: 'Config',
@@ -19,7 +19,7 @@ export const hookConfig = (name: string): object => ({
   'current-context': 'hook',
 })
 
-/** The answers of webhooks to what no scenario asked for. */
+/** Response of a TokenReview webhook to calls that no scenario handles. */
 export const unknownToken = (): object => ({
   apiVersion: 'authentication.k8s.io/v1',
   kind: 'TokenReview',
@@ -31,7 +31,7 @@ const noOpinion = (): object => ({
   status: { allowed: false },
 })
 
-/** Users by the claim sub, groups with a prefix. */
+/** Authenticator that takes users from the claim `sub` and groups with a prefix. */
 export const issuerOne = {
   issuer: { url: '${issuer.one}', audiences: ['compat'], certificateAuthority: '${pem.hook}' },
   claimMappings: {

@@ -1,4 +1,4 @@
-/** Tokens of service accounts that are treated otherwise. */
+/** Non-default handling of service account tokens. */
 import type { SetUps } from '../set-ups.ts'
 
 export const setUps: SetUps = {

@@ -1,6 +1,6 @@
 /**
- * Aggregated API servers: this server shows them a certificate, and is one that front proxies may
- * stand before itself.
+ * Set-ups for aggregated API servers. The server presents a client certificate to them, and accepts
+ * front proxies itself.
  */
 import type { SetUp, SetUps } from '../set-ups.ts'
 
@@ -23,7 +23,7 @@ const withControllers: SetUp = {
 
 export const setUps: SetUps = {
   aggregation: { flags },
-  /** Services are resolved to their endpoints. */
+  /** Set-up in which Services are resolved to their endpoints. */
   'aggregation-endpoints': { flags: [...flags, '--enable-aggregator-routing=true'] },
   'aggregation-uid': { flags: [...flags, '--feature-gates=RemoteRequestHeaderUID=true'] },
   'aggregation-audit': {
@@ -41,8 +41,11 @@ export const setUps: SetUps = {
     },
   },
   'aggregation-controllers': withControllers,
-  /** The same, for scenarios whose remote servers are away or gone at the end of one. */
+  /** A separate server for scenarios whose remote servers are unreachable or gone at the end. */
   'aggregation-garbage': withControllers,
-  /** The same, for a scenario whose remote server is away: that holds up every namespace. */
+  /**
+   * A separate server for a scenario whose remote server is unreachable, which blocks the deletion
+   * of every namespace.
+   */
   'aggregation-controllers-down': withControllers,
 }

@@ -1,4 +1,4 @@
-/** Audit policies whose rules decide by more than the user, and the modes of the backends. */
+/** Audit policies whose rules depend on more than the user, and the modes of the backends. */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 

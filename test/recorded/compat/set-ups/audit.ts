@@ -1,11 +1,11 @@
 /**
- * Audit: what is written down is decided by the groups of the user, so that one server shows every
- * level; scenarios come with client certificates.
+ * Audit policy that chooses the level by the user's groups, so that one server shows every level.
+ * Scenarios use client certificates with these groups.
  */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 
-/** The group of a certificate and the rule that it meets. */
+/** Audit rules by the group of a certificate. */
 const rules = {
   'audit-none': { level: 'None' },
   'audit-metadata': { level: 'Metadata' },

@@ -1,5 +1,5 @@
 /**
- * Authenticators: front proxies with headers of their own, anonymous requests for some paths,
+ * Authenticators: front proxies with non-default headers, anonymous requests for some paths,
  * bootstrap tokens, webhooks of v1beta1.
  */
 import type { SetUps } from '../set-ups.ts'

@@ -13,7 +13,10 @@ type Webhook = {
   readonly conditions: readonly string[]
 }
 
-/** The kubeconfig and the hook have the name of the webhook. */
+/**
+ * Returns an authorization webhook. Its kubeconfig and the webhook of the runner have the same
+ * name.
+ */
 const webhook = (
   name: string,
   { version = 'v1', failurePolicy = 'NoOpinion', conditions }: Webhook,
@@ -32,7 +35,7 @@ const webhook = (
   },
 })
 
-/** Who asks says by its groups which webhooks it wants. */
+/** Returns a condition: a user selects webhooks by its groups. */
 const inGroup = (group: string): string => `request.groups.exists(g, g == '${group}')`
 
 const names = ['first', 'beta', 'strict', 'pods', 'broken', 'fatal'] as const

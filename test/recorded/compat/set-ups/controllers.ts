@@ -1,5 +1,6 @@
 /**
- * Controllers: those of a real kube-controller-manager beside the reference, Keelson's own inside.
+ * Set-ups with controllers: a real kube-controller-manager with the reference, and Keelson's own
+ * controllers.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
-/** Versions of the API and feature gates that are off or on by default. */
+/** API versions and feature gates with non-default settings. */
 import type { SetUp, SetUps } from '../set-ups.ts'
 
-/** Gates of fields, kinds and rules of the API that are off by default. */
+/** Feature gates of fields, kinds and rules of the API that are off by default. */
 const offByDefault = `
   ClusterTrustBundleProjection ContainerStopSignals CoordinatedLeaderElection 
   DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
@@ -10,19 +10,19 @@ const offByDefault = `
   AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount StrictIPCIDRValidation VolumeAttributesClass
   InPlacePodVerticalScalingAllocatedStatus PodLevelResources
   `
-/** And those that are on and may be turned off. */
+/** Feature gates that are on by default and may be turned off. */
 const onByDefault = `
   APIResponseCompression AggregatedDiscoveryRemoveBetaType DeclarativeValidation OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 
-/** Versions that are off by default, by name, with the gates that two of their kinds need. */
+/** API versions that are off by default, and the feature gates that two of their kinds need. */
 const moreVersions = `
   admissionregistration.k8s.io/v1beta1 certificates.k8s.io/v1alpha1 certificates.k8s.io/v1beta1 coordination.k8s.io/v1alpha2
   coordination.k8s.io/v1beta1 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1beta1 storage.k8s.io/v1alpha1
   storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1`
 
-/** Gates of kinds and fields of versions that are off by default. */
+/** Feature gates of kinds and fields of API versions that are off by default. */
 const ofVersions =
   'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRAAdminAccess DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
 

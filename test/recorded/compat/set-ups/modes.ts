@@ -1,5 +1,6 @@
 /**
- * Modes of authorization one by one, no anonymous callers, and a server with every authenticator.
+ * Authorization modes one by one, a server without anonymous requests, and a server with every
+ * authenticator.
  */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig, issuerOne, unknownToken } from './access.ts'

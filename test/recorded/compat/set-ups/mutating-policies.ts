@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy, whose gate and version are off by default. */
+/** MutatingAdmissionPolicy, whose feature gate and version are off by default. */
 import type { SetUps } from '../set-ups.ts'
 
 export const setUps: SetUps = {

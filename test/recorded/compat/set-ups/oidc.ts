@@ -1,12 +1,15 @@
 /**
  * JWT authenticators: an issuer for each way to map and to check claims, so that one server shows
- * them all; and one by flags.
+ * all of them. Another set-up configures an issuer by flags.
  */
 import type { SetUps } from '../set-ups.ts'
 
 const sub = { claim: 'sub', prefix: '' }
 
-/** An authenticator of the issuer with this name; `issuer` has further fields of it. */
+/**
+ * Returns an authenticator of the issuer with this name. `issuer` has additional fields of the
+ * issuer.
+ */
 const authenticator = (
   name: string,
   { issuer = {}, ...fields }: { issuer?: object; [field: string]: unknown } = {},
@@ -67,7 +70,7 @@ const authenticators = {
     },
   },
   far: { issuer: { discoveryURL: '${issuer.documents}/.well-known/openid-configuration' } },
-  /** Its document names another issuer. */
+  /** Authenticator whose discovery document names another issuer. */
   liar: {},
 }
 

@@ -1,6 +1,6 @@
 /**
- * Admission plugins with configurations of their own. Namespaces that a configuration names are
- * used by one scenario each.
+ * Admission plugins with configuration files. A namespace that a configuration names is used by
+ * only one scenario.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const policy = {
   rules: [{ level: 'Metadata', omitStages: ['RequestReceived'] }],
 }
 
-/** Enables a plugin and configures it; null: without a configuration. */
+/** Enables a plugin with a configuration; null means no configuration. */
 const configured = (name: string, configuration: unknown): SetUp => ({
   flags: [
     ...audited,
@@ -105,7 +105,7 @@ const images = (more: object): SetUp => {
   }
 }
 
-/** The certificate of the runner's own webhooks, which shows itself to them here. */
+/** Certificate of the runner's own webhooks, which is also used as the client certificate here. */
 const pem = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures', name)).toString('base64')
 const certified = {
@@ -113,7 +113,10 @@ const certified = {
   'client-key-data': pem('hook-key.pem'),
 }
 
-/** Users by name; the current context is that of the user `current`, if there is one. */
+/**
+ * Returns a kubeconfig with users by name. The current context has the user `current`, if there is
+ * one.
+ */
 const usersOf = (users: Readonly<Record<string, object>>): object => ({
   apiVersion: 'v1',
   kind: 'Config',

@@ -1,4 +1,4 @@
-/** Admission plugins that are off by default, and those that are on turned off. */
+/** Set-ups with non-default admission plugins, and with the default ones turned off. */
 import type { SetUps } from '../set-ups.ts'
 
 const bundles = [
@@ -6,7 +6,7 @@ const bundles = [
   '--feature-gates=ClusterTrustBundle=true,PodTopologyLabelsAdmission=true',
 ]
 
-/** All that are on by default, but for ServiceAccount, which is off anyway. */
+/** All plugins that are on by default, except ServiceAccount, which the usual flags turn off. */
 const usual = `
   NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds DefaultStorageClass
   StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning
@@ -38,7 +38,8 @@ export const setUps: SetUps = {
   'plugins-off': { flags: [`--disable-admission-plugins=${usual}`, ...bundles] },
   'plugins-gates': { flags: bundles },
   'plugins-metrics': { flags: forMetrics },
-  // A server of its own: its webhooks refuse, which the other one counts.
+  // A separate server, because the refusals of its webhooks would count in the metrics of the other
+  // one.
   'hooks-metrics': { flags: forMetrics },
   'plugins-accounts': { omit: ['disable-admission-plugins'], flags: [] },
   'plugins-tolerations': {

@@ -1,4 +1,4 @@
-/** Flags of how requests are served. */
+/** Flags that control how requests are served. */
 import type { SetUps } from '../set-ups.ts'
 
 export const setUps: SetUps = {
