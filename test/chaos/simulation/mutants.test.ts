@@ -12,7 +12,7 @@ const folder = join(import.meta.dirname, 'mutants')
 for (const name of readdirSync(folder)) {
   test(`${name} applies`, () => {
     execFileSync('git', ['apply', '--check', join(folder, name)], {
-      cwd: join(folder, '..', '..', '..'),
+      cwd: join(folder, '..', '..', '..', '..'),
     })
   })
 }
